@@ -1,8 +1,12 @@
 import { eq } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
 import { type Auditor, audit } from "./audit.ts";
-import { AccountsError } from "./errors.ts";
 import { type AccountLimits, formatAccountLimits } from "./limits.ts";
+
+/** Failure of an administrative request. The message gives the reason and the remedy. */
+export class AccountsError extends Error {
+  override readonly name = "AccountsError";
+}
 
 export type Account = typeof tables.accounts.$inferSelect;
 export type Standing = Account["standing"];

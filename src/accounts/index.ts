@@ -1,6 +1,7 @@
 export {
   type Account,
   type AccountChanges,
+  AccountsError,
   changeAccount,
   createAccount,
   getAccount,
@@ -10,7 +11,6 @@ export {
 } from "./accounts.ts";
 export { type Auditor, audit, readAudit } from "./audit.ts";
 export { deleteAccount } from "./delete-account.ts";
-export { AccountsError } from "./errors.ts";
 export { KeyUsage } from "./key-usage.ts";
 export {
   type ApiKey,
@@ -19,12 +19,13 @@ export {
   createKey,
   listKeys,
   type NewKey,
-  requireKey,
+  parseScopes,
   revokeKey,
   rotateKey,
+  type Scope,
+  scopes,
 } from "./keys.ts";
 export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
-export { parseScopes, type Scope, scopes } from "./scopes.ts";
 export { createWindows, Usage, type WindowState } from "./usage.ts";
 export { normalizeVocabulary, setVocabulary } from "./vocabulary.ts";
 export {

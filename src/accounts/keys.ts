@@ -1,12 +1,26 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
-import type { Account } from "./accounts.ts";
+import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
-import { AccountsError } from "./errors.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
-import { scopes as allScopes, parseScopes, type Scope } from "./scopes.ts";
 import type { Workspace } from "./workspaces.ts";
+
+/** Permissions that a key can have. */
+export const scopes = ["transcriptions:read", "transcriptions:write", "transcriptions:delete"] as const;
+export type Scope = (typeof scopes)[number];
+
+/**
+ * Validates scope names and returns each once, in the order of `scopes`.
+ * @throws {AccountsError} that lists the valid scopes
+ */
+export function parseScopes(names: readonly string[]): Scope[] {
+  const unknown = names.find((name) => !scopes.some((scope) => scope === name));
+  if (unknown !== undefined || names.length === 0) {
+    throw new AccountsError(`"${unknown ?? ""}" is no scope; there are ${scopes.join(", ")}`);
+  }
+  return scopes.filter((scope) => names.includes(scope));
+}
 
 type Row = typeof tables.apiKeys.$inferSelect;
 
@@ -43,7 +57,7 @@ export function createKey(
         name: values.name,
         hint: keyHint(secret),
         hash: hashKey(secret),
-        scopes: JSON.stringify(values.scopes ?? allScopes),
+        scopes: JSON.stringify(values.scopes ?? scopes),
         createdAt: by.now,
         expiresAt: values.expiresAt ?? null,
       })
@@ -148,6 +162,6 @@ function isActive({ revokedAt, expiresAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || expiresAt > now);
 }
 
-function toKey({ hash: _, scopes, ...row }: Row): ApiKey {
-  return { ...row, scopes: parseScopes(JSON.parse(scopes)) };
+function toKey({ hash: _, ...row }: Row): ApiKey {
+  return { ...row, scopes: parseScopes(JSON.parse(row.scopes)) };
 }

@@ -1,8 +1,7 @@
 import { eq } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
-import type { Account } from "./accounts.ts";
+import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
-import { AccountsError } from "./errors.ts";
 
 /** Maximum length of a vocabulary, far more than any model uses. It bounds what is stored and searched. */
 const maxCharacters = 4000;

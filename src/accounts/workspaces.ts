@@ -1,8 +1,7 @@
 import { and, eq, isNotNull, lte, or } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
-import { type Account, checkName } from "./accounts.ts";
+import { type Account, AccountsError, checkName } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
-import { AccountsError } from "./errors.ts";
 
 export type Workspace = typeof tables.workspaces.$inferSelect;
 

@@ -4,9 +4,8 @@ export { type RecordingEnded, RecordingEvents } from "./events.ts";
 export { type Outline, readOutline } from "./outline.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
-export type { Recording } from "./recording.ts";
 export { isRecordingId, newRecordingId } from "./recording-ids.ts";
-export { Recordings } from "./recordings.ts";
+export { type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
 export {

@@ -4,11 +4,13 @@ import { deferSync, type Store, tables, transact, type Writer } from "../storage
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
-import type { Recording } from "./recording.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import type { Failure, Status, Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
+
+/** The record of a recording. */
+export type Recording = typeof tables.recordings.$inferSelect;
 
 export interface NewRecording {
   readonly id: string;

@@ -18,24 +18,24 @@ export interface Reservation extends Disposable {
 }
 
 /** Share of the reserve that work leaves free, so that the database can store completed work. */
-const workShare = 1 / 16;
+const WORK_SHARE = 1 / 16;
 /** Minimum number of free inodes on a file system with a fixed number of them: enough for a long recording's steps. */
-const leastFiles = 200;
+const MIN_FREE_FILES = 200;
 /** Bytes that may be written beyond a reservation between two checks of the disk. */
-const lookEveryBytes = 4 * 1024 * 1024;
+const CHECK_EVERY_BYTES = 4 * 1024 * 1024;
 
 /** The available space on the disk of a data directory: free space minus all reservations. */
 export class DiskSpace {
   readonly #path: string;
   readonly #reserveBytes: () => number;
-  readonly #look: (path: string) => StatsFs;
-  #promised = 0;
+  readonly #statfs: (path: string) => StatsFs;
+  #reserved = 0;
 
   /** @param reserveBytes returns the bytes that new recordings must leave free; called for each check */
-  constructor(path: string, reserveBytes: () => number, look: (path: string) => StatsFs = (at) => statfsSync(at)) {
+  constructor(path: string, reserveBytes: () => number, statfs: (path: string) => StatsFs = (at) => statfsSync(at)) {
     this.#path = path;
     this.#reserveBytes = reserveBytes;
-    this.#look = look;
+    this.#statfs = statfs;
   }
 
   /**
@@ -45,13 +45,13 @@ export class DiskSpace {
   shortage(bytes: number, use: SpaceUse, toBeFreed = 0): string | null {
     const disk = this.#disk();
     if (disk === null) return null;
-    if (disk.files > 0 && disk.ffree < leastFiles) return `only ${disk.ffree} more files fit on the disk`;
+    if (disk.files > 0 && disk.ffree < MIN_FREE_FILES) return `only ${disk.ffree} more files fit on the disk`;
     const reserve = this.#reserve(use);
-    const free = disk.bavail * disk.bsize + toBeFreed - this.#promised;
+    const free = disk.bavail * disk.bsize + toBeFreed - this.#reserved;
     if (free - bytes >= reserve) return null;
-    const kept = reserve === 0 ? "" : `, of which ${size(reserve)} are kept free`;
-    const wanted = bytes === 0 ? "" : `; ${size(bytes)} more are needed`;
-    return `the disk is full: ${size(Math.max(0, free))} are free${kept}${wanted}`;
+    const unused = reserve === 0 ? "" : `, of which ${size(reserve)} stay reserved`;
+    const needed = bytes === 0 ? "" : `; ${size(bytes)} more are needed`;
+    return `the disk is full: ${size(Math.max(0, free))} are free${unused}${needed}`;
   }
 
   /**
@@ -60,7 +60,7 @@ export class DiskSpace {
    */
   freeBytes(use: SpaceUse): number {
     const disk = this.#disk();
-    return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize - this.#promised - this.#reserve(use);
+    return disk === null ? Number.POSITIVE_INFINITY : disk.bavail * disk.bsize - this.#reserved - this.#reserve(use);
   }
 
   /**
@@ -75,22 +75,22 @@ export class DiskSpace {
   /** Reserves disk space even when there is not enough. */
   reserveAnyway(bytes: number, use: SpaceUse): Reservation {
     let left = bytes;
-    let sinceLook = 0;
-    this.#promised += bytes;
-    const giveBack = (some: number) => {
+    let sinceCheck = 0;
+    this.#reserved += bytes;
+    const release = (some: number) => {
       left -= some;
-      this.#promised -= some;
+      this.#reserved -= some;
     };
     return {
       written: (count) => {
         const beyond = count - Math.min(count, left);
-        giveBack(count - beyond);
-        sinceLook += beyond;
-        if (beyond === 0 || sinceLook < lookEveryBytes) return;
-        sinceLook = 0;
+        release(count - beyond);
+        sinceCheck += beyond;
+        if (beyond === 0 || sinceCheck < CHECK_EVERY_BYTES) return;
+        sinceCheck = 0;
         this.#require(0, use);
       },
-      [Symbol.dispose]: () => giveBack(left),
+      [Symbol.dispose]: () => release(left),
     };
   }
 
@@ -99,21 +99,20 @@ export class DiskSpace {
     const disk = this.#disk();
     if (disk === null) return Number.POSITIVE_INFINITY;
     const total = disk.blocks * disk.bsize;
-    // A reserve that leaves almost nothing is a mistake in the settings, which can be corrected: count 1/16 of the disk
-    // at most.
-    return Math.floor(total - Math.min(this.#reserve(use), total * workShare));
+    // A larger reserve is a mistake in the settings. It can be corrected, so no recording fails for it.
+    return Math.floor(total - Math.min(this.#reserve(use), total * WORK_SHARE));
   }
 
   #disk(): StatsFs | null {
     try {
-      return this.#look(this.#path);
+      return this.#statfs(this.#path);
     } catch {
       return null;
     }
   }
 
   #reserve(use: SpaceUse): number {
-    return Math.floor(this.#reserveBytes() * (use === "intake" ? 1 : workShare));
+    return Math.floor(this.#reserveBytes() * (use === "intake" ? 1 : WORK_SHARE));
   }
 
   #require(bytes: number, use: SpaceUse): void {

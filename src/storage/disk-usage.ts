@@ -13,83 +13,60 @@ export interface DiskFigures {
   readonly folders: Readonly<Record<string, number>>;
 }
 
-const figuresMilliseconds = 5_000;
-const foldersMilliseconds = 60_000;
+const FIGURES_MILLISECONDS = 5_000;
+const FOLDERS_MILLISECONDS = 60_000;
 /** Minimum ratio of the pause after a measurement to the time that the measurement took. */
-const restShare = 50;
+const PAUSE_RATIO = 50;
 
-/**
- * Cached figures of a disk. Walking through many files is slow, so each figure is measured only after a minimum time.
- */
+/** Cached figures of a disk: walking through many files is slow, so each figure is measured only after a while. */
 export class DiskUsage {
-  readonly #paths: DataPaths;
-  readonly #figures: Remembered<Omit<DiskFigures, "folders">>;
-  readonly #folders: Remembered<DiskFigures["folders"]>;
+  readonly #figures: () => Promise<Omit<DiskFigures, "folders">>;
+  readonly #folders: () => Promise<DiskFigures["folders"]>;
 
   /** @param now milliseconds of a monotonic clock */
   constructor(paths: DataPaths, now: () => number) {
-    this.#paths = paths;
-    this.#figures = new Remembered(figuresMilliseconds, now, () => this.#lookUp());
-    this.#folders = new Remembered(foldersMilliseconds, now, () => this.#walk());
+    this.#figures = cached(FIGURES_MILLISECONDS, now, () => measureDisk(paths));
+    this.#folders = cached(FOLDERS_MILLISECONDS, now, () => measureFolders(paths));
   }
 
   async read(): Promise<DiskFigures> {
-    const [figures, folders] = await Promise.all([this.#figures.get(), this.#folders.get()]);
+    const [figures, folders] = await Promise.all([this.#figures(), this.#folders()]);
     return { ...figures, folders };
-  }
-
-  async #lookUp() {
-    const { root, databasePath } = this.#paths;
-    const [disk, ...database] = await Promise.all([
-      statfs(root),
-      ...["", "-wal"].map((end) => sizeOf(databasePath + end)),
-    ]);
-    return {
-      freeBytes: disk.bavail * disk.bsize,
-      sizeBytes: disk.blocks * disk.bsize,
-      databaseBytes: sum(database),
-    };
-  }
-
-  async #walk() {
-    const { uploads, incoming, work, playback, models } = this.#paths;
-    const named = { uploads, incoming, work, listening: playback, models };
-    const sizes = Object.entries(named).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
-    return Object.fromEntries(await Promise.all(sizes));
   }
 }
 
-/** A result that is cached for a while; callers during a measurement wait for the same result. */
-class Remembered<T> {
-  readonly #milliseconds: number;
-  readonly #now: () => number;
-  readonly #ask: () => Promise<T>;
-  #answer: Promise<T> | null = null;
-  #until = 0;
+async function measureDisk({ root, databasePath }: DataPaths) {
+  const [disk, database, log] = await Promise.all([statfs(root), sizeOf(databasePath), sizeOf(`${databasePath}-wal`)]);
+  const { bavail, blocks, bsize } = disk;
+  return { freeBytes: bavail * bsize, sizeBytes: blocks * bsize, databaseBytes: database + log };
+}
 
-  constructor(milliseconds: number, now: () => number, ask: () => Promise<T>) {
-    this.#milliseconds = milliseconds;
-    this.#now = now;
-    this.#ask = ask;
-  }
+async function measureFolders({ uploads, incoming, work, playback, models }: DataPaths) {
+  const folders = { uploads, incoming, work, listening: playback, models };
+  const sizes = Object.entries(folders).map(async ([name, path]) => [name, await sizeOfFolder(path)] as const);
+  return Object.fromEntries(await Promise.all(sizes));
+}
 
-  get(): Promise<T> {
-    const now = this.#now();
-    if (this.#answer === null || now >= this.#until) {
-      this.#until = now + this.#milliseconds;
-      this.#answer = this.#ask();
-      this.#answer.then(
-        () => this.#rest(this.#now() - now),
-        () => {},
-      );
-    }
-    return this.#answer;
-  }
-
-  /** @param taken duration of the last measurement in milliseconds */
-  #rest(taken: number): void {
-    this.#until = Math.max(this.#until, this.#now() + restShare * taken);
-  }
+/**
+ * Returns a function whose result is cached for a while, longer after a slow measurement. Callers during a measurement
+ * wait for the same result.
+ */
+function cached<T>(milliseconds: number, now: () => number, measure: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | null = null;
+  let until = 0;
+  return () => {
+    const startedAt = now();
+    if (result !== null && startedAt < until) return result;
+    until = startedAt + milliseconds;
+    const measuring = measure();
+    const pause = () => {
+      const endedAt = now();
+      until = Math.max(until, endedAt + PAUSE_RATIO * (endedAt - startedAt));
+    };
+    measuring.then(pause, () => {});
+    result = measuring;
+    return measuring;
+  };
 }
 
 /** Returns a file's size, or 0 for a file that was removed since it was listed. */
@@ -103,8 +80,4 @@ async function sizeOfFolder(path: string): Promise<number> {
   // Sequentially: a hundred thousand calls at once would take the memory and threads that uploads need.
   for (const entry of entries) if (entry.isFile()) total += await sizeOf(join(entry.parentPath, entry.name));
   return total;
-}
-
-function sum(sizes: readonly number[]): number {
-  return sizes.reduce((total, size) => total + size, 0);
 }

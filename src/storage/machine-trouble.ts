@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 /** Temporary problems of the machine, by kind; an operator or time resolves them. */
 export const machineTroubles = {
-  no_room: "there is no room for its files now",
+  no_room: "there is not enough disk space for its files now",
   disk_full: "the disk is full",
-  read_only: "the disk can't be written: it is read-only",
+  read_only: "the disk is read-only",
   io_error: "the disk reports errors",
   too_many_files: "too many files are open",
-  database_busy: "another program holds the database",
+  database_busy: "another program has locked the database",
 } as const;
 export type MachineTroubleKind = keyof typeof machineTroubles;
 

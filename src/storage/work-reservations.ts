@@ -1,8 +1,8 @@
 import type { DiskSpace, Reservation } from "./disk-space.ts";
 import { MachineError } from "./machine-trouble.ts";
 
-interface Held {
-  readonly claim: Reservation;
+interface WorkSpace {
+  readonly reservation: Reservation;
   /** Bytes that are on the disk already. */
   written: number;
   /** Expected total size of its files; all of it becomes free when the recording finishes. */
@@ -17,9 +17,9 @@ interface Held {
  */
 export class WorkReservations {
   readonly #disk: DiskSpace;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, WorkSpace>();
   /** Refused recordings with the bytes that they requested, in the order of their first request. */
-  readonly #line = new Map<string, number>();
+  readonly #waiters = new Map<string, number>();
 
   constructor(disk: DiskSpace) {
     this.#disk = disk;
@@ -33,14 +33,14 @@ export class WorkReservations {
   reserve(id: string, bytes: number): void {
     this.release(id);
     try {
-      const ahead = this.#askedBefore(id);
+      const ahead = this.#requestedEarlier(id);
       if (ahead > 0 && this.#disk.shortage(ahead + bytes, "work") !== null) {
-        throw new MachineError("NO_ROOM", "the room on the disk is kept for a recording that asked before");
+        throw new MachineError("NO_ROOM", "the free disk space is reserved for a recording that requested it earlier");
       }
-      this.#held.set(id, { claim: this.#disk.reserve(bytes, "work"), written: 0, bytes });
-      this.#line.delete(id);
+      this.#held.set(id, { reservation: this.#disk.reserve(bytes, "work"), written: 0, bytes });
+      this.#waiters.delete(id);
     } catch (error) {
-      this.#line.set(id, bytes);
+      this.#waiters.set(id, bytes);
       throw error;
     }
   }
@@ -52,8 +52,12 @@ export class WorkReservations {
    */
   reserveAnyway(id: string, bytes: number, onDisk: number): void {
     this.release(id);
-    this.#held.set(id, { claim: this.#disk.reserveAnyway(bytes, "work"), written: onDisk, bytes: onDisk + bytes });
-    this.#line.delete(id);
+    this.#held.set(id, {
+      reservation: this.#disk.reserveAnyway(bytes, "work"),
+      written: onDisk,
+      bytes: onDisk + bytes,
+    });
+    this.#waiters.delete(id);
   }
 
   /**
@@ -65,22 +69,22 @@ export class WorkReservations {
     if (held === undefined) return;
     held.written += bytes;
     held.bytes = Math.max(held.bytes, held.written);
-    held.claim.written(bytes);
+    held.reservation.written(bytes);
   }
 
   /**
-   * Releases the reservation of a recording whose work files are removed. The recording will ask again and keeps its
-   * place in the queue.
+   * Releases the reservation of a recording whose work files are removed. The recording will request it again and
+   * keeps its place in the queue.
    */
   release(id: string): void {
-    this.#held.get(id)?.claim[Symbol.dispose]();
+    this.#held.get(id)?.reservation[Symbol.dispose]();
     this.#held.delete(id);
   }
 
   /** Releases the reservation of a finished recording and removes the recording from the queue. */
   ended(id: string): void {
     this.release(id);
-    this.#line.delete(id);
+    this.#waiters.delete(id);
   }
 
   /** Returns whether almost nothing can be written now. */
@@ -94,13 +98,13 @@ export class WorkReservations {
   }
 
   /** Returns the total bytes requested by earlier waiters that would each fit once all current reservations end. */
-  #askedBefore(id: string): number {
+  #requestedEarlier(id: string): number {
     const toBeFreed = [...this.#held.values()].reduce((sum, { bytes }) => sum + bytes, 0);
-    let asked = 0;
-    for (const [other, bytes] of this.#line) {
+    let requested = 0;
+    for (const [other, bytes] of this.#waiters) {
       if (other === id) break;
-      if (this.#disk.shortage(bytes, "work", toBeFreed) === null) asked += bytes;
+      if (this.#disk.shortage(bytes, "work", toBeFreed) === null) requested += bytes;
     }
-    return asked;
+    return requested;
   }
 }

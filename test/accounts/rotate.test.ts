@@ -11,10 +11,10 @@ import {
   listKeys,
   listWorkspaces,
   readAudit,
-  requireKey,
   revokeKey,
   rotateKey,
 } from "../../src/accounts/index.ts";
+import { requireKey } from "../../src/accounts/keys.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
 import { newRecording } from "../support/new-recording.ts";

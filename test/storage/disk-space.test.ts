@@ -5,54 +5,54 @@ import { DiskSpace, MachineError, machineTrouble } from "../../src/storage/index
 const real = statfsSync("/");
 const megabyte = 1_000_000;
 
-/** Room on a disk of which so much is free, with a reserve of 160 MB. */
-function roomOn(disk: { free: number; files?: number; total?: number }): DiskSpace {
-  const look = (): StatsFs => ({
+/** Returns the space of a disk with this much free space, and a reserve of 160 MB. */
+function diskWith(disk: { free: number; files?: number; total?: number }): DiskSpace {
+  const statfs = (): StatsFs => ({
     ...real,
     bsize: 1,
     bavail: disk.free,
     files: disk.total ?? 1_000_000,
     ffree: disk.files ?? 100_000,
   });
-  return new DiskSpace("/", () => 160 * megabyte, look);
+  return new DiskSpace("/", () => 160 * megabyte, statfs);
 }
 
-describe("room on the disk", () => {
-  test("is kept for the work on what is in: creates leave the reserve, work leaves a sixteenth of it", () => {
-    const room = roomOn({ free: 100 * megabyte });
-    expect(room.shortage(0, "intake")).toBe("the disk is full: 100 MB are free, of which 160 MB are kept free");
-    expect(room.shortage(90 * megabyte, "work")).toBeNull();
-    expect(room.shortage(91 * megabyte, "work")).toContain("91 MB more are needed");
+describe("disk space", () => {
+  test("for new recordings excludes the reserve, for accepted recordings a sixteenth of it", () => {
+    const space = diskWith({ free: 100 * megabyte });
+    expect(space.shortage(0, "intake")).toBe("the disk is full: 100 MB are free, of which 160 MB stay reserved");
+    expect(space.shortage(90 * megabyte, "work")).toBeNull();
+    expect(space.shortage(91 * megabyte, "work")).toContain("91 MB more are needed");
   });
 
-  test("that is promised to one is nobody else's until it is written or given back", () => {
+  test("that is reserved cannot be reserved again until it is written or released", () => {
     const disk = { free: 500 * megabyte };
-    const room = roomOn(disk);
-    const first = room.reserve(200 * megabyte, "intake");
-    expect(() => room.reserve(200 * megabyte, "intake")).toThrow(MachineError);
-    expect(room.shortage(140 * megabyte, "intake")).toBeNull();
+    const space = diskWith(disk);
+    const first = space.reserve(200 * megabyte, "intake");
+    expect(() => space.reserve(200 * megabyte, "intake")).toThrow(MachineError);
+    expect(space.shortage(140 * megabyte, "intake")).toBeNull();
     first.written(150 * megabyte);
     disk.free -= 150 * megabyte;
-    expect(room.shortage(140 * megabyte, "intake")).toBeNull();
-    expect(room.shortage(141 * megabyte, "intake")).not.toBeNull();
+    expect(space.shortage(140 * megabyte, "intake")).toBeNull();
+    expect(space.shortage(141 * megabyte, "intake")).not.toBeNull();
     first[Symbol.dispose]();
-    expect(room.shortage(190 * megabyte, "intake")).toBeNull();
+    expect(space.shortage(190 * megabyte, "intake")).toBeNull();
     first[Symbol.dispose]();
-    expect(room.shortage(191 * megabyte, "intake")).not.toBeNull();
+    expect(space.shortage(191 * megabyte, "intake")).not.toBeNull();
   });
 
-  test("is looked for again while more is written than was promised", () => {
+  test("is checked again while more is written than was reserved", () => {
     const disk = { free: 170 * megabyte };
-    const room = roomOn(disk);
-    using claim = room.reserve(0, "intake");
+    const space = diskWith(disk);
+    using reservation = space.reserve(0, "intake");
     const write = () => {
       for (let written = 0; written < 30; written++) {
         disk.free -= megabyte;
-        claim.written(megabyte);
+        reservation.written(megabyte);
       }
     };
     expect(write).toThrow("the disk is full");
-    // It is seen within a few megabytes.
+    // The check comes within a few megabytes.
     expect(disk.free).toBeGreaterThan(150 * megabyte);
   });
 
@@ -60,13 +60,13 @@ describe("room on the disk", () => {
     [199, 1_000_000, "only 199 more files fit on the disk"],
     [200, 1_000_000, null],
     [0, 0, null],
-  ])("with %i more files of %i there is none, unless the file system doesn't count them", (files, total, lack) => {
-    expect(roomOn({ free: 1000 * megabyte, files, total }).shortage(0, "intake")).toBe(lack);
+  ])("is short with %i free inodes of %i, unless the file system has no fixed number", (files, total, lack) => {
+    expect(diskWith({ free: 1000 * megabyte, files, total }).shortage(0, "intake")).toBe(lack);
   });
 
-  test("is taken to be there where the disk can't be asked", () => {
-    const room = new DiskSpace("/no/such/place", () => megabyte);
-    expect(room.shortage(megabyte, "intake")).toBeNull();
+  test("is assumed where the file system does not report it", () => {
+    const space = new DiskSpace("/no/such/place", () => megabyte);
+    expect(space.shortage(megabyte, "intake")).toBeNull();
   });
 });
 
@@ -88,7 +88,7 @@ test.each([
   ["EACCES", undefined],
   ["SQLITE_CONSTRAINT", undefined],
   ["SQLITE_CORRUPT", undefined],
-])("%s is %s of the machine, however deep it lies", (code, kind) => {
+])("the code %s of an error's cause means the trouble %s", (code, kind) => {
   const error = new Error("outer", { cause: new Error("middle", { cause: new MachineError(code, "inner") }) });
   expect(machineTrouble(error)?.kind).toBe(kind as never);
 });
