@@ -17,11 +17,19 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 export class CommandError extends Error {
   override readonly name: string = "CommandError";
   readonly exitCode: ExitCode;
+  /** The reason for programs: a failure reason or an error code of the API, or `local`. */
+  readonly code: string;
 
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed) {
+  constructor(message: string, exitCode: ExitCode = exitCodes.failed, code = "local") {
     super(message);
     this.exitCode = exitCode;
+    this.code = code;
   }
+}
+
+/** Returns the code of a system error, such as `ENOENT`; an empty string for other errors. */
+export function systemCode(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
 }
 
 /**

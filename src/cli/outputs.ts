@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
 import { type ExportFormat, exportFormatSchema, exportFormats } from "../exports/index.ts";
 import { messageOf } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { CommandError, exitCodes, systemCode } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
 import { fitted, printable, printableText } from "./printable.ts";
 
@@ -176,8 +176,7 @@ async function placeNew(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
-    if (code === "EEXIST") throw taken;
+    if (systemCode(error) === "EEXIST") throw taken;
     if (await stat(path).catch(() => null)) throw taken;
     await rename(partial, path);
   }

@@ -50,16 +50,6 @@ interface Outcome {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** A recording failed; the code is its failure reason. */
-class FailedError extends CommandError {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message, exitCodes.recordingFailed);
-    this.code = code;
-  }
-}
-
 async function run(
   command: Command,
   files: readonly string[],
@@ -121,8 +111,7 @@ async function runFile(
     const isExpected = error instanceof CommandError || error instanceof StartError || error instanceof ExportError;
     if (!isExpected) throw error;
     const fault = error instanceof CommandError ? error : new CommandError(error.message);
-    const code = error instanceof FailedError ? error.code : "local";
-    return { outcome: { ...nothing, error: { code, message: fault.message } }, fault };
+    return { outcome: { ...nothing, error: { code: fault.code, message: fault.message } }, fault };
   }
 }
 
@@ -146,7 +135,7 @@ async function transcribe(
         reason === "internal"
           ? `it could not be processed (${recording.failureCause}); for details: --log-level info`
           : failureTexts[reason];
-      throw new FailedError(reason, `${file}: ${text}`);
+      throw new CommandError(`${file}: ${text}`, exitCodes.recordingFailed, reason);
     }
     const found = { language: recording.language, duration_seconds: recording.durationSeconds };
     if (output === null) {

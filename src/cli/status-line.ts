@@ -1,43 +1,33 @@
 const redrawMilliseconds = 500;
 const barColumns = 24;
 
-/** One line at the bottom of a terminal that says what happens now, removed at the end. A pipe receives nothing. */
+/** One line at the bottom of a terminal that reports the current activity, removed at the end. Not for pipes. */
 export class StatusLine implements Disposable {
-  readonly #live = process.stderr.isTTY === true && process.env.TERM !== "dumb";
+  readonly #isLive = process.stderr.isTTY === true && process.env.TERM !== "dumb";
   #isDrawn = false;
+  #transfer = { doing: "", startedAt: 0, startedWith: 0, drawnAt: Number.NEGATIVE_INFINITY };
 
   show(text: string): void {
-    if (!this.#live) return;
+    if (!this.#isLive) return;
     this.#isDrawn = true;
     process.stderr.write(`\r${text.slice(0, Math.max(20, process.stderr.columns || 80) - 1)}\x1b[K`);
+  }
+
+  /** Shows the progress of a transfer in bytes. @param total null while unknown */
+  showTransfer(doing: string, done: number, total: number | null): void {
+    const now = performance.now();
+    const drawnAt = this.#transfer.drawnAt;
+    if (doing !== this.#transfer.doing) this.#transfer = { doing, startedAt: now, startedWith: done, drawnAt };
+    if (now - drawnAt < redrawMilliseconds) return;
+    this.#transfer.drawnAt = now;
+    const { startedAt, startedWith } = this.#transfer;
+    const rate = (1000 * (done - startedWith)) / Math.max(1, now - startedAt);
+    this.show(transferText({ doing, done, total, rate }));
   }
 
   [Symbol.dispose](): void {
     if (this.#isDrawn) process.stderr.write("\r\x1b[K");
     this.#isDrawn = false;
-  }
-}
-
-/** A status line with the progress of a transfer in bytes. */
-export class TransferLine implements Disposable {
-  readonly #line = new StatusLine();
-  #doing = "";
-  #startedAt = 0;
-  #startedWith = 0;
-  #drawnAt = Number.NEGATIVE_INFINITY;
-
-  /** @param total null while unknown */
-  show(doing: string, done: number, total: number | null): void {
-    const now = performance.now();
-    if (doing !== this.#doing) [this.#doing, this.#startedAt, this.#startedWith] = [doing, now, done];
-    if (now - this.#drawnAt < redrawMilliseconds) return;
-    this.#drawnAt = now;
-    const rate = (1000 * (done - this.#startedWith)) / Math.max(1, now - this.#startedAt);
-    this.#line.show(transferText({ doing, done, total, rate }));
-  }
-
-  [Symbol.dispose](): void {
-    this.#line[Symbol.dispose]();
   }
 }
 

@@ -29,7 +29,7 @@ import { unitFile } from "./unit.ts";
 /** The single-file program to install. */
 export interface InstalledProgram {
   readonly path: string;
-  /** Unpacks its native parts and models into a directory; does nothing when they are there already. */
+  /** Unpacks its native parts and models into a directory; does nothing when they exist already. */
   unpack(directory: string): Promise<unknown>;
 }
 
@@ -46,14 +46,6 @@ export interface InstallOptions {
 const gpuGroups = ["video", "render"];
 
 /**
- * Returns the text of a new settings file. It names the directories, so that commands on this machine and the service
- * use the same ones.
- */
-function settingsText(dataDirectory: string): string {
-  return exampleFile({ "storage.data_dir": dataDirectory, "storage.runtime_dir": places.runtimeDirectory });
-}
-
-/**
  * Returns the service's data directory and port from its settings file, or, if there is none, as a new file will set
  * them.
  * @throws {SettingsError} @throws {ServiceError} when the file and the command line differ
@@ -65,7 +57,7 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
   const dataDirectory = known ? settings.storage.data_dir : (wanted ?? defaultDataDirectory);
   if (wanted !== null && wanted !== dataDirectory) {
     throw new ServiceError(
-      `${layout.configFile} says that the data lies in ${dataDirectory}, not in ${wanted}; change storage.data_dir there`,
+      `${layout.configFile} sets the data directory to ${dataDirectory}, not ${wanted}; change storage.data_dir there`,
     );
   }
   checkPath(dataDirectory, `storage.data_dir in ${layout.configFile}`);
@@ -89,7 +81,7 @@ export function installSteps(options: InstallOptions): Step[] {
   });
   return [
     {
-      what: `user ${user}, who can't log in`,
+      what: `user ${user}, without a login`,
       needed: () => isMissing(findUser(layout, machine, user), user),
       apply: () => addUser(options, dataDirectory),
     },
@@ -102,15 +94,22 @@ export function installSteps(options: InstallOptions): Step[] {
     {
       what: `${places.runtimeDirectory}, its native parts and models`,
       needed: () => true,
-      apply: () => unpackForAll(program, at(places.runtimeDirectory)),
+      apply: async () => {
+        await program.unpack(at(places.runtimeDirectory));
+        openToAll(at(places.runtimeDirectory));
+      },
     },
     {
       what: `${layout.configFile}, the settings`,
       needed: () => !existsSync(at(layout.configFile)),
-      apply: () => placeText(at(layout.configFile), settingsText(dataDirectory), { mode: 0o640, gid: account().gid }),
+      apply: () => {
+        // The file names the directories, so that commands on this machine and the service use the same ones.
+        const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": places.runtimeDirectory };
+        placeText(at(layout.configFile), exampleFile(directories), { mode: 0o640, gid: account().gid });
+      },
     },
     {
-      what: `${dataDirectory}, for the data, open to ${user} alone`,
+      what: `${dataDirectory}, the data directory, accessible only to ${user}`,
       needed: () => !isOwnedBy(at(dataDirectory), findUser(layout, machine, user)),
       apply: () => makeDataDirectory(at(dataDirectory), account(), user),
     },
@@ -121,7 +120,7 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () => placeText(at(places.unit), unit, { mode: 0o644 }),
     },
     {
-      what: "its start with the machine",
+      what: "the start with the machine",
       needed: () => linkOf(at(places.enabled)) !== places.unit,
       apply: () => {
         mkdirSync(dirname(at(places.enabled)), { recursive: true });
@@ -139,21 +138,18 @@ function isMissing(found: User | null, name: string): boolean {
 
 function addUser({ layout, machine, user }: InstallOptions, home: string): void {
   const elsewhere = layout.root === "/" ? [] : ["--prefix", layout.root];
-  const made = machine.run([
+  const created = machine.run([
     ...(["useradd", "--system", "--user-group", "--no-create-home"] as const),
     ...["--home-dir", home, "--shell", "/usr/sbin/nologin", ...elsewhere, user],
   ]);
-  if (made.exitCode !== 0) {
-    throw new ServiceError(`the user ${user} can't be made: ${made.stderr}; make it by other means and run this again`);
+  if (created.exitCode !== 0) {
+    throw new ServiceError(
+      `can't create the user ${user}: ${created.stderr}; create it by other means and run this again`,
+    );
   }
 }
 
-/** Unpacks parts that everybody may read and only root may write: the service cannot change its own code. */
-async function unpackForAll(program: InstalledProgram, directory: string): Promise<void> {
-  await program.unpack(directory);
-  openToAll(directory);
-}
-
+/** Lets everybody read a directory, but only root write to it: the service cannot change its own code. */
 function openToAll(directory: string): void {
   chmodSync(directory, 0o755);
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
@@ -171,7 +167,7 @@ function isOwnedBy(directory: string, user: User | null): boolean {
 function makeDataDirectory(directory: string, { uid, gid }: User, user: string): void {
   if (existsSync(directory) && readdirSync(directory).length > 0) {
     throw new ServiceError(
-      `${directory} holds files of another user; give them to ${user}: chown -R ${user}: ${directory}`,
+      `${directory} contains files of another user; change their owner: chown -R ${user}: ${directory}`,
     );
   }
   mkdirSync(directory, { recursive: true, mode: 0o755 });

@@ -51,13 +51,13 @@ export function requireInside(layout: ServiceLayout, paths: readonly string[]): 
     while (lstatSync(there, { throwIfNoEntry: false }) === undefined) there = dirname(there);
     const real = existsSync(there) ? realpathSync(there) : null;
     if (real !== root && real?.startsWith(`${root}/`) !== true) {
-      throw new ServiceError(`${there} leads out of ${layout.root}; put a directory in the place of that link`);
+      throw new ServiceError(`${there} leads out of ${layout.root}; replace that link with a directory`);
     }
   }
 }
 
 /** Directories that the unit makes inaccessible or empty for the service. */
-const closed = ["/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys"];
+const inaccessible = ["/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/proc", "/sys"];
 
 /**
  * Checks a path that goes into the unit.
@@ -67,13 +67,13 @@ const closed = ["/home", "/root", "/run/user", "/tmp", "/var/tmp", "/dev", "/pro
 export function checkPath(path: string, what: string): void {
   if (!/^(?:\/[\w.+@-]+)+$/.test(path) || path.split("/").some((name) => name === "." || name === "..")) {
     throw new ServiceError(
-      `${what}: ${JSON.stringify(path)} can't be used; it takes an absolute path of letters, digits and . _ - + @`,
+      `${what}: ${JSON.stringify(path)} is not valid; use an absolute path of letters, digits and . _ - + @`,
     );
   }
-  const shut = closed.find((directory) => path === directory || path.startsWith(`${directory}/`));
+  const shut = inaccessible.find((directory) => path === directory || path.startsWith(`${directory}/`));
   if (shut !== undefined) {
     throw new ServiceError(
-      `${what}: the service can't reach ${path}, ${shut} is closed to it; choose a place elsewhere`,
+      `${what}: the service can't access ${path}, because it can't access ${shut}; choose another path`,
     );
   }
 }

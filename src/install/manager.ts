@@ -13,7 +13,7 @@ export function restartService(machine: Machine): void {
   const { exitCode, stderr } = machine.run(["systemctl", "restart", unit]);
   if (exitCode === 0) return;
   const { stdout } = machine.run(["journalctl", "--unit", unit, "--lines", "8", "--output", "cat", "--no-pager"]);
-  throw new ServiceError(`the service does not start: ${stderr.split("\n")[0]}\nIts last words:\n${stdout.trim()}`);
+  throw new ServiceError(`the service does not start: ${stderr.split("\n")[0]}\nLast log lines:\n${stdout.trim()}`);
 }
 
 /** Stops the service and waits until it has stopped. */

@@ -45,7 +45,7 @@ async function asServiceError(what: string, apply: Step["apply"]): Promise<void>
     await apply();
   } catch (error) {
     if (error instanceof Error && "code" in error && "syscall" in error) {
-      throw new ServiceError(`${what}: ${error.message}; what was done before stays, and this can be run again`);
+      throw new ServiceError(`${what}: ${error.message}; earlier steps are kept, and the command can be repeated`);
     }
     throw error;
   }

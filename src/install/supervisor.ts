@@ -3,7 +3,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { type Notify, notifySocket } from "./notify-socket.ts";
 
 /** Returns a server's status; throws when the server cannot continue. */
-export type ReadStanding = () => ServerStatus;
+type ReadStatus = () => ServerStatus;
 
 export interface SupervisorOptions {
   readonly notify: Notify;
@@ -13,7 +13,7 @@ export interface SupervisorOptions {
 }
 
 /** Interval of status reports when no watchdog requires a shorter one. */
-const tellEveryMilliseconds = 5000;
+const reportMilliseconds = 5000;
 
 /**
  * Reports to the service manager that started the server: that it serves, its status, that it lives, that it stops.
@@ -24,27 +24,27 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   #stopping = false;
   #failing = false;
-  #heard = true;
+  #isReachable = true;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
   }
 
   /** Reports that the server listens, and reports its status regularly until the process exits. */
-  ready(read: ReadStanding): void {
-    const tell = () => this.#tell(read);
-    tell();
+  ready(read: ReadStatus): void {
+    const report = () => this.#report(read);
+    report();
     const watchdog = this.#options.watchdogMilliseconds ?? Number.POSITIVE_INFINITY;
-    setInterval(tell, Math.min(tellEveryMilliseconds, watchdog / 2)).unref();
+    setInterval(report, Math.min(reportMilliseconds, watchdog / 2)).unref();
   }
 
   /** Reports that the server stops; watchdog messages continue until it has stopped. */
   stopping(): void {
     this.#stopping = true;
-    this.#send(["STOPPING=1", "STATUS=Stopping; what runs is suspended at its next checkpoint."]);
+    this.#send(["STOPPING=1", "STATUS=Stopping; running recordings are suspended at their next checkpoint."]);
   }
 
-  #tell(read: ReadStanding): void {
+  #report(read: ReadStatus): void {
     if (this.#stopping) {
       this.#send(["WATCHDOG=1"]);
       return;
@@ -52,7 +52,7 @@ export class Supervisor {
     const { log } = this.#options;
     let status: string;
     try {
-      status = inWords(read());
+      status = statusText(read());
     } catch (error) {
       if (!this.#failing) log.error({ event: "supervisor.server_fails", err: error });
       this.#failing = true;
@@ -64,13 +64,13 @@ export class Supervisor {
   }
 
   #send(lines: readonly string[]): void {
-    const heard = this.#options.notify(lines);
-    if (this.#heard && !heard) this.#options.log.warn({ event: "supervisor.unreachable" });
-    this.#heard = heard;
+    const isReachable = this.#options.notify(lines);
+    if (this.#isReachable && !isReachable) this.#options.log.warn({ event: "supervisor.unreachable" });
+    this.#isReachable = isReachable;
   }
 }
 
-function inWords({ trouble, processing, queued }: ServerStatus): string {
+function statusText({ trouble, processing, queued }: ServerStatus): string {
   const work = `${processing} processing, ${queued} queued`;
   // A line break would start another assignment.
   return trouble === null ? `Ready; ${work}.` : `Not ready: ${trouble.replace(/\s+/g, " ")}; ${work}.`;

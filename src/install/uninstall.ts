@@ -17,9 +17,9 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
   const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
   requireInside(layout, [...Object.values(places), layout.configFile, ...dataPath]);
   const at = (path: string) => reach(layout, path);
-  const gone = (what: string, ...paths: readonly string[]): Step => ({
+  const removal = (what: string, ...paths: readonly string[]): Step => ({
     what,
-    needed: () => paths.some((path) => isThere(at(path))),
+    needed: () => paths.some((path) => lstatSync(at(path), { throwIfNoEntry: false }) !== undefined),
     apply: () => {
       for (const path of paths) rmSync(at(path), { recursive: true, force: true });
     },
@@ -31,9 +31,9 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
       needed: () => layout.root === "/" && unitState(machine) !== null,
       apply: () => stopService(machine),
     },
-    gone(places.unit, places.enabled, places.unit),
-    gone(places.program, places.program, places.previousProgram),
-    gone(places.runtimeDirectory, places.runtimeDirectory),
+    removal(places.unit, places.enabled, places.unit),
+    removal(places.program, places.program, places.previousProgram),
+    removal(places.runtimeDirectory, places.runtimeDirectory),
   ];
   if (purged === null) return always;
   const { user, dataDirectory } = purged;
@@ -41,14 +41,14 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
   const data = at(dataDirectory);
   return [
     ...always,
-    gone(layout.configFile, layout.configFile),
+    removal(layout.configFile, layout.configFile),
     {
       what: settingsDirectory,
       needed: () => isEmptyDirectory(at(settingsDirectory)),
       apply: () => rmdirSync(at(settingsDirectory)),
     },
     {
-      what: `${dataDirectory}, recordings, transcripts, accounts and keys`,
+      what: `${dataDirectory}: recordings, transcripts, accounts and keys`,
       needed: () => existsSync(join(data, databaseName)) || isEmptyDirectory(data),
       apply: () => removeData(data),
     },
@@ -57,7 +57,7 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
       needed: () => findUser(layout, machine, user) !== null,
       apply: () => {
         const removed = machine.run(["userdel", ...(layout.root === "/" ? [] : ["--prefix", layout.root]), user]);
-        if (removed.exitCode !== 0) throw new ServiceError(`the user ${user} can't be removed: ${removed.stderr}`);
+        if (removed.exitCode !== 0) throw new ServiceError(`can't remove the user ${user}: ${removed.stderr}`);
       },
     },
   ];
@@ -75,10 +75,6 @@ function removeData(directory: string): void {
     rmSync(join(directory, name), { recursive: true, force: true });
   }
   if (isEmptyDirectory(directory)) rmdirSync(directory);
-}
-
-function isThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function isEmptyDirectory(path: string): boolean {

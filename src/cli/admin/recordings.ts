@@ -15,8 +15,8 @@ export function recordingsCommand(): Command {
     .description("Manage the recordings of all accounts.")
     .addCommand(listCommand())
     .addCommand(showCommand())
-    .addCommand(changeCommand("hold", "Protect a recording from deletion.", hold))
-    .addCommand(changeCommand("release", "Allow the deletion of a held recording again.", release))
+    .addCommand(changeCommand("hold", "Protect a recording from deletion.", (target) => setHold(target, true)))
+    .addCommand(changeCommand("release", "Allow the deletion of a held recording.", (target) => setHold(target, false)))
     .addCommand(changeCommand("cancel", "Cancel a queued or processing recording; it becomes failed.", cancel))
     .addCommand(changeCommand("delete", "Delete a recording with its audio and its transcript.", remove));
 }
@@ -99,14 +99,10 @@ function changeCommand(
     });
 }
 
-function hold({ recordings, recording: { id } }: Target): string {
-  recordings.setHold(id, true, (writer) => audit(writer, auditor(), "recordings.hold", id, {}));
-  return `recording ${id} is held`;
-}
-
-function release({ recordings, recording: { id } }: Target): string {
-  recordings.setHold(id, false, (writer) => audit(writer, auditor(), "recordings.release", id, {}));
-  return `recording ${id} is released`;
+function setHold({ recordings, recording: { id } }: Target, isHeld: boolean): string {
+  const action = isHeld ? "recordings.hold" : "recordings.release";
+  recordings.setHold(id, isHeld, (writer) => audit(writer, auditor(), action, id, {}));
+  return `recording ${id} is ${isHeld ? "held" : "released"}`;
 }
 
 function cancel({ store, recordings, recording: { id, status } }: Target): string {

@@ -146,9 +146,8 @@ export class ApiClient {
     const value = parseJson(body);
     if (Value.Check(schema, value)) return value;
     const { baseUrl } = this.#connection;
-    throw new ClientError(`the response of ${baseUrl} does not follow this API; is it a transcribe server?`, {
-      code: "bad_answer",
-    });
+    const message = `the response of ${baseUrl} does not follow this API; is it a transcribe server?`;
+    throw new ClientError(message, "bad_answer");
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CommandError, exitCodes } from "../command-error.ts";
+import { CommandError, exitCodes, systemCode } from "../command-error.ts";
 
 /** Returns the path of the user's key file (XDG base directories). */
 function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
@@ -14,36 +14,39 @@ function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
  * @throws {CommandError} when there is no key, or other users may read its file
  */
 export function findApiKey(keyFile: string | undefined, environment: NodeJS.ProcessEnv): string {
-  const key = keyFile === undefined ? environment.TRANSCRIBE_API_KEY?.trim() : readKeyFile(keyFile);
-  const found = key || readKeyFile(defaultKeyPath(environment), true);
+  if (keyFile !== undefined) {
+    const named = readKeyFile(keyFile);
+    if (named === null) throw new CommandError(`there is no key file ${keyFile}`);
+    return named;
+  }
+  const userFile = defaultKeyPath(environment);
+  const found = environment.TRANSCRIBE_API_KEY?.trim() || readKeyFile(userFile);
   if (found !== null) return found;
   throw new CommandError(
-    `an API key is needed: set TRANSCRIBE_API_KEY, or put it into ${defaultKeyPath(environment)} (chmod 600); ` +
-      "make one on the server with: transcribe keys create --account NAME",
+    `an API key is needed: set TRANSCRIBE_API_KEY, or write it to ${userFile} (chmod 600); ` +
+      "create one on the server with: transcribe keys create --account NAME",
     exitCodes.refused,
   );
 }
 
-function readKeyFile(path: string, mayBeMissing?: false): string;
-function readKeyFile(path: string, mayBeMissing: true): string | null;
-function readKeyFile(path: string, mayBeMissing = false): string | null {
+/** Reads a key file; returns null if it does not exist. @throws {CommandError} when it is not a private file of a key */
+function readKeyFile(path: string): string | null {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const missing = error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR");
-    if (missing && mayBeMissing) return null;
-    throw new CommandError(missing ? `there is no key file ${path}` : `can't read the key file ${path}: ${error}`);
+    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return null;
+    throw new CommandError(`can't read the key file ${path}: ${error}`);
   }
   try {
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new CommandError(`the key file ${path} is no plain file`);
+    if (!stat.isFile()) throw new CommandError(`the key file ${path} is not a regular file`);
     if ((stat.mode & 0o077) !== 0) {
-      throw new CommandError(`others may read the key file ${path}; make it yours alone: chmod 600 ${path}`);
+      throw new CommandError(`other users may access the key file ${path}; restrict it: chmod 600 ${path}`);
     }
     const key = readFileSync(file, "utf8").trim();
     if (/^[!-~]{1,512}$/.test(key)) return key;
-    throw new CommandError(`the key file ${path} must hold one API key and nothing else`);
+    throw new CommandError(`the key file ${path} must contain one API key and nothing else`);
   } finally {
     closeSync(file);
   }

@@ -8,7 +8,6 @@ import type { ProgressBoard, ProgressRow } from "../progress-board.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
 import { followRecording } from "./follow.ts";
-import { ClientError } from "./request.ts";
 import type { PauseOptions, PauseReason } from "./retries.ts";
 import { isLink } from "./upload.ts";
 
@@ -135,7 +134,8 @@ export class Batch {
     }
     const { status, failure_reason } = outcome.transcription;
     if (status === "failed") {
-      throw new CommandError(`${failureTexts[failure_reason ?? "internal"]} (${id})`, exitCodes.recordingFailed);
+      const reason = failure_reason ?? "internal";
+      throw new CommandError(`${failureTexts[reason]} (${id})`, exitCodes.recordingFailed, reason);
     }
     if (job.output === null) {
       outcome.segments = await client.segments(id);
@@ -185,8 +185,7 @@ export class Batch {
       this.sending = false;
       if (!(error instanceof CommandError)) throw error;
       this.faults.push(error);
-      const code = error instanceof ClientError ? error.code : (outcome.transcription?.failure_reason ?? "local");
-      outcome.error = { code, message: error.message };
+      outcome.error = { code: error.code, message: error.message };
       if (this.#jobs.length > 1) this.#report(outcome.input, error.message);
       return false;
     }

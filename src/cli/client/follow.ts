@@ -55,7 +55,7 @@ export async function followRecording(
     duration = transcription.duration_seconds ?? duration;
     if (clock.now() - queuedUntil > 1000 * (2 * (duration ?? 0) + 600)) {
       const message = `stopped waiting for ${id}, which is still processing; follow it with: transcribe watch ${id}`;
-      throw new ClientError(message, { code: "gave_up" });
+      throw new ClientError(message, "gave_up");
     }
     pause = nextPause(pause, duration);
   }

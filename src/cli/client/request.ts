@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ServerTrust } from "../../server/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
+import { CommandError, type ExitCode, exitCodes, systemCode } from "../command-error.ts";
 import { printable } from "../printable.ts";
 
 /** The address of an API, with the key and the trusted certificates for its requests. */
@@ -14,25 +14,17 @@ export interface Connection {
   readonly trust: ServerTrust;
 }
 
-interface Refusal {
-  /** A code of the API's error envelope, or a code of the client: no_answer, tls_failed, bad_answer, gave_up. */
-  readonly code: string;
-  /** HTTP status; null when there was no response. */
-  readonly status?: number | null;
-  /** Seconds to wait before a retry, if the server sent them. */
-  readonly retryAfterSeconds?: number | null;
-}
-
 /** The server refused a request or could not be reached; the message can be shown to users. */
 export class ClientError extends CommandError {
   override readonly name = "ClientError";
-  readonly code: string;
+  /** HTTP status; null when there was no response. */
   readonly status: number | null;
+  /** Seconds to wait before a retry, if the server sent them. */
   readonly retryAfterSeconds: number | null;
 
-  constructor(message: string, { code, status = null, retryAfterSeconds = null }: Refusal) {
-    super(message, exitCodeOf(code, status));
-    this.code = code;
+  /** @param code of the API's error envelope, or of the client: no_answer, tls_failed, bad_answer, gave_up */
+  constructor(message: string, code: string, status: number | null = null, retryAfterSeconds: number | null = null) {
+    super(message, exitCodeOf(code, status), code);
     this.status = status;
     this.retryAfterSeconds = retryAfterSeconds;
   }
@@ -88,7 +80,7 @@ async function readBody(response: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new ClientError("the server's response is too large", { code: "bad_answer" });
+    if (size > maxBytes) throw new ClientError("the server's response is too large", "bad_answer");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -121,24 +113,21 @@ function refusalOf({ status, headers }: Response, body: Uint8Array, baseUrl: str
   const location = headers.get("location");
   if (status >= 300 && status < 400) {
     const target = location === null ? "" : ` to ${printable(location)}`;
-    return new ClientError(`${baseUrl} redirects${target}; give the final address as --server`, { code: "bad_answer" });
+    return new ClientError(`${baseUrl} redirects${target}; give the final address as --server`, "bad_answer");
   }
   const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
   const retryAfterSeconds = retryAfter >= 0 && Number.isFinite(retryAfter) ? retryAfter : null;
   const envelope = parseJson(body);
   if (!Value.Check(envelopeSchema, envelope)) {
     const doubt = status >= 500 ? "" : "; is it a transcribe server?";
-    return new ClientError(`${baseUrl} answered ${status}${doubt}`, { code: "bad_answer", status, retryAfterSeconds });
+    return new ClientError(`${baseUrl} answered ${status}${doubt}`, "bad_answer", status, retryAfterSeconds);
   }
   const details = Object.entries(envelope.errors ?? {}).map(([field, faults]) => `${field}: ${faults.join(" ")}`);
   const text = [envelope.message, ...details].map(printable).join(" ");
   const hint = hints[envelope.error];
   const message = hint === undefined ? text : `${text.replace(/\.$/, "")}${hint}`;
-  return new ClientError(`the server answered ${status}, ${printable(envelope.error)}: ${message}`, {
-    code: envelope.error,
-    status,
-    retryAfterSeconds,
-  });
+  const answer = `the server answered ${status}, ${printable(envelope.error)}: ${message}`;
+  return new ClientError(answer, envelope.error, status, retryAfterSeconds);
 }
 
 /** Texts for error codes of lost connections, because the runtime's messages don't help users. */
@@ -150,13 +139,12 @@ const lostReasons: Readonly<Record<string, string>> = {
 
 /** Converts the failure of a request without a response to an error. */
 function noAnswer(baseUrl: string, error: unknown): ClientError {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = systemCode(error);
   const reason = lostReasons[code] ?? messageOf(error);
   if (/CERT|SIGNATURE|ERR_TLS/.test(code)) {
-    const message = `the certificate of ${baseUrl} is not trusted (${reason}); see --ca`;
-    return new ClientError(message, { code: "tls_failed" });
+    return new ClientError(`the certificate of ${baseUrl} is not trusted (${reason}); see --ca`, "tls_failed");
   }
   // A TLS server closes connections that don't use TLS.
   const hint = code === "ECONNRESET" && baseUrl.startsWith("http:") ? "; if it uses TLS, write https://" : "";
-  return new ClientError(`no answer from ${baseUrl}: ${reason}${hint}`, { code: "no_answer" });
+  return new ClientError(`no answer from ${baseUrl}: ${reason}${hint}`, "no_answer");
 }

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import { CommandError } from "../command-error.ts";
+import { CommandError, systemCode } from "../command-error.ts";
 import { ClientError } from "./request.ts";
 
 const chunkBytes = 256 * 1024;
@@ -85,7 +85,7 @@ async function openRecording(path: string): Promise<FileHandle> {
     // Without O_NONBLOCK, opening a pipe without a writer would block forever.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : "";
+    const code = systemCode(error);
     if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
     throw new CommandError(`can't read ${path}: ${code === "EACCES" ? "you lack the permission" : error}`);
   }
@@ -156,7 +156,7 @@ export class UploadMonitor implements Disposable {
   #restartTimer(): void {
     clearTimeout(this.#timer);
     const message = `no answer: the upload made no progress for ${stallMilliseconds / 1000} seconds`;
-    const error = new ClientError(message, { code: "no_answer" });
+    const error = new ClientError(message, "no_answer");
     this.#timer = setTimeout(() => this.#stalled.abort(error), stallMilliseconds);
   }
 }

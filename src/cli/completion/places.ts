@@ -39,12 +39,12 @@ const meanings: Readonly<Record<string, Values>> = {
 
 /** Returns all places of a program's command line, derived from its declarations. */
 export function completionPlaces(program: Command, at = ""): Place[] {
-  const commands = program.commands.filter((command) => !isHidden(command));
+  const { commands } = program;
   const [argument] = program.registeredArguments;
   const place: Place = {
     at,
     commands: commands.map((command) => ({ name: command.name(), description: firstSentence(command.description()) })),
-    options: [...program.options.filter(({ hidden }) => !hidden).map(toOption), help],
+    options: [...program.options.map(toOption), help],
     argument: argument === undefined ? null : valuesOf(argument),
   };
   return [place, ...commands.flatMap((command) => completionPlaces(command, `${at} ${command.name()}`))];
@@ -75,11 +75,6 @@ function valuesOf(argument: Argument): Values {
 function choicesOf(schema: TSchema): Values {
   if (schema[Kind] !== "Union") return "anything";
   return (schema.anyOf as TSchema[]).map((choice) => String(choice.const));
-}
-
-/** Returns whether a command is hidden. commander has no public property for this. */
-function isHidden(command: Command): boolean {
-  return "_hidden" in command && command._hidden === true;
 }
 
 /** Shortens a description to one line of a menu. */

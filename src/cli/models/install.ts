@@ -18,7 +18,7 @@ import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";
 import { dataSettingsWith, settingsCommand } from "../settings-options.ts";
-import { TransferLine } from "../status-line.ts";
+import { StatusLine } from "../status-line.ts";
 import { airGap, type ModelsContext, modelJson, modelsContext, openModels, requireEntry } from "./context.ts";
 
 /** transcribe models pull ID… */
@@ -39,9 +39,9 @@ export function pullCommand(): Command {
 /** Pulls one model and shows the progress. @throws {ModelError} with advice for machines without a network */
 export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
   const { library, catalogue, settings } = context;
-  using progress = new TransferLine();
+  using progress = new StatusLine();
   const onProgress = (doing: string, done: number, total: number | null) =>
-    progress.show(`${entry.id}: ${doing}`, done, total);
+    progress.showTransfer(`${entry.id}: ${doing}`, done, total);
   try {
     const { mirror } = settings.models;
     const inspect = (file: string) => void validateModelFile(file);
@@ -80,8 +80,8 @@ export function bundleCommand(): Command {
       const models: InstalledModel[] = [];
       for (const id of uniqueIds) models.push(await installed(id, context, options.json === true));
       try {
-        using progress = new TransferLine();
-        await writeBundle(models, output, (done, total) => progress.show("bundle", done, total));
+        using progress = new StatusLine();
+        await writeBundle(models, output, (done, total) => progress.showTransfer("bundle", done, total));
         await output.publish();
       } catch (error) {
         throw outputError(options.output, error);
@@ -135,12 +135,12 @@ export function importCommand(): Command {
       );
       using carried = opened;
       const { library, catalogue } = await openModels(settings);
-      using progress = new TransferLine();
+      using progress = new StatusLine();
       const importFrom = (from: string) =>
         importModels(from, {
           ...{ library, catalogue, name },
           inspect: (file) => inspect(file, from, path),
-          onProgress: (doing, done, total) => progress.show(doing, done, total),
+          onProgress: (doing, done, total) => progress.showTransfer(doing, done, total),
         });
       // This process may have lost the right to open the model's path, so the open files are copied to the library.
       const installed =

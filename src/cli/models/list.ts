@@ -12,7 +12,7 @@ import { renewal } from "../../program/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, table } from "../output.ts";
 import { settingsCommand } from "../settings-options.ts";
-import { TransferLine } from "../status-line.ts";
+import { StatusLine } from "../status-line.ts";
 import { type ModelsContext, modelsContext } from "./context.ts";
 
 /** transcribe models list */
@@ -106,7 +106,7 @@ export function verifyCommand(): Command {
     .action(async (ids: string[], options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const findings: { id: string; damage: string | null }[] = [];
-      using progress = new TransferLine();
+      using progress = new StatusLine();
       for (const id of ids.length > 0 ? ids : allIds(context)) {
         findings.push({ id, damage: await verify(id, context, progress) });
       }
@@ -125,9 +125,9 @@ function allIds({ catalogue, files, library }: ModelsContext): string[] {
   return [...builtIn, ...library.list()].map(({ id }) => id);
 }
 
-async function verify(id: string, context: ModelsContext, progress: TransferLine): Promise<string | null> {
+async function verify(id: string, context: ModelsContext, progress: StatusLine): Promise<string | null> {
   const { catalogue, files, library } = context;
-  const onProgress = (done: number, total: number) => progress.show(`${id}: check`, done, total);
+  const onProgress = (done: number, total: number) => progress.showTransfer(`${id}: check`, done, total);
   const installed = library.find(id);
   if (installed !== null) return verifyInstalled(installed, catalogue, onProgress);
   const entry = findModel(catalogue, id);

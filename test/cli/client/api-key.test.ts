@@ -50,6 +50,6 @@ test("without any key the message says where one goes and how it is made", () =>
 
 test("a directory or a missing file that was named is said", () => {
   using directory = temporaryDirectory();
-  expect(() => findApiKey(directory.path, {})).toThrow("no plain file");
+  expect(() => findApiKey(directory.path, {})).toThrow("not a regular file");
   expect(() => findApiKey(join(directory.path, "none"), { TRANSCRIBE_API_KEY: "x" })).toThrow("there is no key file");
 });

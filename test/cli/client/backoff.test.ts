@@ -4,7 +4,7 @@ import { Backoff } from "../../../src/cli/client/retries.ts";
 import { TestClock } from "./support.ts";
 
 const refused = (status: number | null, code: string, retryAfterSeconds: number | null = null) =>
-  new ClientError("no", { status, code, retryAfterSeconds });
+  new ClientError("no", code, status, retryAfterSeconds);
 
 test.each([
   [400, "bad_request"],
