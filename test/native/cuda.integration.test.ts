@@ -9,10 +9,10 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const requirements = join(root, "native", "cuda");
 
-/** Puts an nvcc there that says its version, and what it makes of headers. */
-function nvccAt(path: string, says: string, preprocessed = "exit 1"): string {
+/** Writes a fake nvcc that prints a version, and preprocesses headers with a given command. */
+function nvccAt(path: string, printed: string, preprocessed = "exit 1"): string {
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, `#!/bin/sh\nif [ "$1" = --version ]; then echo '${says}'; else ${preprocessed}; fi\n`);
+  writeFileSync(path, `#!/bin/sh\nif [ "$1" = --version ]; then echo '${printed}'; else ${preprocessed}; fi\n`);
   chmodSync(path, 0o755);
   return path;
 }
@@ -20,8 +20,8 @@ const release = (version: string) => `Cuda compilation tools, release ${version}
 
 const canConfigure = available("the identity of ggml", ...["cmake", "c++"].map((tool) => Bun.which(tool) ?? tool));
 
-describe.skipIf(!canConfigure)("what tells one ggml from another", () => {
-  test("is the same for the program and for CUDA's backend, and another where a header is", async () => {
+describe.skipIf(!canConfigure)("the identity of a ggml", () => {
+  test("is the same for the program and the CUDA backend, and changes with a header", async () => {
     using directory = temporaryDirectory();
     const nativeDirectory = join(root, "native");
     const identityOf = (ggml: string) => {
@@ -49,8 +49,8 @@ describe.skipIf(!canConfigure)("what tells one ggml from another", () => {
   });
 });
 
-describe("of CUDA's toolkits", () => {
-  test("that on PATH comes first, then the one that the system links to, then the newest", async () => {
+describe("the CUDA toolkit", () => {
+  test("is the one on PATH, else the one that the system links to, else the newest", async () => {
     using directory = temporaryDirectory();
     const other = join(directory.path, "opt");
     const usr = join(directory.path, "local");
@@ -76,9 +76,9 @@ describe("of CUDA's toolkits", () => {
     [release("12.4"), /is of CUDA 12\.4, too old for the CUDA backend: install NVIDIA's CUDA toolkit, 12\.8 or later/],
     [release("11.8"), /is of CUDA 11\.8, too old/],
     ["clang", /does not say its version/],
-  ])("one that says %j is taken or refused", async (says, expected) => {
+  ])("whose nvcc prints %j is accepted or refused by its version", async (printed, expected) => {
     using directory = temporaryDirectory();
-    const nvcc = nvccAt(join(directory.path, "nvcc"), says);
+    const nvcc = nvccAt(join(directory.path, "nvcc"), printed);
     const found = findCudaToolkit(() => nvcc);
     if (expected instanceof RegExp) await expect(found).rejects.toThrow(expected);
     else expect((await found).version).toEqual(expected);
@@ -90,7 +90,7 @@ describe("cuBLAS", () => {
     ...{ nvcc, version: { major, minor }, description: "" },
   });
 
-  test("of the toolkit itself is taken where it has one", async () => {
+  test("is that of the toolkit if it has one", async () => {
     using directory = temporaryDirectory();
     const preprocessed = `case "$1 $2" in "-E "*.cu) echo '# 1 "probe.cu"'; echo "cublas 13 0 2";; esac`;
     const nvcc = nvccAt(join(directory.path, "nvcc"), "", preprocessed);
@@ -101,17 +101,17 @@ describe("cuBLAS", () => {
     [12, 8, "nvidia-cublas-cu12==12.8."],
     [12, 9, "nvidia-cublas-cu12==12.9."],
     [13, 0, "nvidia-cublas==13.1.0."],
-    // A newer toolkit works with the library of an older one of the same CUDA.
+    // A newer toolkit works with the library of an older one of the same CUDA version.
     [13, 4, "nvidia-cublas==13.1.0."],
     [14, 0, /toolkit 14\.0 comes without cuBLAS, .*: install its development files \(.* libcublas-dev-14-0\)/],
-  ])("for a toolkit %d.%d without is a pinned package of the same CUDA", async (major, minor, expected) => {
+  ])("for a toolkit %d.%d without it is a pinned package of the same CUDA version", async (major, minor, expected) => {
     using directory = temporaryDirectory();
     const cublas = cublasFor(toolkit(nvccAt(join(directory.path, "nvcc"), ""), major, minor), requirements);
     if (expected instanceof RegExp) await expect(cublas).rejects.toThrow(expected);
     else expect((await cublas).pinned?.requirements).toContain(expected);
   });
 
-  test("is pinned with a checksum for each kind of machine, all of them named after the toolkit that they are for", () => {
+  test("is pinned with a checksum for each architecture, in files named by the toolkit", () => {
     const names = readdirSync(requirements).filter((name) => name.startsWith("cublas"));
     expect(names.sort()).toEqual(["cublas-12.8.txt", "cublas-12.9.txt", "cublas-13.0.txt"]);
     for (const name of names) {
@@ -120,7 +120,7 @@ describe("cuBLAS", () => {
     }
   });
 
-  test("that pip can't bring says how else it is had, and leaves nothing", async () => {
+  test("that pip can't download is refused with an alternative, and leaves nothing", async () => {
     using directory = temporaryDirectory();
     const cache = join(directory.path, "cache");
     const pinned = {

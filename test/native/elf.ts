@@ -1,15 +1,15 @@
-/** How a shared library was linked, as far as it matters to who would take it over. */
+/** Properties of a shared library that make an attack harder. */
 export interface Elf {
   readonly type: "shared" | "other";
-  /** A GNU_RELRO segment: tables of addresses become read-only once the library is loaded. */
+  /** It has a GNU_RELRO segment: address tables become read-only after the library is loaded. */
   readonly isRelocationReadOnly: boolean;
-  /** All symbols are bound when it is loaded, so that nothing of those tables stays writable. */
+  /** All symbols are bound at load time, so no part of these tables stays writable. */
   readonly bindsNow: boolean;
   readonly isStackExecutable: boolean;
   readonly hasTextRelocations: boolean;
   /** Number of segments that can be written to and executed. */
   readonly writableAndExecutable: number;
-  /** Names of the functions and objects that it takes from others. */
+  /** Names of the imported functions and objects. */
   readonly imports: readonly string[];
 }
 
@@ -23,9 +23,10 @@ const flagBindNow = 8;
 const flag1Now = 1;
 const dynamicSymbols = 11;
 
-/** Reads a 64-bit little-endian ELF file, as x86-64 and arm64 have them. @throws an Error where it is none */
+/** Reads a 64-bit little-endian ELF file, as on x86-64 and arm64. @throws {Error} for any other file */
 export function readElf(bytes: Buffer): Elf {
-  if (bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1) throw new Error("no 64-bit ELF file");
+  if (bytes.readUInt32BE(0) !== 0x7f454c46 || bytes[4] !== 2 || bytes[5] !== 1)
+    throw new Error("not a 64-bit ELF file");
   const programHeaders = table(bytes, 32, 54, 56);
   const sections = table(bytes, 40, 58, 60);
   const found = programHeaders.map((at) => ({
@@ -44,7 +45,7 @@ export function readElf(bytes: Buffer): Elf {
     isRelocationReadOnly: found.some(({ kind }) => kind === segments.gnuRelro),
     bindsNow:
       entries.has(tags.bindNow) || (entry(tags.flags) & flagBindNow) !== 0 || (entry(tags.flags1) & flag1Now) !== 0,
-    // Without that segment Linux takes the stack for executable.
+    // Without this segment, Linux makes the stack executable.
     isStackExecutable: stack === undefined || (stack.flags & flags.execute) !== 0,
     hasTextRelocations: entries.has(tags.textRelocations) || (entry(tags.flags) & flagTextRelocations) !== 0,
     writableAndExecutable: found.filter((each) => each.kind === segments.load && (each.flags & both) === both).length,
@@ -52,7 +53,7 @@ export function readElf(bytes: Buffer): Elf {
   };
 }
 
-/** Where the entries of a table begin, by the places in the ELF header of its offset, its entries' size and their number. */
+/** Returns the positions of a table's entries. The arguments are positions in the ELF header. */
 function table(bytes: Buffer, offsetAt: number, sizeAt: number, countAt: number): number[] {
   const offset = Number(bytes.readBigUInt64LE(offsetAt));
   const size = bytes.readUInt16LE(sizeAt);
@@ -67,7 +68,7 @@ function dynamicEntries(bytes: Buffer, { offset, size }: { offset: number; size:
   return entries;
 }
 
-/** The undefined ones of the dynamic symbols. */
+/** Returns the undefined dynamic symbols. */
 function importsOf(bytes: Buffer, sections: readonly number[]): string[] {
   const symbols = sections.find((at) => bytes.readUInt32LE(at + 4) === dynamicSymbols);
   if (symbols === undefined) return [];

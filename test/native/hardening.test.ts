@@ -5,9 +5,9 @@ import { available, root } from "../support/checkout.ts";
 import { readElf } from "./elf.ts";
 
 const directory = join(root, "build", "native");
-const isBuilt = available("how the native libraries are built", join(directory, "whisper.node"));
+const isBuilt = available("the hardening of the native libraries", join(directory, "whisper.node"));
 const libraries = isBuilt ? readdirSync(directory).filter((name) => /\.(?:so|node)$/.test(name)) : [];
-/** Small ones that call nothing whose bounds the C library could check. */
+/** Small libraries that call no function with a bounds-checking variant in the C library. */
 const withoutCheckedCalls = ["libggml.so", "whisper.node"];
 
 describe.skipIf(!isBuilt)("the native libraries", () => {
@@ -17,21 +17,18 @@ describe.skipIf(!isBuilt)("the native libraries", () => {
     expect(libraries.filter((name) => name.startsWith("libggml-cpu-")).length).toBeGreaterThan(3);
   });
 
-  test.each(libraries)(
-    "%s has a read-only table of addresses, no executable stack and no text that is relocated",
-    (name) => {
-      const elf = readElf(readFileSync(join(directory, name)));
-      expect(elf).toMatchObject({
-        type: "shared",
-        isRelocationReadOnly: true,
-        bindsNow: true,
-        isStackExecutable: false,
-      });
-      expect([elf.hasTextRelocations, elf.writableAndExecutable]).toEqual([false, 0]);
-    },
-  );
+  test.each(libraries)("%s has read-only address tables, no executable stack and no text relocations", (name) => {
+    const elf = readElf(readFileSync(join(directory, name)));
+    expect(elf).toMatchObject({
+      type: "shared",
+      isRelocationReadOnly: true,
+      bindsNow: true,
+      isStackExecutable: false,
+    });
+    expect([elf.hasTextRelocations, elf.writableAndExecutable]).toEqual([false, 0]);
+  });
 
-  test.each(libraries)("%s notices a smashed stack, and overruns of buffers of known size", (name) => {
+  test.each(libraries)("%s detects stack smashing and overruns of buffers of known size", (name) => {
     const { imports } = readElf(readFileSync(join(directory, name)));
     expect(imports).toContain("__stack_chk_fail");
     if (withoutCheckedCalls.includes(name)) return;

@@ -22,7 +22,7 @@ const nativeDirectory = join(root, "native");
 const canBuild = available("preparing the native source", ...["cmake", "c++"].map((tool) => Bun.which(tool) ?? tool));
 
 describe.skipIf(!canBuild)("the native source", () => {
-  test("takes every patch, and the package's own copy stays as it is", async () => {
+  test("accepts every patch, and the package's own copy stays unchanged", async () => {
     using directory = temporaryDirectory();
     const original = join(whisperSource(root), "src", "whisper.cpp");
     const before = readFileSync(original, "utf8");
@@ -36,7 +36,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     }
   });
 
-  test("makes another build of any change, and the same of none", async () => {
+  test("has a new build key for every change, and only then", async () => {
     using directory = temporaryDirectory();
     const tools = await findTools({ architecture: process.arch, cross: undefined });
     const copy = join(directory.path, "native");
@@ -47,7 +47,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);
     expect(await keyOf("one", "arm64")).not.toBe(key);
-    // A GPU backend and the program that confines ffmpeg are built on their own: none has another built again.
+    // A GPU backend and the program that confines ffmpeg are separate builds: a change of one rebuilds no other.
     const vulkanKey = async (more: unknown = 1) =>
       backendKey({
         ...{ nativeDirectory: copy, repository: root, tools, architecture: "x64", folder: "vulkan", more },
@@ -64,7 +64,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     writeFileSync(join(copy, "src", "addon.cpp"), "changed");
     expect(await keyOf("one")).not.toBe(key);
     expect(await vulkanKey()).toBe(changed);
-    // What all of ggml's libraries share changes both.
+    // A change of the source that all of ggml's libraries share changes both keys.
     writeFileSync(
       join(copy, "patches", "9999-shared.patch"),
       "Why.\n\n--- a/ggml/include/ggml.h\n+++ b/ggml/include/ggml.h\n",
@@ -72,7 +72,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(await vulkanKey()).not.toBe(changed);
   });
 
-  test("of a GPU backend takes its patches, and holds no other backend", async () => {
+  test("of a GPU backend accepts its patches, and contains no other backend", async () => {
     using directory = temporaryDirectory();
     const patches = await backendPatches(nativeDirectory, "vulkan");
     expect(patches.length).toBeGreaterThan(0);
@@ -89,7 +89,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(sources).not.toContain("ggml-cuda");
   });
 
-  test("a patch goes where its lines stand, though other lines came before them, and nowhere else", async () => {
+  test("a patch applies to its lines, also after other lines were inserted before them, and only there", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "a.c");
     const patch = "Why.\n\n--- a/a.c\n+++ b/a.c\n@@ -2,2 +2,3 @@\n two\n-three\n+3\n+three and a half\n";
@@ -99,7 +99,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c at line 2");
   });
 
-  test("a patch makes a file that is not there, and refuses to make one that is", async () => {
+  test("a patch creates a missing file, and does not overwrite an existing one", async () => {
     using directory = temporaryDirectory();
     writeFileSync(join(directory.path, "a.c"), "one\n");
     const changed = "--- a/a.c\n+++ b/a.c\n@@ -1,1 +1,1 @@\n-one\n+two\n";
@@ -116,12 +116,12 @@ describe.skipIf(!canBuild)("the native source", () => {
       targetsOf("x64")[1]?.cross,
       /for riscv64 without aarch64-linux-gnu-g\+\+: .*apt install g\+\+-aarch64-linux-gnu cmake/,
     ],
-  ])("names the compiler that is missing, and its package: %#", async (cross, complaint) => {
+  ])("needs a compiler, and an error names the missing one and its package: %#", async (cross, complaint) => {
     const which = (name: string) => (name.endsWith("++") ? null : `/usr/bin/${name}`);
     await expect(findTools({ architecture: "riscv64", cross }, which)).rejects.toThrow(complaint);
   });
 
-  test("of CUDA's backend names what is missing, before anything is made", async () => {
+  test("of the CUDA backend needs a toolkit, and an error names it before anything is created", async () => {
     using directory = temporaryDirectory();
     const options = { cacheRoot: directory.path, log: () => {} };
     const nowhere = () => findCudaToolkit(() => null, [directory.path]);
@@ -129,14 +129,14 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
-  test("what Debian has is not looked for where there is no apt", async () => {
+  test("packages of Debian are refused on a system without apt", async () => {
     using directory = temporaryDirectory();
     const unpacked = unpackDebianPackages({ suite: "trixie", packages: ["glslc"] }, directory.path, () => null);
     await expect(unpacked).rejects.toThrow("this is no Debian system: it has no apt-get");
     expect(readdirSync(directory.path)).toEqual([]);
   });
 
-  test("a tool that fails says why", async () => {
+  test("the error of a failed tool contains its first error", async () => {
     const failing = ["sh", "-c", "echo 'x.cpp:1: error: no such thing'; seq 100; exit 3"];
     expect(runTool(failing, () => {})).rejects.toThrow(/code 3:\nx.cpp:1: error: no such thing/);
   });

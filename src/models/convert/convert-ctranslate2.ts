@@ -34,7 +34,7 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
     const shape = whisperShape(index, source);
     if (vocabulary.size !== shape.vocabulary) {
       throw new ModelError(
-        `the vocabulary has ${vocabulary.size} tokens, the model ${shape.vocabulary}: they don't belong together`,
+        `the vocabulary has ${vocabulary.size} tokens, the model ${shape.vocabulary}: they do not belong together`,
       );
     }
     const tensors = planTensors(index, shape);

@@ -138,7 +138,7 @@ class Cursor {
     const offset = this.position;
     if (offset + sizeBytes > this.source.sizeBytes) {
       throw new ModelError(
-        `the model file is cut short: ${name} reaches to byte ${offset + sizeBytes} of ${this.source.sizeBytes}`,
+        `the model file is truncated: ${name} reaches to byte ${offset + sizeBytes} of ${this.source.sizeBytes}`,
       );
     }
     this.position += sizeBytes;

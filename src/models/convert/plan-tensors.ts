@@ -131,7 +131,7 @@ class Planner {
   }
 
   #scaleOf(variable: Variable, name: string): Variable | undefined {
-    if (variable.type === "int32") throw new ModelError(`${name} is of whole numbers, where weights are expected`);
+    if (variable.type === "int32") throw new ModelError(`${name} contains integers instead of weights`);
     if (variable.type !== "int8" && variable.type !== "int16") return undefined;
     const scale = this.index.variables.get(`${name}_scale`);
     const count = scale?.shape.reduce((product, size) => product * size, 1);
@@ -140,7 +140,7 @@ class Planner {
       throw new ModelError(`${name} is quantised (${variable.type}), and its scale is missing or of another size`);
     }
     if (scale.type === "int8" || scale.type === "int16" || scale.type === "int32") {
-      throw new ModelError(`${name}_scale is of whole numbers`);
+      throw new ModelError(`${name}_scale contains integers`);
     }
     return scale;
   }

@@ -47,9 +47,9 @@ function readTokens(directory: string): string[] {
 
 function readLimited(path: string): string {
   const found = statSync(path);
-  if (!found.isFile()) throw new ModelError(`${path} is no plain file`);
+  if (!found.isFile()) throw new ModelError(`${path} is not a regular file`);
   const { size } = found;
-  if (size > MAX_FILE_BYTES) throw new ModelError(`${path} has ${size} bytes: that is no vocabulary`);
+  if (size > MAX_FILE_BYTES) throw new ModelError(`${path} has ${size} bytes, too many for a vocabulary`);
   return readFileSync(path, "utf8");
 }
 
@@ -79,7 +79,7 @@ function tokenBytes(token: string, number: number): Uint8Array {
   for (let index = 0; index < token.length; index++) {
     const byte = BYTE_OF_CHARACTER.get(token.charAt(index));
     if (byte === undefined) {
-      throw new ModelError(`token ${number} of the vocabulary is not in byte-level form: ${JSON.stringify(token)}`);
+      throw new ModelError(`token ${number} of the vocabulary is not in byte-level BPE: ${JSON.stringify(token)}`);
     }
     bytes[index] = byte;
   }

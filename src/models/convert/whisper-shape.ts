@@ -37,7 +37,7 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   }
   if (index.revision > NEWEST_REVISION) {
     throw new ModelError(
-      `Whisper model files of revision ${index.revision} are not known, only up to ${NEWEST_REVISION}`,
+      `Whisper model files of revision ${index.revision} are not supported, only up to ${NEWEST_REVISION}`,
     );
   }
   refuseOtherArithmetic(index, source);
@@ -47,7 +47,7 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   const [, melBands] = shapeOf(index, "encoder/conv1/weight", 3);
   if (!VOCABULARIES.includes(vocabulary)) {
     throw new ModelError(
-      `the model has ${vocabulary} tokens; whisper.cpp knows Whisper's vocabularies of ${VOCABULARIES.join(", ")}`,
+      `the model has ${vocabulary} tokens; whisper.cpp supports vocabularies of ${VOCABULARIES.join(", ")}`,
     );
   }
   if (melBands !== 80 && melBands !== 128) throw new ModelError(`the model has ${melBands} mel bands, not 80 or 128`);
@@ -85,15 +85,15 @@ function refuseOtherArithmetic(index: Ctranslate2Index, source: ByteSource): voi
   for (const part of ["encoder", "decoder"]) {
     const activation = index.variables.get(`${part}/activation`);
     if (activation && readScalar(activation, source) !== ACTIVATION_GELU) {
-      throw new ModelError(`the ${part}'s activation is not GELU, which is all that whisper.cpp computes`);
+      throw new ModelError(`the ${part}'s activation is not GELU, the only one that whisper.cpp supports`);
     }
   }
   const projection = index.variables.get("decoder/projection/weight");
   if (projection && projection !== index.variables.get("decoder/embeddings/weight")) {
-    throw new ModelError("the output projection is not the token embedding; whisper.cpp has no such model");
+    throw new ModelError("the output projection is not the token embedding, which whisper.cpp does not support");
   }
   if (index.variables.has("decoder/projection/bias")) {
-    throw new ModelError("the output projection has a bias; whisper.cpp has no such model");
+    throw new ModelError("the output projection has a bias, which whisper.cpp does not support");
   }
 }
 

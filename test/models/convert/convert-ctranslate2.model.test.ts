@@ -225,14 +225,14 @@ describe("a model that can't be converted is refused:", () => {
     await symlink("/dev/zero", join(directory, "vocabulary.txt"));
     await Bun.write(join(directory, "model.bin"), serialise(fakeWhisper("float16")));
     const input = { modelFiles: [join(directory, "model.bin")], vocabularyDirectory: directory };
-    await expect(convertCtranslate2(input, join(directory, "ggml.bin"))).rejects.toThrow("is no plain file");
+    await expect(convertCtranslate2(input, join(directory, "ggml.bin"))).rejects.toThrow("is not a regular file");
   });
 
-  test("a vocabulary of another size, without an end, or not in byte-level form", async () => {
+  test("a vocabulary of another size, without an end, or not in byte-level BPE", async () => {
     const file = serialise(fakeWhisper("float16"));
-    await expect(convertBytes([file], fakeVocabulary(51_865))).rejects.toThrow(/don't belong together/);
+    await expect(convertBytes([file], fakeVocabulary(51_865))).rejects.toThrow(/do not belong together/);
     await expect(convertBytes([file], ["a", "b"])).rejects.toThrow(/no <\|endoftext\|>/);
-    await expect(convertBytes([file], ["a b", "<|endoftext|>"])).rejects.toThrow(/not in byte-level form/);
+    await expect(convertBytes([file], ["a b", "<|endoftext|>"])).rejects.toThrow(/not in byte-level BPE/);
     await expect(convertBytes([serialise(fakeWhisper("float16", { vocabulary: 1_000 }))])).rejects.toThrow(
       /1000 tokens/,
     );

@@ -27,7 +27,7 @@ export const SIZES = {
   melBands: 80,
 };
 
-/** Returns weights derived from the tensor's name, multiples of 1/64 between -1 and 1, which every type represents exactly. */
+/** Returns weights derived from the tensor's name: multiples of 1/64 between -1 and 1, exact in every type. */
 function weights(count: number, name: string): Float32Array {
   const values = new Float32Array(count);
   let state = Bun.hash.crc32(name);
