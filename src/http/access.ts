@@ -12,9 +12,7 @@ import type { Store } from "../storage/index.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
-
-/** Base path of the public API. */
-export const basePath = "/api/public/v1";
+import { basePath } from "./resources.ts";
 
 export interface AccessOptions {
   readonly store: Store;

@@ -1,9 +1,10 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
-import { type AccessOptions, accessCheck, basePath } from "./access.ts";
+import { type AccessOptions, accessCheck } from "./access.ts";
 import { type ApiServices, apiRoutes } from "./api-routes.ts";
 import { toApiError } from "./error-envelope.ts";
 import { contextOf } from "./request-context.ts";
+import { basePath } from "./resources.ts";
 import { createRouter } from "./router.ts";
 import { type ServiceOptions, serviceRoutes } from "./service-routes.ts";
 

@@ -1,25 +1,12 @@
 import { createHash } from "node:crypto";
-import type { IdempotencyScope, StoredAnswer, StoredAnswers } from "../recordings/index.ts";
+import { type IdempotencyScope, type StoredAnswer, StoredAnswers } from "../recordings/index.ts";
+import type { Store, Writer } from "../storage/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
+import { locationOf } from "./resources.ts";
+import type { ReceivedUpload } from "./upload/index.ts";
 
 /** Allowed form of an Idempotency-Key: visible ASCII. */
 export const idempotencyKeyShape = /^[!-~]{1,255}$/;
-
-/** The Idempotency-Key of a create, from its first byte to its answer. Without a key, nothing is stored or compared. */
-export interface IdempotentCreate extends Disposable {
-  /** The previous answer, if there was one within the last 24 hours. */
-  readonly known: StoredAnswer | null;
-  readonly scope: IdempotencyScope | null;
-}
-
-/** A create whose answer is not stored: it has no Idempotency-Key, or the operator sends it. */
-export const unkept: IdempotentCreate = { known: null, scope: null, [Symbol.dispose]: () => {} };
-
-/** Owner of a create: Idempotency-Keys are distinct for each account and workspace. */
-interface Creating {
-  readonly account: { readonly id: string };
-  readonly workspaceId: string | null;
-}
 
 /** Ensures that a create with an Idempotency-Key is executed once, however often it is sent. */
 export class Idempotency {
@@ -28,66 +15,92 @@ export class Idempotency {
   /** Keys whose first request is still unanswered. Held in memory: a crash before the answer releases the key. */
   readonly #inProgress = new Set<string>();
 
-  constructor(answers: StoredAnswers, now: () => number) {
-    this.#answers = answers;
+  constructor(store: Store, now: () => number) {
+    this.#answers = new StoredAnswers(store);
     this.#now = now;
   }
 
   /**
    * Begins a create. The caller disposes of the result when the answer is decided.
+   * @param owner Idempotency-Keys are distinct for each account and workspace
    * @throws 422 for a key that is not valid, 409 while another request with the same key is unanswered
    */
-  begin(request: Request, { account, workspaceId }: Creating): IdempotentCreate {
+  begin(request: Request, owner: Omit<IdempotencyScope, "key">): IdempotentCreate {
     const header = request.headers.get("idempotency-key");
-    if (header === null) return unkept;
+    if (header === null) return new IdempotentCreate();
     if (!idempotencyKeyShape.test(header)) {
       throw invalidField("Idempotency-Key", "It must be 1 to 255 visible ASCII characters.");
     }
-    const scope = { accountId: account.id, workspaceId, key: header };
-    const known = this.#answers.find(scope, this.#now());
+    const scope = { ...owner, key: header };
+    const first = this.#answers.find(scope, this.#now());
     // Several requests may replay the same answer at once.
-    if (known !== null) return { known, scope, [Symbol.dispose]: () => {} };
+    if (first !== null) return new IdempotentCreate({ first });
     const name = JSON.stringify(scope);
     if (this.#inProgress.has(name)) {
       throw new ApiError("idempotency_request_in_progress", "A request with this Idempotency-Key is in progress.");
     }
     this.#inProgress.add(name);
-    return { known, scope, [Symbol.dispose]: () => void this.#inProgress.delete(name) };
+    return new IdempotentCreate({
+      store: (answer, writer) => this.#answers.keep(scope, answer, this.#now(), writer),
+      release: () => void this.#inProgress.delete(name),
+    });
+  }
+}
+
+interface IdempotentParts {
+  /** The stored first answer, if there was one within the last 24 hours. */
+  readonly first?: StoredAnswer;
+  readonly store?: (answer: StoredAnswer, writer?: Writer) => void;
+  readonly release?: () => void;
+}
+
+/** A create from its first byte to its answer. Without an Idempotency-Key, nothing is stored or compared. */
+export class IdempotentCreate implements Disposable {
+  readonly #parts: IdempotentParts;
+
+  constructor(parts: IdempotentParts = {}) {
+    this.#parts = parts;
+  }
+
+  /** Whether the request repeats one that was answered. */
+  get isReplay(): boolean {
+    return this.#parts.first !== undefined;
+  }
+
+  /**
+   * Returns the first answer again, byte for byte. Call it only for a replay.
+   * @throws 409 when the body differs, 404 when the recording was deleted since
+   */
+  replay(fingerprint: string): Response {
+    const { first } = this.#parts;
+    if (first?.fingerprint !== fingerprint) {
+      const message = "This Idempotency-Key was used with another body before; use a new one.";
+      throw new ApiError("idempotency_key_reused", message);
+    }
+    if (first.body === null) throw notFound();
+    const headers = new Headers({ "Content-Type": "application/json;charset=utf-8", "Idempotency-Replayed": "true" });
+    if (first.recordingId !== null) headers.set("Location", locationOf(first.recordingId));
+    return new Response(first.body, { status: first.status, headers });
+  }
+
+  /** Stores the first answer, in the transaction that enters the recording. */
+  store(answer: StoredAnswer, writer: Writer): void {
+    this.#parts.store?.(answer, writer);
   }
 
   /** Stores a 422 for the next request with the same key and body. */
-  keepRefusal({ scope, known }: IdempotentCreate, fingerprint: string, error: ApiError): void {
-    if (scope === null || known !== null || error.status !== 422) return;
-    const answer = { fingerprint, status: error.status, body: error.toJson(), recordingId: null };
-    this.#answers.keep(scope, answer, this.#now());
+  storeRefusal(fingerprint: string, error: ApiError): void {
+    if (error.status !== 422) return;
+    this.#parts.store?.({ fingerprint, status: error.status, body: error.toJson(), recordingId: null });
+  }
+
+  [Symbol.dispose](): void {
+    this.#parts.release?.();
   }
 }
 
-/**
- * Returns the first answer again, byte for byte.
- * @throws 409 when the body differs, 404 when the recording was deleted since
- */
-export function replay(known: StoredAnswer, fingerprint: string, location: (recordingId: string) => string): Response {
-  if (known.fingerprint !== fingerprint) {
-    throw new ApiError("idempotency_key_reused", "This Idempotency-Key came with another body before; use a new one.");
-  }
-  if (known.body === null) throw notFound();
-  const headers = new Headers({ "Content-Type": "application/json;charset=utf-8", "Idempotency-Replayed": "true" });
-  if (known.recordingId !== null) headers.set("Location", location(known.recordingId));
-  return new Response(known.body, { status: known.status, headers });
-}
-
-/**
- * Returns the fingerprint by which the bodies of creates are compared: the file's bytes and name, the link and the
- * language.
- */
-export function fingerprintOf(body: {
-  readonly sha256: string | null;
-  readonly name: string | null;
-  readonly url: string | null;
-  readonly language: string | null;
-}): string {
-  return createHash("sha256")
-    .update(JSON.stringify([body.sha256, body.name, body.url, body.language]))
-    .digest("hex");
+/** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link and the language. */
+export function fingerprintOf({ file, fields }: ReceivedUpload): string {
+  const compared = [file?.sha256 ?? null, file?.name ?? null, fields.url ?? null, fields.language ?? null];
+  return createHash("sha256").update(JSON.stringify(compared)).digest("hex");
 }

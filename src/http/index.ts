@@ -1,4 +1,4 @@
-export { basePath, requireActive } from "./access.ts";
+export { requireActive } from "./access.ts";
 export { deleteRecording } from "./api-routes.ts";
 export { createApp } from "./app.ts";
 export { parseTrustedProxies } from "./client.ts";
@@ -13,6 +13,7 @@ export { decodeCursor, encodeCursor, firstPage, pageSize, parseStatuses, readQue
 export { SlidingWindow } from "./rate-limits.ts";
 export { contextOf, type RequestContext } from "./request-context.ts";
 export {
+  basePath,
   type SegmentResource,
   segmentPageSchema,
   type TranscriptionResource,

@@ -112,6 +112,14 @@ export const languagesSchema = Type.Object({ data: Type.Array(languageSchema) },
 export const aliveSchema = Type.Object({ status: Type.Literal("alive") });
 export const readySchema = Type.Object({ status: Type.Literal("ready") });
 
+/** Base path of the public API. */
+export const basePath = "/api/public/v1";
+
+/** Returns the path of a recording. */
+export function locationOf(recordingId: string): string {
+  return `${basePath}/transcriptions/${recordingId}`;
+}
+
 /** Formats a time in ISO 8601 with milliseconds and the offset +00:00. */
 export function timestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString().replace("Z", "+00:00");

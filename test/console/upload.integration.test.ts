@@ -62,7 +62,7 @@ describe("a recording that is sent in the console", () => {
       error: {
         code: "concurrency_limit",
         message:
-          "1 recording of this account is queued, processing or being uploaded; send this one when one of them has ended.",
+          "1 recording of this account is queued, processing or being uploaded; send this one when one of them has finished.",
       },
     });
     server.api.limits = { ...server.api.limits, recordings_per_account: 9 };

@@ -1,0 +1,121 @@
+import { type Account, createWindows, parseAccountLimits, type Usage } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import { count } from "../text/index.ts";
+import { ApiError } from "./errors.ts";
+import { type RateLimit, rateLimited } from "./rate-limits.ts";
+import { contextOf } from "./request-context.ts";
+
+export interface CreateLimitServices {
+  readonly recordings: Recordings;
+  readonly usage: Usage;
+  readonly limits: () => Settings["limits"];
+  readonly now: () => number;
+}
+
+/** The place of an upload. Releasing it again has no effect. */
+export interface UploadPlace extends Disposable {
+  release(): void;
+}
+
+/**
+ * Limits of creates: their rate per account, and the places of an account. A queued or processing recording takes a
+ * place. So does an upload in progress, of a create or of a replay.
+ */
+export class CreateLimits {
+  readonly #services: CreateLimitServices;
+  readonly #uploading = new Map<string, number>();
+
+  constructor(services: CreateLimitServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Checks the rate limits, then takes a place. A refused create uses up no quota.
+   * @returns a place, to be released in the same tick in which the recording is inserted. From then on the recording
+   * itself counts: if both counted, five uploads at once would be one too many.
+   * @throws 429 when a quota is used up, 409 when no place is left
+   */
+  admit(request: Request, account: Account): UploadPlace {
+    this.requireQuota(request, account);
+    const limit = this.#placesOf(account);
+    if (this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id) >= limit) {
+      throw new ApiError(
+        "concurrency_limit",
+        `${count(limit, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has finished.`,
+      );
+    }
+    return this.#take(account.id);
+  }
+
+  /**
+   * Takes a place for a replay. Only uploads in progress count. So a client that lost an answer can repeat the request
+   * while its recordings are queued, and while its account may create none.
+   * @throws 409 when the account has as many uploads in progress as it may have places
+   */
+  admitReplay(account: Account): UploadPlace {
+    const limit = Math.max(1, this.#placesOf(account));
+    if (this.#uploadingOf(account.id) >= limit) {
+      throw new ApiError(
+        "concurrency_limit",
+        `${count(limit, "upload of this account is", "uploads of this account are")} in progress; send this one again when one of them has finished.`,
+      );
+    }
+    return this.#take(account.id);
+  }
+
+  /**
+   * Checks that the account may create a recording now.
+   * @throws 429 when a quota of creates is used up, with the wait until every window allows one again
+   */
+  requireQuota(request: Request, account: Account): void {
+    const spent = this.showQuota(request, account).filter(({ remaining }) => remaining === 0);
+    const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
+    if (longest === undefined) return;
+    const window = longest.windowSeconds === 3600 ? "an hour" : "24 hours";
+    const message = `This account may create ${longest.limit} recordings within ${window}.`;
+    throw rateLimited(message, longest.retryMilliseconds);
+  }
+
+  /** Adds the account's current limits of creates to the answer's headers, and returns them. */
+  showQuota(request: Request, account: Account): RateLimit[] {
+    const { usage, now } = this.#services;
+    const { creates_per_hour, creates_per_day } = this.#limitsOf(account);
+    const quota = (name: string, limit: number, windowMilliseconds: number): RateLimit => {
+      const state = usage.creates(account.id, { limit, windowMilliseconds }, now());
+      return { name, limit, windowSeconds: windowMilliseconds / 1000, ...state };
+    };
+    const creates = [
+      quota("creates-hour", creates_per_hour, createWindows.hour),
+      quota("creates-day", creates_per_day, createWindows.day),
+    ];
+    const context = contextOf(request);
+    context.limits = [...context.limits.filter(({ name }) => !name.startsWith("creates-")), ...creates];
+    return creates;
+  }
+
+  #limitsOf(account: Account): Settings["limits"] {
+    return { ...this.#services.limits(), ...parseAccountLimits(account.limits) };
+  }
+
+  #placesOf(account: Account): number {
+    return this.#limitsOf(account).recordings_per_account;
+  }
+
+  #uploadingOf(accountId: string): number {
+    return this.#uploading.get(accountId) ?? 0;
+  }
+
+  #take(accountId: string): UploadPlace {
+    this.#uploading.set(accountId, this.#uploadingOf(accountId) + 1);
+    let isHeld = true;
+    const release = () => {
+      if (!isHeld) return;
+      isHeld = false;
+      const left = this.#uploadingOf(accountId) - 1;
+      if (left === 0) this.#uploading.delete(accountId);
+      else this.#uploading.set(accountId, left);
+    };
+    return { release, [Symbol.dispose]: release };
+  }
+}
