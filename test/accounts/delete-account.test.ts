@@ -6,7 +6,7 @@ import { newRecording } from "../support/new-recording.ts";
 
 const by = { actor: "operator", now: 1000 };
 
-test("an account of more than goes at once is deleted whole, its keys first, and nothing of another", async () => {
+test("an account larger than one batch is deleted completely, its keys first, and nothing of another account", async () => {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, () => by.now);
   const usage = new Usage(store);

@@ -19,21 +19,21 @@ describe("keys", () => {
     store = openDatabase(":memory:");
   });
 
-  test("open their account and nothing else", () => {
+  test("give access to their account and nothing else", () => {
     const account = createAccount(store, "acme", at(1));
     const { key, secret } = createKey(store, account, { name: "ci" }, at(2));
     expect(authenticate(store, secret, 10)).toEqual(key);
     expect(key.accountId).toBe(account.id);
   });
 
-  test("are recognisable, of one length, and never the same", () => {
+  test("have a prefix and a fixed length, and are never the same", () => {
     const account = createAccount(store, "acme", at(1));
     const secrets = Array.from({ length: 200 }, () => createKey(store, account, { name: "k" }, at(2)).secret);
     for (const secret of secrets) expect(secret).toMatch(/^trs_[0-9A-Za-z]{49}$/);
     expect(new Set(secrets).size).toBe(200);
   });
 
-  test("are nowhere in the database", () => {
+  test("are not stored in the database", () => {
     const { secret } = createKey(store, createAccount(store, "acme", at(1)), { name: "ci" }, at(2));
     expect(Buffer.from(store.$client.serialize()).includes(secret.slice(12))).toBe(false);
   });
@@ -45,7 +45,7 @@ describe("keys", () => {
     expect(revokeKey(store, key.id, at(4)).revokedAt).toBe(3);
   });
 
-  test("with a typing error, of another database, or cut off are refused", () => {
+  test("are refused if mistyped, truncated or of another database", () => {
     const { secret } = createKey(store, createAccount(store, "acme", at(1)), { name: "ci" }, at(2));
     const elsewhere = openDatabase(":memory:");
     const stranger = createKey(elsewhere, createAccount(elsewhere, "acme", at(1)), { name: "ci" }, at(2));
@@ -69,7 +69,7 @@ describe("keys", () => {
     expect(() => createAccount(store, name, at(1))).toThrow(AccountsError);
   });
 
-  test("two accounts can't have one name, and an unknown one is said to be unknown", () => {
+  test("a second account of the same name and an unknown account are refused", () => {
     createAccount(store, "acme", at(1));
     expect(() => createAccount(store, "acme", at(2))).toThrow("already");
     expect(() => requireAccount(store, "nobody")).toThrow("transcribe accounts create nobody");

@@ -30,7 +30,7 @@ describe("a key that is rotated", () => {
     account = createAccount(store, "acme", at(1));
   });
 
-  test("has a successor of the same name, scopes, workspace and end, with a secret and a life of its own", () => {
+  test("has a successor with the same name, scopes, workspace and expiry, and its own secret", () => {
     const workspace = createWorkspace(store, account, "sales", at(1));
     const values = { name: "ci", scopes: ["transcriptions:read"] as const, workspace, expiresAt: 90 * hour };
     const old = createKey(store, account, values, at(2));
@@ -65,14 +65,14 @@ describe("a key that is rotated", () => {
     });
   }
 
-  test("is not rotated twice: its successor is named, which would else inherit the overlap's end", () => {
+  test("is not rotated twice: the error names its successor, which would inherit the end of the overlap", () => {
     const { key } = createKey(store, account, { name: "ci" }, at(0));
     const { key: successor } = rotateKey(store, key.id, hour, at(0));
     expect(() => rotateKey(store, key.id, hour, at(1))).toThrow(`rotate ${successor.id}`);
     expect(rotateKey(store, successor.id, hour, at(1)).key.expiresAt).toBeNull();
   });
 
-  test("a revoked, an expired and an unknown one are not, and nothing is made of them", () => {
+  test("is refused without a change if it is revoked, expired or unknown", () => {
     const revoked = createKey(store, account, { name: "a" }, at(1)).key;
     revokeKey(store, revoked.id, at(2));
     const expired = createKey(store, account, { name: "b", expiresAt: 5 }, at(1)).key;
@@ -83,8 +83,8 @@ describe("a key that is rotated", () => {
   });
 });
 
-describe("last use", () => {
-  test("is written down now and then, not once a request", () => {
+describe("the last use of a key", () => {
+  test("is written by a flush, not by each request", () => {
     const store = openDatabase(":memory:");
     const account = createAccount(store, "acme", at(1));
     const { key } = createKey(store, account, { name: "ci" }, at(1));
@@ -96,7 +96,7 @@ describe("last use", () => {
     expect(requireKey(store, key.id).lastUsedAt).toBe(999);
   });
 
-  test("of a key that is gone meanwhile is forgotten", () => {
+  test("is dropped for a key that was deleted before the flush", () => {
     const store = openDatabase(":memory:");
     const lastUse = new KeyUsage(store);
     lastUse.record("gone", 1);
@@ -106,7 +106,7 @@ describe("last use", () => {
 });
 
 describe("a workspace", () => {
-  test("stays while a key that is taken is pinned to it; revoked and expired ones go with it", () => {
+  test("is not deleted while an active key is pinned to it; revoked and expired keys are deleted with it", () => {
     const store = openDatabase(":memory:");
     const account = createAccount(store, "acme", at(1));
     const workspace = createWorkspace(store, account, "sales", at(1));
@@ -122,7 +122,7 @@ describe("a workspace", () => {
     expect(readAudit(store, 1)[0]?.action).toBe("workspaces.delete");
   });
 
-  test("stays while recordings are in it; one that is being removed keeps it from nothing", () => {
+  test("is not deleted while it has recordings, unless they are being removed", () => {
     const store = openDatabase(":memory:");
     const account = createAccount(store, "acme", at(1));
     const workspace = createWorkspace(store, account, "sales", at(1));
@@ -134,7 +134,7 @@ describe("a workspace", () => {
     expect(store.select().from(tables.recordings).all()).toMatchObject([{ id: "one", deletedAt: 3 }]);
   });
 
-  test("has a name of its own in its account, and another account may use it too", () => {
+  test("has a unique name in its account, which another account may use too", () => {
     const store = openDatabase(":memory:");
     const account = createAccount(store, "acme", at(1));
     createWorkspace(store, account, "sales", at(1));

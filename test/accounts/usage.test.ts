@@ -20,7 +20,7 @@ beforeEach(() => {
 describe("creates of an account", () => {
   const perHour = (limit: number) => ({ limit, windowMilliseconds: hour });
 
-  test("count within a window that slides, to the millisecond", () => {
+  test("count within a sliding window, to the millisecond", () => {
     for (const minutes of [0, 10, 20]) usage.spendCreate(store, account, noon + minutes * 60_000);
     const cases: [number, number, { remaining: number; retryMilliseconds: number }][] = [
       [4, 30 * 60_000, { remaining: 1, retryMilliseconds: 0 }],
@@ -37,7 +37,7 @@ describe("creates of an account", () => {
     }
   });
 
-  test("are forgotten after a day, and no sooner", () => {
+  test("are deleted after a day, and no sooner", () => {
     usage.spendCreate(store, account, noon);
     const perDay = { limit: 1, windowMilliseconds: day };
     usage.spendCreate(store, createAccount(store, "other", by).id, noon + day - 1);
@@ -53,7 +53,7 @@ describe("audio of an account", () => {
     return usage.admit(of, id, allowance, now) && usage.chargeAudio(id, seconds, allowance);
   };
 
-  test("one may begin while anything is left, though it takes more than that; the next one may not", () => {
+  test("a recording is admitted while any allowance is left, even if it needs more; the next one is refused", () => {
     expect(process("a", 50, 100, noon)).toBe(true);
     expect(process("b", 500, 100, noon)).toBe(true);
     expect(usage.audioSeconds(account, noon)).toBe(550);
@@ -61,21 +61,21 @@ describe("audio of an account", () => {
     expect(usage.audioSeconds(account, noon)).toBe(550);
   });
 
-  test("exactly spent is spent, and no allowance admits nothing", () => {
+  test("nothing is admitted after the allowance is spent exactly, or without an allowance", () => {
     expect(process("a", 100, 100, noon)).toBe(true);
     expect(process("b", 1, 100, noon)).toBe(false);
     expect(process("b", 1, 100.5, noon)).toBe(true);
     expect(process("c", 1, 0, noon + day)).toBe(false);
   });
 
-  test("one that has begun goes on after a restart, whatever was spent meanwhile, and is charged once", () => {
+  test("an admitted recording continues after a restart, whatever was spent meanwhile, and is charged once", () => {
     expect(process("a", 60, 100, noon)).toBe(true);
     expect(process("b", 100, 100, noon)).toBe(true);
     expect(process("a", 60, 100, noon + hour)).toBe(true);
     expect(usage.audioSeconds(account, noon)).toBe(160);
   });
 
-  test("of recordings that begin at once, each sees what those before it are charged by their containers' lengths", () => {
+  test("of recordings that start together, each counts what earlier ones are charged by their container's duration", () => {
     const hours = (count: number) => count * 3600;
     const ids = ["a", "b", "c", "d", "e"];
     expect(ids.map((id) => usage.admit(account, id, hours(20), noon))).toEqual(ids.map(() => true));
@@ -86,14 +86,14 @@ describe("audio of an account", () => {
     expect(usage.audioSeconds(account, noon)).toBe(hours(36));
   });
 
-  test("a container that claims a second gains nothing: its true length is held against what the others are charged", () => {
+  test("a container that reports a second gains nothing: its true duration is checked against the other charges", () => {
     const ids = ["a", "b", "c"];
     for (const id of ids) expect(process(id, 1, 1000, noon)).toBe(true);
     expect(ids.map((id) => usage.chargeAudio(id, 5000, 1000))).toEqual([true, false, false]);
     expect(usage.audioSeconds(account, noon)).toBe(5000);
   });
 
-  test("a container that is off by little is corrected, though others have spent the rest meanwhile", () => {
+  test("a slightly wrong container duration is corrected, although others have spent the rest meanwhile", () => {
     expect(process("a", 600, 1000, noon)).toBe(true);
     expect(process("b", 1000, 1000, noon)).toBe(true);
     expect(usage.chargeAudio("a", 720, 1000)).toBe(true);
@@ -101,21 +101,21 @@ describe("audio of an account", () => {
     expect(usage.audioSeconds(account, noon)).toBe(730);
   });
 
-  test("the true length counts on the day on which the recording began", () => {
+  test("the true duration counts on the day on which the recording was admitted", () => {
     expect(usage.admit(account, "a", 100, midnight - 1)).toBe(true);
     expect(process("b", 500, 100, midnight)).toBe(true);
     expect(usage.chargeAudio("a", 5000, 100)).toBe(true);
     expect(usage.audioSeconds(account, midnight - 1)).toBe(5000);
   });
 
-  test("what was refunded is not charged any more", () => {
+  test("a refunded recording is not charged again", () => {
     process("a", 100, 1000, noon);
     usage.refundAudio("a");
     expect(usage.chargeAudio("a", 500, 1000)).toBe(true);
     expect(usage.audioSeconds(account, noon)).toBe(0);
   });
 
-  test("days are UTC's; what goes on over midnight belongs to the day it began", () => {
+  test("days are UTC days, and a recording that runs over midnight belongs to the day of its start", () => {
     expect(process("a", 100, 100, midnight - 1)).toBe(true);
     expect(process("b", 1, 100, midnight - 1)).toBe(false);
     expect(process("c", 30, 100, midnight)).toBe(true);
@@ -123,7 +123,7 @@ describe("audio of an account", () => {
     expect([usage.audioSeconds(account, midnight - 1), usage.audioSeconds(account, midnight)]).toEqual([100, 30]);
   });
 
-  test("what failed through no fault of the client is given back, whole and once", () => {
+  test("a service fault refunds the whole charge, once", () => {
     process("a", 100, 100, noon);
     usage.refundAudio("a");
     usage.refundAudio("a");
@@ -132,7 +132,7 @@ describe("audio of an account", () => {
     expect(process("b", 1, 100, noon)).toBe(true);
   });
 
-  test("is counted for every account by itself, and goes with it", async () => {
+  test("usage is counted separately for each account and deleted with it", async () => {
     const other = createAccount(store, "other", by);
     process("a", 100, 100, noon);
     expect(process("b", 40, 100, noon, other.id)).toBe(true);
@@ -141,7 +141,7 @@ describe("audio of an account", () => {
     expect(usage.audioSeconds(other.id, noon)).toBe(0);
   });
 
-  test("outlives the process, and so do creates", () => {
+  test("usage and creates survive a restart", () => {
     using directory = temporaryDirectory();
     const path = `${directory.path}/transcribe.db`;
     const before = openDatabase(path);

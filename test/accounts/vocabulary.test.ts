@@ -35,7 +35,7 @@ describe("a vocabulary", () => {
     expect(() => normalizeVocabulary(given)).toThrow(why);
   });
 
-  test("is entered in the audit log by its length alone", () => {
+  test("appears in the audit log only by its length", () => {
     const store = openDatabase(":memory:");
     const by = { actor: "operator", now: 1 };
     const account = createAccount(store, "acme", by);

@@ -27,7 +27,7 @@ const contentsOf = (directory: DataDirectory) =>
     .map((id) => [id, Bun.hash(readFileSync(join(directory.uploads, id)))]);
 
 describe("transcribe backup", () => {
-  test("takes the recordings along that the database names, and no other file", async () => {
+  test("contains the recordings that the database names, and no other file", async () => {
     using parent = temporaryDirectory();
     const { directory, ids } = filled(parent.path, 3, 70_001);
     writeFileSync(join(directory.uploads, "nobodys"), "x");
@@ -44,7 +44,7 @@ describe("transcribe backup", () => {
     expect(readdirSync(elsewhere.incoming)).toEqual([]);
   });
 
-  test("leaves out copies to listen to, and a restore removes those that were made of what it replaces", async () => {
+  test("omits playback copies, and a restore removes those of the replaced recordings", async () => {
     using parent = temporaryDirectory();
     const { directory, ids } = filled(parent.path, 2, 5000);
     for (const id of ids) mkdirSync(directory.filesOf(id).playback.directory);
@@ -58,7 +58,7 @@ describe("transcribe backup", () => {
     expect([readdirSync(directory.playback), contentsOf(directory).length]).toEqual([[], 2]);
   });
 
-  test("that is killed at any moment leaves nothing under its name that is not whole, and the next one is", async () => {
+  test("leaves no incomplete file under its name when it is killed at any moment", async () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 4, 40_000_000);
     const target = join(parent.path, "backup.tar");
@@ -81,7 +81,7 @@ describe("transcribe backup", () => {
     expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);
   });
 
-  test.skipIf(!canMount)("onto a disk that fills up leaves nothing there and says so", async () => {
+  test.skipIf(!canMount)("reports a full disk and leaves nothing there", async () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 3, 1_000_000);
     const full = join(parent.path, "full");
@@ -94,7 +94,7 @@ describe("transcribe backup", () => {
 });
 
 describe("transcribe restore", () => {
-  test("refuses a data directory that holds anything, and changes nothing there, unless told to replace", async () => {
+  test("refuses a data directory that is not empty without --replace, and changes nothing there", async () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 2, 1000);
     const target = join(parent.path, "backup.tar");
@@ -118,7 +118,7 @@ describe("transcribe restore", () => {
     expect(replaced).toMatchObject({ uploads: 2, replaced: expect.stringContaining("/backups/replaced-") });
   });
 
-  test("refuses a backup whose database names files outside, and removes and changes nothing", async () => {
+  test("refuses a backup whose database names files outside, and changes nothing", async () => {
     using parent = temporaryDirectory();
     const { directory } = filled(parent.path, 1, 3000);
     const tampered = filled(join(parent.path, "tampered"), 1, 3000);

@@ -5,7 +5,7 @@ import { openDatabase } from "../../src/storage/index.ts";
 import { writeReleased } from "../storage/released/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("the days of a database that an earlier version wrote are those of its recordings", () => {
+test("the daily totals of an upgraded database are those of its recordings", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "transcribe.db");
   writeReleased("0.1.0", path);

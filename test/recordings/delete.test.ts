@@ -57,7 +57,7 @@ describe("deleting a recording", () => {
     });
   }
 
-  test("a hold is set once and let go once, and is told from nothing having changed", () => {
+  test("setting or ending a hold reports whether anything changed", () => {
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
     const entries: string[] = [];
     const set = (held: boolean) => recordings.setHold(id, held, () => void entries.push(String(held)));
@@ -66,7 +66,7 @@ describe("deleting a recording", () => {
     expect(recordings.setHold("nothing", true)).toBe(false);
   });
 
-  test("empties the answer that was kept for it, and no other", () => {
+  test("clears the stored answer that describes the recording, and no other", () => {
     const answers = new StoredAnswers(store);
     const ids = ["a", "b"].map((key) => {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
@@ -109,7 +109,7 @@ describe("a deleted recording of hours", () => {
           .get(id)?.rows,
     );
 
-  test("is nobody's to see from the first moment, while its text is removed and all else has its turn", async () => {
+  test("is invisible at once, and its text is removed in batches between which other work runs", async () => {
     const { store, recordings, accountId, id, other } = filled(":memory:");
     expect(recordings.delete(id)).toBe(true);
     const left = new Set<number>();
@@ -126,7 +126,7 @@ describe("a deleted recording of hours", () => {
     ]);
   });
 
-  test("is removed to its end by the next server, where the one that began was killed", async () => {
+  test("is removed completely by the next server when the first one was killed", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "transcribe.db");
     const { store, recordings, id, other } = filled(path);
@@ -149,7 +149,7 @@ describe("a deleted recording of hours", () => {
     expect(readFileSync(path, "latin1")).not.toContain("Secret 2000.");
   });
 
-  test("who reads in the database meanwhile is waited for, and holds nobody up", async () => {
+  test("waits for a reader of the database without blocking the process", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "transcribe.db");
     const { recordings, id } = filled(path);
@@ -171,8 +171,8 @@ describe("a deleted recording of hours", () => {
   });
 });
 
-describe("a kept answer", () => {
-  test("is found by account, workspace and key alone, for 24 hours, and can be kept anew after that", () => {
+describe("a stored answer", () => {
+  test("is found by account, workspace and key for 24 hours, and can be stored again afterwards", () => {
     const store = openDatabase(":memory:");
     const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     const answers = new StoredAnswers(store);

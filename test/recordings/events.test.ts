@@ -38,7 +38,7 @@ test("every subscriber gets the end of a recording, even after one that fails, w
   );
 });
 
-test("a name subscribes once, so that no part of the server acts twice", () => {
+test("a second subscription under the same name is refused", () => {
   const events = new RecordingEvents(pino({ level: "silent" }));
   events.onEnded("search index", () => {});
   expect(() => events.onEnded("search index", () => {})).toThrow("search index has subscribed already");

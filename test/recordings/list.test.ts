@@ -42,7 +42,7 @@ describe("a list of recordings", () => {
     (filter.createdBefore === undefined || recording.createdAt < filter.createdBefore) &&
     (filter.beforeId === undefined || recording.id < filter.beforeId);
 
-  test("of all is every one, newest first", () => {
+  test("without a filter has all of them, newest first", () => {
     expect(all).toHaveLength(240);
     expect(all.map(({ id }) => id)).toEqual(
       all
@@ -66,7 +66,7 @@ describe("a list of recordings", () => {
     [{}],
   );
 
-  test("of any filter is what a look at each recording gives, as many as are asked for", () => {
+  test("has exactly the recordings that match its filter, up to the limit", () => {
     expect(filters).toHaveLength(360);
     for (const filter of filters) {
       const expected = all.filter(has(filter));

@@ -27,7 +27,7 @@ describe("a recording", () => {
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
 
-  test("goes from queued by processing to completed, with its segments", () => {
+  test("changes from queued to processing to completed, with its segments", () => {
     const { id, status } = create();
     expect(status).toBe("queued");
     expect(recordings.claim(id)?.status).toBe("processing");
@@ -38,7 +38,7 @@ describe("a recording", () => {
     ]);
   });
 
-  test("that was suspended waits since then, one that has not begun since it was created", () => {
+  test("waits since its suspension, or since its creation if it has not started", () => {
     const suspended = create();
     recordings.claim(suspended.id);
     recordings.describe(suspended.id, { durationSeconds: 60 });
@@ -50,7 +50,7 @@ describe("a recording", () => {
     expect(recordings.open.longestQueuedSince()).toBe(requeued?.updatedAt ?? 0);
   });
 
-  test("keeps the vocabulary that its account had when it was created", () => {
+  test("has the vocabulary that its account had when it was created", () => {
     const by = { actor: "operator", now: 1 };
     const account = requireAccount(store, "acme");
     const before = create();
@@ -73,7 +73,7 @@ describe("a recording", () => {
     expect(recordings.get(id)?.language).toBe(language);
   });
 
-  test("that has ended never changes again", () => {
+  test("never changes again after its end", () => {
     const { id } = create();
     recordings.claim(id);
     recordings.complete(id, [segment]);
@@ -87,7 +87,7 @@ describe("a recording", () => {
     expect(recordings.get(id)).toEqual(before);
   });
 
-  test("can fail before it was begun", () => {
+  test("can fail before it starts", () => {
     const { id } = create();
     expect(recordings.fail(id, { reason: "internal", cause: "unexpected" })).toBe(true);
     expect(recordings.get(id)).toMatchObject({
@@ -97,7 +97,7 @@ describe("a recording", () => {
     });
   });
 
-  test("never goes back in percent", () => {
+  test("never decreases its percentage", () => {
     const { id } = create();
     recordings.claim(id);
     recordings.progress(id, "transcribe", 40);
@@ -106,7 +106,7 @@ describe("a recording", () => {
     expect(recordings.get(id)).toMatchObject({ step: "diarize", percent: 40 });
   });
 
-  test("keeps its checkpoints until it ends, and no longer", () => {
+  test("has checkpoints only until it ends", () => {
     const schema = Type.Object({ x: Type.Integer() });
     const { id } = create();
     recordings.claim(id);
@@ -123,7 +123,7 @@ describe("a recording", () => {
     expect(readSegments(store, id, 0, 10)).toHaveLength(1);
   });
 
-  test("takes segments before it is completed, while it is processed and no longer", () => {
+  test("accepts segments only while it is processed", () => {
     const { id } = create();
     expect(recordings.rows.addSegments(id, [segment])).toBe(false);
     recordings.claim(id);
@@ -135,7 +135,7 @@ describe("a recording", () => {
     expect(readSegments(store, id, 0, 10).map(({ index }) => index)).toEqual([0, 1, 2]);
   });
 
-  test("that fails when some of its segments are stored keeps none, and what is left of its work is found", () => {
+  test("has no segments after it failed, and the rest of its work is found", () => {
     const ids = [create().id, create().id, create().id] as const;
     for (const id of ids) {
       recordings.claim(id);
@@ -163,7 +163,7 @@ describe("a recording", () => {
     expect(recordings.open.countOf(accountId)).toBe(1);
   });
 
-  test("that was being processed comes back before those that waited", () => {
+  test("that was processed is listed before those that were queued", () => {
     const ids = [create().id, create().id, create().id];
     recordings.claim(ids[2] ?? "");
     const open = () => {
@@ -175,7 +175,7 @@ describe("a recording", () => {
     expect(open()).toEqual({ processing: [], queued: ids });
   });
 
-  test("is told open or ended among many more than one statement looks for, and one that is not there is not told", () => {
+  test("is reported as open or ended among more ids than one statement takes; a missing one is left out", () => {
     const ids = Array.from({ length: 1201 }, () => create().id);
     const [ended = "", deleted = ""] = [ids[0], ids[1200]];
     for (const id of [ended, deleted]) recordings.fail(id, { reason: "no_speech" });
@@ -186,7 +186,7 @@ describe("a recording", () => {
     expect(recordings.open.areOpen([])).toEqual(new Map());
   });
 
-  test("takes more segments than one statement can hold", () => {
+  test("stores more segments than one statement can hold", () => {
     const { id } = create();
     recordings.claim(id);
     recordings.complete(

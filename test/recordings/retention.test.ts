@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const day = 86_400_000;
 
-describe("what is kept", () => {
+describe("retention", () => {
   let recordings: Recordings;
   let accountId: string;
   let now = 0;
@@ -52,7 +52,7 @@ describe("what is kept", () => {
       .filter(([, id]) => isThere(id))
       .map(([name]) => name);
 
-  test("is the audio for its days after the end, and the text for ever, unless told otherwise", async () => {
+  test("removes audio after its period and keeps text by default", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
@@ -66,7 +66,7 @@ describe("what is kept", () => {
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(Object.keys(ids));
   });
 
-  test("is the text for its days too, where the operator set them; never one that is held or in hand", async () => {
+  test("removes text after the period that the operator set, but no recording that is open or under a hold", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
@@ -80,7 +80,7 @@ describe("what is kept", () => {
     ]);
   });
 
-  test("is no audio of a recording that is gone, whoever was stopped before the file was removed", async () => {
+  test("removes audio of a deleted recording that an interrupted removal left", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
@@ -100,7 +100,7 @@ describe("what is kept", () => {
     expect(existsSync(fetched)).toBe(true);
   });
 
-  test("goes on time: not a moment before, across restarts, and what was held when it is released", async () => {
+  test("removes a recording exactly after its period, across restarts and after a hold", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const open = () => new Recordings(openDatabase(directory.databasePath), () => now);

@@ -19,14 +19,14 @@ setInterval(() => {}, 1000);
 `;
 
 describe("the data directory", () => {
-  test("is made readable by its owner alone", () => {
+  test("is created readable by its owner alone", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "deep/data"));
     expect(statSync(directory.root).mode & 0o777).toBe(0o700);
     expect(statSync(directory.incoming).mode & 0o777).toBe(0o700);
   });
 
-  test("says what is in the way where it can't be made, locked or opened", () => {
+  test("reports why it cannot be created, locked or opened", () => {
     using parent = temporaryDirectory();
     const file = join(parent.path, "file");
     writeFileSync(file, "");
@@ -40,7 +40,7 @@ describe("the data directory", () => {
     expect(() => openDatabaseOf(directory)).toThrow("can't be opened");
   });
 
-  test("is locked by a file of its own, not by what a link makes elsewhere", () => {
+  test("is locked by a file inside it, never through a link", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     symlinkSync(join(parent.path, "elsewhere"), directory.lockPath);
@@ -48,7 +48,7 @@ describe("the data directory", () => {
     expect(existsSync(join(parent.path, "elsewhere"))).toBe(false);
   });
 
-  test("is refused to a second server, and free again when the first one was killed", async () => {
+  test("is refused to a second server, and free again after the first one was killed", async () => {
     using parent = temporaryDirectory();
     const script = join(parent.path, "holder.ts");
     await Bun.write(script, holder);
@@ -67,7 +67,7 @@ describe("the data directory", () => {
     }
   });
 
-  test("is swept of what a crash left, and of nothing else", () => {
+  test("is cleaned of files that a crash left, and of nothing else", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const [open, done, lost, expired] = [1, 2, 3, 4].map(() => Bun.randomUUIDv7()) as [string, string, string, string];
@@ -104,7 +104,7 @@ describe("the data directory", () => {
     "01a1fdbb-a5b1-7058-8ea9-0c142185cff2/../x",
     `${Bun.randomUUIDv7()}\0`,
   ];
-  test.each(noIds)("makes no path of %j, and removes nothing by it", (id) => {
+  test.each(noIds)("refuses the id %j, which would lead to another path", (id) => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     writeFileSync(join(parent.path, "victim"), "");

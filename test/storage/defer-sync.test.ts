@@ -13,7 +13,7 @@ const insert = (store: Store, name: string) =>
   store.$client.run("INSERT INTO chosen_models (kind, model, chosen_at) VALUES (?, 'm', 1)", [name]);
 const kinds = (database: Database) => database.query("SELECT kind FROM chosen_models ORDER BY kind").values().flat();
 
-test("what is written soon is there for all at once, and only it does not wait for the disk, even where it fails", () => {
+test("a write with a deferred sync is visible at once, and later writes wait for the disk again even if it failed", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "transcribe.db");
   const store = openDatabase(path);
@@ -31,7 +31,7 @@ test("what is written soon is there for all at once, and only it does not wait f
   store.$client.close();
 });
 
-test("in a transaction it is of one piece with the rest", () => {
+test("a write with a deferred sync inside a transaction is committed with the transaction", () => {
   const store = openDatabase(":memory:");
   const both = () =>
     store.transaction(() => {

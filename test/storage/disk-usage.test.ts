@@ -27,7 +27,7 @@ test("the disk's figures are those of the data directory", async () => {
   expect(sizeBytes).toBeGreaterThanOrEqual(freeBytes);
 });
 
-test("they are looked up anew after five seconds, and the folders after a minute", async () => {
+test("the disk's figures are measured again after five seconds, those of the folders after a minute", async () => {
   using folder = temporaryDirectory();
   let now = 0;
   const directory = filled(folder.path);
@@ -46,7 +46,7 @@ test("they are looked up anew after five seconds, and the folders after a minute
   expect(await figures()).toEqual([21, 0]);
 });
 
-test("a walk through very many files is made again the later the longer it took", async () => {
+test("folders that take long to walk through are measured less often", async () => {
   using folder = temporaryDirectory();
   let now = 0;
   const directory = filled(folder.path);
@@ -62,7 +62,7 @@ test("a walk through very many files is made again the later the longer it took"
   expect(await uploads()).toBe(0);
 });
 
-test("a data directory that is gone is an error, and asked for again later", async () => {
+test("a missing data directory is an error, and is measured again later", async () => {
   using folder = temporaryDirectory();
   let now = 0;
   const path = join(folder.path, "data");

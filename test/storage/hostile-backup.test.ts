@@ -15,7 +15,7 @@ function changed(path: string, sql: string): string {
   return path;
 }
 
-describe("a backup that somebody changed", () => {
+describe("a manipulated backup", () => {
   const changes: [string, string][] = [
     [
       "a trigger that gives every revoked key back",
@@ -28,7 +28,7 @@ describe("a backup that somebody changed", () => {
     ["a column that is made by an expression", "ALTER TABLE accounts ADD COLUMN more TEXT AS (hex(name))"],
     ["a table that is gone", "DROP TABLE audit_log"],
   ];
-  test.each(changes)("is refused with %s, and nothing is changed", (_, sql) => {
+  test.each(changes)("is refused without a change if it has %s", (_, sql) => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const store = openDatabase(directory.databasePath);
@@ -89,7 +89,7 @@ describe("a backup that somebody changed", () => {
     ["a password that takes all memory to check", password("m=4194304,t=2,p=1"), "console_password.hash"],
     ["a password that takes hours to check", password("m=65536,t=4000000,p=1"), "console_password.hash"],
   ];
-  test.each(values)("is refused with %s, and nothing is changed", (_, sql, expected) => {
+  test.each(values)("is refused without a change if it has %s", (_, sql, expected) => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const store = openDatabase(directory.databasePath);
@@ -108,7 +108,7 @@ describe("a backup that somebody changed", () => {
     expect([readdirSync(directory.incoming), existsSync(directory.filesOf(good).work)]).toEqual([[], true]);
   });
 
-  test("names no file of its own as the model of what is yet to be done", () => {
+  test("cannot name a file as the model of an open recording", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const done = good.replace(/2$/, "3");
@@ -128,7 +128,7 @@ describe("a backup that somebody changed", () => {
     ]);
   });
 
-  test("is refused with a virtual table in the place of ours, which is not read", () => {
+  test("is refused with a virtual table in place of ours, which is not read", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = changed(
@@ -138,7 +138,7 @@ describe("a backup that somebody changed", () => {
     expect(() => restoreDatabase(directory, backup, 0)).toThrow("no database of transcribe");
   });
 
-  test("is refused with a unique index that bears a name of SQLite's own, and would refuse a second recording", () => {
+  test("is refused with a unique index under a name of SQLite's own", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = changed(join(parent.path, "backup.db"), "CREATE UNIQUE INDEX hidden_of_ours ON recordings (status)");
@@ -148,7 +148,7 @@ describe("a backup that somebody changed", () => {
     expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
   });
 
-  test("names no file by what it says of its version", () => {
+  test("cannot choose a file name by its version", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = changed(
@@ -163,7 +163,7 @@ describe("a backup that somebody changed", () => {
   });
 });
 
-test.each([...releasedVersions])("a backup of %s is what its migrations made", (version) => {
+test.each([...releasedVersions])("a backup of %s is accepted", (version) => {
   using parent = temporaryDirectory();
   const directory = new DataDirectory(join(parent.path, "data"));
   const backup = join(parent.path, "backup.db");

@@ -15,7 +15,7 @@ const tableNames = (database: Database) =>
     .map((row) => row.name);
 
 describe("migrations", () => {
-  test("are applied once each, the new ones to an older database", () => {
+  test("are applied once each, and only the new ones to an older database", () => {
     const database = new Database(":memory:");
     migrate(database, { list: [first] });
     migrate(database, { list: [first] });
@@ -23,7 +23,7 @@ describe("migrations", () => {
     expect(tableNames(database)).toEqual(["a", "b", "migrations"]);
   });
 
-  test("leave a database alone whose applied migrations are others, or which is newer", () => {
+  test("do not change a database that is newer or has other migrations", () => {
     const database = new Database(":memory:");
     migrate(database, { list: [first, second] });
     expect(() => migrate(database, { list: [first] })).toThrow(MigrationError);
@@ -37,7 +37,7 @@ describe("migrations", () => {
     expect(tableNames(database)).toEqual([]);
   });
 
-  test("make the tables that the queries are typed by", () => {
+  test("create the tables that the typed schema describes", () => {
     const { $client } = openDatabase(":memory:");
     for (const table of Object.values(tables)) {
       if (!is(table, SQLiteTable)) continue;

@@ -179,7 +179,7 @@ async function useAll(server: ApiServer): Promise<void> {
   await deleteAccount(store, account, server.operator());
 }
 
-describe("however many recordings there are", () => {
+describe("with any number of recordings", () => {
   let store: Store;
   let statements: readonly string[];
   let transactions: readonly RecordedTransaction[];
@@ -194,7 +194,7 @@ describe("however many recordings there are", () => {
   });
   afterAll(() => store.$client.close());
 
-  test("no statement of the server goes through all of them, or sorts them", () => {
+  test("no statement of the server scans or sorts all of them", () => {
     expect(statements.length).toBeGreaterThan(60);
     const slow = statements
       .map((sql) => ({ sql, steps: slowSteps(store.$client, sql, growing) }))
@@ -202,13 +202,13 @@ describe("however many recordings there are", () => {
     expect(slow).toEqual([]);
   });
 
-  test("no transaction reads before it writes, unless it has the lock to write from its beginning", () => {
+  test("no transaction reads before it writes without the write lock", () => {
     expect(transactions.filter(({ behavior }) => behavior === "deferred").length).toBeGreaterThan(5);
     expect(transactions.filter(({ behavior }) => behavior === "immediate").length).toBeGreaterThan(20);
     expect([...new Set(transactions.flatMap(readsBeforeWrites))]).toEqual([]);
   });
 
-  test("what refers to others is found from there by an index: who deletes one looks for it", () => {
+  test("every foreign key has an index, which deletions use", () => {
     const { $client } = store;
     const all = <T>(sql: string) => $client.prepare<T, []>(sql).all();
     const unfound = all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'").flatMap(({ name }) => {
@@ -223,7 +223,7 @@ describe("however many recordings there are", () => {
   });
 });
 
-describe("what is looked for", () => {
+describe("the check of query plans", () => {
   const database = new Database(":memory:");
   database.run(
     "CREATE TABLE recordings (id TEXT PRIMARY KEY, status TEXT); CREATE INDEX by_status ON recordings (status)",

@@ -25,12 +25,12 @@ const tablesOf = (database: Database) =>
     .all()
     .map((row) => row.name);
 
-test("there are databases of released versions", () => {
+test("databases of released versions exist", () => {
   expect(releasedVersions).toContain("0.1.0");
 });
 
 describe.each([...releasedVersions])("a database that %s wrote", (version) => {
-  test("opens, with this version's schema, and the copy that was made before is as it was", () => {
+  test("opens with this version's schema, and its copy from before the upgrade is unchanged", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "transcribe.db");
     writeReleased(version, path);
@@ -57,7 +57,7 @@ describe.each([...releasedVersions])("a database that %s wrote", (version) => {
     expect(upgrades).toHaveLength(1);
   });
 
-  test("is copied for its owner alone", () => {
+  test("is copied to a file that only its owner can read", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "transcribe.db");
     writeReleased(version, path);
@@ -68,7 +68,7 @@ describe.each([...releasedVersions])("a database that %s wrote", (version) => {
   });
 });
 
-test("what 0.1.0 wrote is read as it was meant", () => {
+test("the rows of 0.1.0 are read with their values", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "transcribe.db");
   writeReleased("0.1.0", path);

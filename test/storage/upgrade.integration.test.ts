@@ -28,7 +28,7 @@ const migrationsIn = (path: string) => {
 };
 
 describe("a database of a newer version", () => {
-  test("is refused with the version that wrote it, and with the way back where there is one", () => {
+  test("is refused with the version that wrote it, and with the backup to go back to", () => {
     using parent = temporaryDirectory();
     const path = join(parent.path, "transcribe.db");
     makeNewer(path);
@@ -47,7 +47,7 @@ describe("a database of a newer version", () => {
 });
 
 describe("a command that meets an older database", () => {
-  test("leaves it alone while a server of that version runs, and says so", () => {
+  test("does not change it while a server of that version runs, and reports that server", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     writeReleased("0.1.0", directory.databasePath);
@@ -63,7 +63,7 @@ describe("a command that meets an older database", () => {
     directory.lock()();
   });
 
-  test("opens a current one beside the server", () => {
+  test("opens a current database while the server runs", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     openDatabase(directory.databasePath).$client.close();
@@ -76,7 +76,7 @@ describe("a command that meets an older database", () => {
 });
 
 describe("an upgrade", () => {
-  test("two at once leave one upgraded database and one copy", async () => {
+  test("by two processes at once makes one upgraded database and one copy", async () => {
     using parent = temporaryDirectory();
     const path = join(parent.path, "transcribe.db");
     writeReleased("0.1.0", path);
@@ -89,7 +89,7 @@ describe("an upgrade", () => {
     expect(openDatabase(path).$client.query("SELECT count(*) AS rows FROM versions").all()).toEqual([{ rows: 1 }]);
   });
 
-  test("of something that is no database says how to put a backup there", () => {
+  test("of a file that is no database reports how to restore a backup", () => {
     using parent = temporaryDirectory();
     const path = join(parent.path, "transcribe.db");
     writeFileSync(path, "this is no database, and long enough not to be taken for an empty one".repeat(20));
@@ -109,8 +109,8 @@ describe("an upgrade", () => {
   });
 });
 
-describe("copies that upgrades made", () => {
-  test("go when there are three later ones, or when they are too old; others stay", () => {
+describe("copies from before upgrades", () => {
+  test("are removed when three later ones exist or when they are too old; other copies stay", () => {
     using parent = temporaryDirectory();
     const directory = join(parent.path, "backups");
     mkdirSync(directory);

@@ -51,7 +51,7 @@ function orderOf({ waiting, priorities = {}, running = [], atMinute = 1, slots =
 /** All of them waiting since minute 0, one second apart. */
 const inOrder = (...ids: string[]) => ids.map((id, at) => ({ id, sinceMinute: at / 60 }));
 
-describe("who gets a free slot", () => {
+describe("the order of the queue", () => {
   const scenes: [string, Scene, string[]][] = [
     ["first come, first served", { waiting: inOrder("a1", "b1", "c1") }, ["a1", "b1", "c1"]],
     [
@@ -168,7 +168,7 @@ describe("who gets a free slot", () => {
     expect(orderOf(scene)).toEqual(order);
   });
 
-  test("nobody waits for ever: against a stream of higher priority, a recording goes after ten minutes a step", () => {
+  test("a recording starts after ten minutes of waiting per step of priority, however many of higher priority arrive", () => {
     const priorities = { a: 0, b: 5 };
     for (const [atMinute, first] of [
       [49, "b1"],

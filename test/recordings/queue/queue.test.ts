@@ -31,7 +31,7 @@ describe("the queue", () => {
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
   });
 
-  test("that is given other slots ends what runs, and then fills as many as it has", async () => {
+  test("finishes what runs after its slots are reduced, and fills them when they are increased", async () => {
     for (let count = 0; count < 4; count++) create();
     const running: PromiseWithResolvers<void>[] = [];
     const queue = new RecordingQueue({
@@ -60,7 +60,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("processes as many at once as there are slots, and all in the end", async () => {
+  test("processes as many recordings at once as there are slots, and all of them", async () => {
     let running = 0;
     let most = 0;
     const done: string[] = [];
@@ -83,7 +83,7 @@ describe("the queue", () => {
     expect(done.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("takes up what a dead server was processing before what waited", async () => {
+  test("resumes what a crashed server was processing before what was queued", async () => {
     const ids = [create(), create(), create()];
     recordings.claim(ids[1] ?? "");
     const order: string[] = [];
@@ -105,7 +105,7 @@ describe("the queue", () => {
     expect(recordings.get(ids[1] ?? "")?.status).toBe("queued");
   });
 
-  test("does not process a recording twice that is added twice", async () => {
+  test("processes a recording once that is added twice", async () => {
     const id = create();
     const seen: string[] = [];
     const queue = new RecordingQueue({
@@ -126,7 +126,7 @@ describe("the queue", () => {
     expect(seen).toEqual([id]);
   });
 
-  test("tries again what has to wait for the machine, and gives its slot to others meanwhile", async () => {
+  test("retries a recording that waits for the machine, and gives its slot to others meanwhile", async () => {
     const [large = "", small = ""] = [create(), create()];
     const order: string[] = [];
     const waits: number[] = [];
@@ -156,7 +156,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("says no more of a recording that it waits when it has been gone on with for a minute", async () => {
+  test("no longer reports a recording as stalled a minute after it resumed", async () => {
     create();
     const ends = Promise.withResolvers<null>();
     let [tries, minutes] = [0, 0];
@@ -176,7 +176,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("says nothing of a recording that waits for a slot while another, that waited as well, is gone on with", async () => {
+  test("does not report a recording as stalled while its retry waits for a slot", async () => {
     const ids = [create(), create()];
     const running = new Map<string, PromiseWithResolvers<null>>();
     let [isFull, minutes] = [true, 0];
@@ -208,7 +208,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("outlives a fault of the program, tells it, and tries again", async () => {
+  test("reports a fault of the program and retries the recording", async () => {
     const id = create();
     const faults: unknown[] = [];
     let tries = 0;
@@ -232,7 +232,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("that stops leaves what waits for the machine as it is", async () => {
+  test("leaves stalled recordings unchanged when it stops", async () => {
     create();
     let tries = 0;
     const queue = new RecordingQueue({
@@ -252,7 +252,7 @@ describe("the queue", () => {
     expect(tries).toBe(before);
   });
 
-  test("that stops tells what runs, waits for it, and begins nothing more", async () => {
+  test("aborts what runs when it stops, waits for it, and starts nothing more", async () => {
     const ids = [create(), create()];
     const seen: string[] = [];
     let ended = false;
@@ -274,7 +274,7 @@ describe("the queue", () => {
     expect(seen).toEqual(ids.slice(0, 1));
   });
 
-  test("that stops leaves behind what does not end, and is not brought down by what becomes of it", async () => {
+  test("abandons work that does not end when it stops, and ignores its later failure", async () => {
     create();
     const left = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
@@ -316,7 +316,7 @@ describe("the queue", () => {
     return { queue, started, finished, reasons };
   };
 
-  test("that starts gives its slots to accounts in turn, and to the higher priority first, whoever came first", async () => {
+  test("serves accounts round robin after a start, higher priorities first", async () => {
     const other = createAccount(store, "other", { actor: "operator", now: 1 }).id;
     const urgent = createAccount(store, "urgent", { actor: "operator", now: 1 }).id;
     const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
@@ -338,7 +338,7 @@ describe("the queue", () => {
     await queue.stop();
   });
 
-  test("a running recording that a command has ended is told so, and its slot goes to the next", async () => {
+  test("aborts a running recording that a command ended, and gives its slot to the next", async () => {
     const [cancelled = "", deleted = "", next = "", last = ""] = [create(), create(), create(), create()];
     const { queue, started, reasons } = startQueue(2);
     queue.recover();

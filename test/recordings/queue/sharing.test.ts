@@ -125,7 +125,7 @@ afterEach(async () => {
 });
 
 describe("an account that holds all slots", () => {
-  test("leaves one to another account's recording: its last one is suspended, waits, and resumes when a slot is free", async () => {
+  test("releases one to another account: its last recording is suspended and resumes when a slot is free", async () => {
     scene.start(3);
     for (const name of ["a1", "a2", "a3", "a4"]) scene.send(name);
     await scene.processed("a1", "a2", "a3");
@@ -140,7 +140,7 @@ describe("an account that holds all slots", () => {
     expect(scene.events.filter((event) => event.startsWith("suspended"))).toEqual(["suspended a3"]);
   });
 
-  test("leaves its fair share and no more, however many of others wait", async () => {
+  test("releases slots down to its fair share and no further", async () => {
     scene.start(5);
     for (const name of ["a1", "a2", "a3", "a4", "a5"]) scene.send(name);
     await scene.processed("a1", "a2", "a3", "a4", "a5");
@@ -155,7 +155,7 @@ describe("an account that holds all slots", () => {
     await scene.stays("a1", "b1", "c1", "d1", "e1");
   });
 
-  test("keeps all but one though its priority is higher, until the other has waited for its priority", async () => {
+  test("holds all slots but one by its higher priority, until the other account has waited long enough", async () => {
     scene.priorities.a = 2;
     scene.start(4);
     for (const name of ["a1", "a2", "a3", "a4"]) scene.send(name);
@@ -169,7 +169,7 @@ describe("an account that holds all slots", () => {
     await scene.stays("a1", "a2", "b1", "b2");
   });
 
-  test("keeps the only slot there is, and takes turns when it is free", async () => {
+  test("is not suspended for a single slot, which accounts use round robin", async () => {
     scene.start(1);
     for (const name of ["a1", "a2", "b1"]) scene.send(name);
     await scene.stays("a1");
@@ -179,7 +179,7 @@ describe("an account that holds all slots", () => {
     await scene.processed("a2");
   });
 
-  test("leaves one, too, when the slots become fewer than it holds", async () => {
+  test("releases one when the number of slots is reduced below what it holds", async () => {
     scene.start(5);
     for (const name of ["a1", "a2", "a3", "a4", "a5"]) scene.send(name);
     await scene.processed("a1", "a2", "a3", "a4", "a5");
@@ -190,7 +190,7 @@ describe("an account that holds all slots", () => {
     await scene.stays("a1", "b1");
   });
 
-  test("gives a slot back that it left, when its suspended recording ends in that moment", async () => {
+  test("releases its slot when the suspended recording ends at that moment", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
     await scene.processed("a1", "a2");
@@ -201,7 +201,7 @@ describe("an account that holds all slots", () => {
     expect(scene.waiting()).toEqual([]);
   });
 
-  test("has its suspended recording cleaned up at once, without a slot, when a command ends it", async () => {
+  test("has a suspended recording that a command ends cleaned up at once, without a slot", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
     await scene.processed("a1", "a2");
@@ -213,7 +213,7 @@ describe("an account that holds all slots", () => {
     await scene.stays("a1", "b1");
   });
 
-  test("that was resumed after a restart leaves one, too", async () => {
+  test("releases one after a restart, too", async () => {
     scene.start(2);
     for (const name of ["a1", "a2"]) scene.send(name);
     await scene.processed("a1", "a2");
@@ -228,7 +228,7 @@ describe("an account that holds all slots", () => {
   });
 });
 
-describe("a recording that is suspended for another account's, at which the worker is for long,", () => {
+describe("a suspended recording whose operation takes long", () => {
   const hurried: string[] = [];
   const startSlow = async (stopMilliseconds: number) => {
     const process: Work = (id, signal) => {
@@ -253,14 +253,14 @@ describe("a recording that is suspended for another account's, at which the work
     expect(hurried).toEqual([]);
   };
 
-  test("is left at once when a command ends it", async () => {
+  test("is abandoned at once when a command ends it", async () => {
     await startSlow(10);
     scene.recordings.fail(scene.idOf("a2"), { reason: "internal", cause: "cancelled" });
     await scene.until(() => hurried.length > 0);
     expect(hurried).toEqual([scene.idOf("a2")]);
   });
 
-  test("is left in time when the server stops", async () => {
+  test("is abandoned in time when the server stops", async () => {
     await startSlow(100);
     await scene.queue.stop();
     expect(hurried).toEqual([scene.idOf("a2")]);
@@ -285,7 +285,7 @@ describe("links", () => {
     expect(scene.waiting()).toEqual(["a4"]);
   });
 
-  test("of one account or a few leave places for other accounts' links, which take turns", async () => {
+  test("of few accounts leave downloads to other accounts, which are served round robin", async () => {
     scene.start(1);
     const many = Array.from({ length: 10 }, (_, index) => String.fromCharCode(97 + index));
     for (const account of many) for (const number of [1, 2, 3, 4, 5]) scene.send(`${account}${number}`, true);
@@ -301,7 +301,7 @@ describe("links", () => {
     expect(scene.waiting().slice(0, 4)).toEqual(["i2", "j2", "x2", "y2"]);
   });
 
-  test("that a command ends leave their places, and those that the server stops are downloaded by the next", async () => {
+  test("that a command ends release their downloads; those that the server stops are downloaded by the next server", async () => {
     scene.start(1);
     for (const name of ["a1", "a2", "a3"]) scene.send(name, true);
     scene.send("a4", true);
@@ -316,7 +316,7 @@ describe("links", () => {
     expect([...scene.fetching]).toEqual(["a2", "a3"]);
   });
 
-  test("that find no disk space are retried, and the others' downloads go on meanwhile", async () => {
+  test("without disk space are retried, and other downloads continue meanwhile", async () => {
     let isFull = true;
     const fetched: string[] = [];
     scene.start(1, {

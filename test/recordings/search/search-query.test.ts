@@ -7,7 +7,7 @@ import { snippetOf } from "../../../src/recordings/search/snippet.ts";
 const cut = (text: string, spans: readonly (readonly [number, number])[]) =>
   spans.map(([from, to]) => text.slice(from, to));
 
-describe("what is looked for", () => {
+describe("a search query", () => {
   const cases: [string, string][] = [
     ["hello", '"hello"*'],
     ["Hello World", '"hello" "world"*'],
@@ -24,13 +24,13 @@ describe("what is looked for", () => {
     ['" " ""', ""],
     ["—…!", ""],
   ];
-  test.each(cases)("%p is %p to the index", (text, expression) => {
+  test.each(cases)("%p becomes the index expression %p", (text, expression) => {
     const query = new SearchQuery(text);
     expect(query.expression).toBe(expression);
     expect(query.isEmpty).toBe(expression === "");
   });
 
-  test("is found by the index exactly where it is marked", () => {
+  test("is marked in exactly the texts that the index finds", () => {
     using database = new Database(":memory:");
     database.run(
       "CREATE VIRTUAL TABLE texts USING fts5 (text, tokenize = \"unicode61 remove_diacritics 0 categories 'L* M* N* Co'\")",
@@ -64,7 +64,7 @@ describe("what is looked for", () => {
   });
 });
 
-describe("text that is found", () => {
+describe("the marks of a query", () => {
   const cases: [string, string, string[]][] = [
     ["Die Ärzte, die ärzte", "arzte", ["Ärzte", "ärzte"]],
     ["cafe\u0301 café", "café", ["cafe\u0301", "café"]],
@@ -76,17 +76,17 @@ describe("text that is found", () => {
     ["anything", "", []],
     ["anything", " ", []],
   ];
-  test.each(cases)("in %p, %p is %p", (text, wanted, found) => {
+  test.each(cases)("in %p of %p are %p", (text, wanted, found) => {
     expect(cut(text, findAll(text, wanted))).toEqual(found);
   });
 });
 
-describe("the part of a text that is shown", () => {
-  test("is all of a short one", () => {
+describe("a snippet", () => {
+  test("contains the whole of a short text", () => {
     expect(snippetOf("a short text", [[2, 7]])).toEqual({ text: "a short text", marks: [[2, 7]] });
   });
 
-  test("never cuts a character in two, where there are no words to cut between", () => {
+  test("never splits a character of a text without spaces", () => {
     for (let shift = 0; shift < 4; shift++) {
       const text = "x".repeat(shift) + "𝒻".repeat(300);
       const at = shift + 200;
@@ -96,7 +96,7 @@ describe("the part of a text that is shown", () => {
     }
   });
 
-  test("marks what it shows of what was found, at its new place", () => {
+  test("has the marks of the text that it shows, at their new positions", () => {
     const text = `${"word ".repeat(60)}here and here ${"word ".repeat(60)}here`;
     const marks = [...text.matchAll(/here/g)].map(({ index }): [number, number] => [index, index + 4]);
     const snippet = snippetOf(text, marks);
