@@ -50,7 +50,6 @@ async function compare(args: string[]): Promise<void> {
   if (chosen.length === 0) refuse("no recording of single/ has such a name", 1);
   const made = await circumstances(Date.now());
   const texts = new KeptTexts(values.keep ?? null, `${made.commit} with the GPU ${values.gpu}`);
-  const scorer = await Scorer.install();
 
   for (const device of ["cpu", "gpu"] as const) {
     const left = chosen.filter(({ path }) => texts.get(device, path) === undefined);
@@ -65,6 +64,7 @@ async function compare(args: string[]): Promise<void> {
     const by = (device: "cpu" | "gpu") => texts.get(device, path) ?? "";
     return { path, language, said: text ?? "", cpu: by("cpu"), gpu: by("gpu") };
   });
+  const scorer = await Scorer.install();
   const normalise = await scorer.normalise(
     heard.flatMap(({ language, said, cpu, gpu }) => [said, cpu, gpu].map((text) => [language, text] as const)),
   );
