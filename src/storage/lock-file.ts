@@ -1,6 +1,9 @@
 import { Database } from "bun:sqlite";
 import { lstatSync } from "node:fs";
 
+/** The locks that are held. Without a reference, the garbage collector would close the database and release its lock. */
+const heldLocks = new Set<Database>();
+
 /**
  * Takes a lock for this process. It is SQLite's own file lock, so the kernel releases it when the process exits for any
  * reason.
@@ -18,5 +21,9 @@ export function lockFile(path: string): (() => void) | null {
     if (error instanceof Error && error.message.includes("locked")) return null;
     throw error;
   }
-  return () => lock.close();
+  heldLocks.add(lock);
+  return () => {
+    heldLocks.delete(lock);
+    lock.close();
+  };
 }

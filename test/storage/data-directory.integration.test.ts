@@ -14,6 +14,10 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const holder = `
 import { DataDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/storage/index.ts"))};
 new DataDirectory(process.argv[2] ?? "").lock();
+// The lock is held although nothing refers to it.
+Bun.gc(true);
+await Bun.sleep(20);
+Bun.gc(true);
 console.log("locked");
 setInterval(() => {}, 1000);
 `;
