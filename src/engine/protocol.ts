@@ -6,13 +6,8 @@ import { chunkSchema, spanSchema, turnSchema, wordSchema, workAreaSchema } from 
 const seconds = Type.Number({ minimum: 0 });
 const path = Type.String({ minLength: 1 });
 
-interface Operation {
-  readonly params: TSchema;
-  readonly result: TSchema;
-}
-
 function operation<P extends TSchema, R extends TSchema>(params: P, result: R) {
-  return { params, result } as const satisfies Operation;
+  return { params, result } as const;
 }
 
 const none = Type.Object({});
@@ -58,13 +53,7 @@ export const operations = {
     }),
   ),
   /** Computes the voice embeddings of one block and writes them to a file. Needs the block's activity. */
-  embedBlock: operation(
-    Type.Object({
-      area: workAreaSchema,
-      block: Type.Integer({ minimum: 0 }),
-    }),
-    none,
-  ),
+  embedBlock: operation(Type.Object({ area: workAreaSchema, block: Type.Integer({ minimum: 0 }) }), none),
   /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */
   clusterSpeakers: operation(Type.Object({ area: workAreaSchema }), Type.Object({ turns: Type.Array(turnSchema) })),
   /**
@@ -72,11 +61,7 @@ export const operations = {
    * suffice.
    */
   embedSentences: operation(
-    Type.Object({
-      area: workAreaSchema,
-      spans: Type.Array(spanSchema),
-      block: Type.Integer({ minimum: 0 }),
-    }),
+    Type.Object({ area: workAreaSchema, spans: Type.Array(spanSchema), block: Type.Integer({ minimum: 0 }) }),
     none,
   ),
   /**
@@ -90,14 +75,8 @@ export const operations = {
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
-  /** Self-test: runs silence through the models of speaker diarization, to check that the worker can compute. */
-  selfTest: operation(
-    Type.Object({
-      /** Speech model that is tested as well. */
-      model: Type.Optional(path),
-    }),
-    none,
-  ),
+  /** Self-test: runs silence through the models of speaker diarization, and through a speech model if one is named. */
+  selfTest: operation(Type.Object({ model: Type.Optional(path) }), none),
 } as const;
 
 export type OperationName = keyof typeof operations;

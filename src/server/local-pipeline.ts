@@ -15,7 +15,7 @@ import { RunningSettings } from "./running-settings.ts";
 import { speechModelsFor, startSpeechEngine } from "./speech-models.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
-import { type LocalTranscript, type LocalTranscription, transcribeHere } from "./transcribe-here.ts";
+import { type LocalTranscript, type LocalTranscription, transcribeFile } from "./transcribe-file.ts";
 
 /** The pipeline and its worker without a server; disposing removes its temporary data. */
 export interface LocalPipeline extends AsyncDisposable {
@@ -90,7 +90,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };
   const opened = stack.move();
   return {
-    transcribe: (transcription) => transcribeHere(parts, transcription),
+    transcribe: (transcription) => transcribeFile(parts, transcription),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
 }

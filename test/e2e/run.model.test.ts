@@ -87,7 +87,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
 
   test("says what is wrong with a language, a model and a file before it works for long", async () => {
     const cases = [
-      [["run", jfk, "--language", "xx"], "knows no language xx"],
+      [["run", jfk, "--language", "xx"], "does not support the language xx"],
       [["run", jfk, "--model", "/no/model.bin"], "/no/model.bin"],
       [["run", "/no/such.mp3"], "there is no file"],
       [["run", jfk, "-o", `${here.path}/none/x.srt`], "there is no directory"],

@@ -6,8 +6,8 @@ import { blockCount } from "../../src/timeline/index.ts";
 const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
 const areaOf = (seconds: number) => ({ directory: "/", pcm: { path: "/", sampleCount: seconds * 16_000 } });
 
-describe("work is counted", () => {
-  test.each([0.5, 5, 121, 122, 243, 3600, 65_000])("block by block, all blocks of %p s being the whole", (seconds) => {
+describe("the audio of completed operations", () => {
+  test.each([0.5, 5, 121, 122, 243, 3600, 65_000])("adds up to the recording over all blocks of %p s", (seconds) => {
     const area = areaOf(seconds);
     const blocks = Array.from({ length: blockCount(area.pcm.sampleCount) }, (_, block) => block);
     for (const operation of ["detectBlock", "embedBlock"] as const) {
@@ -17,7 +17,7 @@ describe("work is counted", () => {
     }
   });
 
-  test("by the device that it is done on: speech on the GPU, speakers on the CPU", () => {
+  test("is counted for the GPU in speech recognition, and for the CPU in speaker diarization", () => {
     const area = areaOf(10);
     const span = { startSeconds: 2, endSeconds: 7.5 };
     expect(
@@ -48,7 +48,7 @@ describe("work is counted", () => {
     });
   });
 
-  test("by WebGPU where a GPU computes the model that tells speakers apart", () => {
+  test("is counted for WebGPU where a GPU computes the diarization model", () => {
     const of = { area: areaOf(10), block: 0 };
     const on = (...speakersOnGpu: SpeakerPart[]) => ({ ...onCuda, speakersOnGpu });
     expect(describeWork("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });

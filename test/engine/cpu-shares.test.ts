@@ -8,6 +8,6 @@ test.each([
   [7, 4, 1],
   [8, 4, 2],
   [32, 4, 8],
-])("of %d threads %d operations have %d each", (threads, lanes, each) => {
+])("%d threads are shared by %d operations with %d threads each", (threads, lanes, each) => {
   expect(cpuShares(threads)).toEqual({ lanes, threads: each, speechThreads: each });
 });

@@ -35,13 +35,13 @@ const never = new AbortController().signal;
 const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 
 describe("the engine", () => {
-  test("answers what the worker answers, and gives on its errors", async () => {
+  test("returns the worker's results and passes on its errors", async () => {
     const made = engine();
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as told");
   });
 
-  test("has a recording ask for as many parts at once as the CPU takes, and for one where a GPU computes", async () => {
+  test("lets a recording request as many parts at the same time as the CPU has lanes, and one on a GPU", async () => {
     const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
     const onCpu = engine({ prepare: async () => [{ ...scriptedStart, lanes: 3 }] });
     const onGpu = engine({ prepare: async () => [{ ...scriptedStart, gpu, lanes: 5 }] });
@@ -49,7 +49,7 @@ describe("the engine", () => {
     expect([onCpu.partsAtOnce, onGpu.partsAtOnce]).toEqual([3, 1]);
   });
 
-  test("tells what was done, and not what failed; and how a worker died", async () => {
+  test("reports completed operations, not failed ones, and how a worker exited", async () => {
     const work: CompletedOperation[] = [];
     const exits: (string | null)[] = [];
     const made = engine({
@@ -64,24 +64,24 @@ describe("the engine", () => {
     expect(exits).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
   });
 
-  test("knows the GPU's memory as the worker tells it, and nothing of it when the worker is gone", async () => {
+  test("reports the GPU's memory while its worker runs", async () => {
     const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
     const made = engine({ prepare: async () => [{ ...scriptedStart, gpu }] });
     await made.run("planChunks", script("answer"), never);
     expect(made.status().workers).toMatchObject([{ gpu, gpuMemory: { freeBytes: 7, totalBytes: 9 } }]);
     const { promise: dead, resolve } = Promise.withResolvers<void>();
     const dying = engine({ onUnexpectedExit: () => resolve() });
-    const poisoned = dying.run("planChunks", script("die"), never).catch(() => {});
+    const crashing = dying.run("planChunks", script("die"), never).catch(() => {});
     await dead;
     expect(dying.status().workers).toMatchObject([{ gpuMemory: null }]);
-    await poisoned;
+    await crashing;
   });
 
-  test("refuses an answer that does not fit its schema", async () => {
+  test("refuses a result that does not match its schema", async () => {
     expect(engine().run("planChunks", script("nonsense"), never)).rejects.toThrow("does not match its schema");
   });
 
-  test("starts a worker again that died, and does again what it was doing", async () => {
+  test("restarts a crashed worker and retries its operation", async () => {
     using directory = temporaryDirectory();
     const made = engine();
     const result = made.run("planChunks", script(`die-until:2:${join(directory.path, "tries")}`), never);
@@ -89,16 +89,16 @@ describe("the engine", () => {
     expect(made.status().restarts).toBe(2);
   });
 
-  test("gives up what kills the worker three times, and goes on with the rest", async () => {
+  test("fails an operation that crashes three workers, and completes the others", async () => {
     const made = engine();
-    const poisoned = made.run("planChunks", script("die"), never);
+    const crashing = made.run("planChunks", script("die"), never);
     const others = Array.from({ length: 6 }, () => made.run("planChunks", script("answer"), never));
-    expect(poisoned).rejects.toBeInstanceOf(EngineCrashError);
+    expect(crashing).rejects.toBeInstanceOf(EngineCrashError);
     expect(await Promise.all(others)).toEqual(others.map(() => ({ chunks: [] })));
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
   });
 
-  test("never gives up what only ran beside the one that kills", async () => {
+  test("completes an operation that only ran next to a crashing one", async () => {
     const made = engine({ lanes: 3 });
     await made.ready();
     const settled = await Promise.allSettled([
@@ -109,7 +109,7 @@ describe("the engine", () => {
     expect(settled.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
-  test("notices a worker that is killed from outside", async () => {
+  test("replaces a worker that is killed from outside", async () => {
     const made = engine();
     await made.ready();
     const before = pidOf(made);
@@ -121,7 +121,7 @@ describe("the engine", () => {
     await expect(waiting).rejects.toThrow();
   });
 
-  test("what waits behind one that has to run alone begins as soon as nobody waits for that one any more", async () => {
+  test("starts an operation behind one that must run alone as soon as that one is cancelled", async () => {
     const made = engine();
     await made.ready();
     const [enough, notNow] = [new AbortController(), new AbortController()];
@@ -137,7 +137,7 @@ describe("the engine", () => {
     expect((await others).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   });
 
-  test("drops what was aborted before it ran, and frees the caller of what runs", async () => {
+  test("rejects an aborted operation at once, whether it waits or runs", async () => {
     const made = engine({ lanes: 1 });
     await made.ready();
     const [first, second] = [new AbortController(), new AbortController()];
@@ -150,7 +150,7 @@ describe("the engine", () => {
     await Promise.allSettled([running, waiting]);
   });
 
-  test("says why it does not start, and starts when it can", async () => {
+  test("reports why it does not start, and starts once the reason is gone", async () => {
     let tries = 0;
     const made = engine({
       prepare: async () => {
@@ -165,7 +165,7 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "ready", trouble: null });
   });
 
-  test("that is closed while it prepares a worker ends the preparation, and starts none", async () => {
+  test("aborts the preparation of a worker when it is closed", async () => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();
     const made = engine({
@@ -185,7 +185,7 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "closed", trouble: null, restarts: 0 });
   });
 
-  test("renews its worker between two operations: what runs is finished, what waits goes to the next one", async () => {
+  test("renews its worker between two operations, so that the running one completes", async () => {
     const pids: number[] = [];
     const made = engine({ lanes: 1 });
     await made.ready();
@@ -199,7 +199,7 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "ready", restarts: 0, trouble: null });
   });
 
-  test("renews a worker that had asked what to load before it was told to, so that none works with what is out of date", async () => {
+  test("renews a worker that was prepared before the renewal was requested", async () => {
     let asked = 0;
     const made = engine({
       prepare: async () => {
@@ -212,7 +212,7 @@ describe("the engine", () => {
     expect(asked).toBe(2);
   });
 
-  test("tells of a worker's death once, where the next one is prepared, and never of one that was asked to go", async () => {
+  test("passes an unexpected exit to the next preparation only, and a requested exit to none", async () => {
     const told: (string | null)[] = [];
     const made = engine({
       prepare: async (death) => {
@@ -229,7 +229,7 @@ describe("the engine", () => {
     expect(told).toEqual([null, "SIGILL", null]);
   });
 
-  test("that is closed while it waits to start a worker leaves nothing that keeps the program from ending", async () => {
+  test("lets the program exit when it is closed while it waits to restart a worker", async () => {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/closed-engine.ts")], {
       stdio: ["ignore", "ignore", "inherit"],
       timeout: 10_000,
@@ -237,7 +237,7 @@ describe("the engine", () => {
     expect(await child.exited).toBe(0);
   });
 
-  /** Limits of a moment, for operations and for a start. */
+  /** Very short limits for operations and for a start. */
   const impatient = (leastSeconds = 2) => ({
     timeLimits: new TimeLimits({ leastSeconds, startSeconds: 20 }),
     lookMilliseconds: 20,
@@ -245,11 +245,11 @@ describe("the engine", () => {
   });
   const stopped = (pid: number | null) => process.kill(pid ?? 0, "SIGSTOP");
 
-  test("a worker that is stopped in the middle is ended, what it did is done by another, and nobody waits for ever", async () => {
+  test("replaces a suspended worker, and the new one completes its operations", async () => {
     const exits: (string | null)[] = [];
     const made = engine({ ...impatient(), onUnexpectedExit: ({ signal }) => exits.push(signal) });
     await made.ready();
-    // The first of its kind may take longer.
+    // The first operation of a kind has a longer limit.
     await made.run("planChunks", script("answer"), never);
     stopped(pidOf(made));
     const [first, second] = ["answer", "answer"].map((what) => made.run("planChunks", script(what), never));
@@ -260,14 +260,14 @@ describe("the engine", () => {
     expect(made.status()).toMatchObject({ state: "ready", trouble: null, busy: false });
   });
 
-  test("what never comes to an end is given up as stalled, and what ran beside it is not to blame", async () => {
+  test("fails an operation that never finishes as stalled, and does not count that against the one next to it", async () => {
     const made = engine({ ...impatient(0.5), lanes: 2 });
     await made.run("planChunks", script("answer"), never);
     const told: string[] = [];
     const tries = { crashes: 0, onStart: () => void told.push("begins"), onInterrupted: () => void told.push("died") };
     const stuck = made.run("planChunks", script("wait"), never);
     const enough = new AbortController();
-    // The first block may take minutes.
+    // The limit of the first block is several minutes.
     const beside = made.run("detectBlock", { ...script("wait"), block: 0 }, enough.signal, tries);
     await expect(stuck).rejects.toBeInstanceOf(EngineStalledError);
     while (made.status().state !== "ready") await Bun.sleep(5);
@@ -277,7 +277,7 @@ describe("the engine", () => {
     expect(told.length).toBeGreaterThanOrEqual(2);
   });
 
-  test("a worker that does not get its models loaded is ended, and another is started", async () => {
+  test("replaces a worker that does not finish loading its models", async () => {
     using directory = temporaryDirectory();
     const made = engine({
       timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 3 }),
@@ -288,7 +288,7 @@ describe("the engine", () => {
     expect(made.status().restarts).toBe(1);
   });
 
-  test("exits of earlier runs of the program count, and each is told", async () => {
+  test("counts crashes of earlier runs of the program, and reports each one", async () => {
     const made = engine();
     const told: string[] = [];
     const tries = (crashes: number) => ({
@@ -302,7 +302,7 @@ describe("the engine", () => {
     expect(told).toHaveLength(4);
   });
 
-  test("one that is killed from outside may have been so by chance: that counts by itself", async () => {
+  test("counts kills from outside separately from crashes", async () => {
     const told: string[] = [];
     const tries = { crashes: 2, onStart: () => {}, onInterrupted: (death: string) => void told.push(death) };
     const killed = engine().run("planChunks", script("die"), never, tries);
@@ -310,7 +310,7 @@ describe("the engine", () => {
     expect(told).toEqual(["killed", "killed", "killed"]);
   });
 
-  test("what the GPU fails at is done by another worker, however often, and nothing that it was at is to blame", async () => {
+  test("retries an operation after each GPU failure without counting it as a crash", async () => {
     using directory = temporaryDirectory();
     const told: string[] = [];
     const exits: (UnexpectedExit | null)[] = [];
@@ -329,7 +329,7 @@ describe("the engine", () => {
     expect(exits[1]?.signal).toBe("SIGKILL");
   });
 
-  test("gives a worker as much at once as its start says", async () => {
+  test("runs as many operations at the same time as a worker's start message says", async () => {
     let lanes = 1;
     const running: string[] = [];
     const made = engine({ prepare: async () => [{ ...scriptedStart, lanes }] });
@@ -346,7 +346,7 @@ describe("the engine", () => {
     expect(running).toEqual(["one", "one", "two"]);
   });
 
-  test("what can't be kept of an operation fails it alone", async () => {
+  test("fails only the operation whose attempt cannot be recorded", async () => {
     const made = engine();
     const begins = () => {
       throw new Error("the disk is full");
@@ -360,7 +360,7 @@ describe("the engine", () => {
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
   });
 
-  test("ends its worker when it is closed, and rejects what ran", async () => {
+  test("ends its worker and rejects the running operation when it is closed", async () => {
     const made = engine();
     await made.ready();
     const workerPid = pidOf(made);

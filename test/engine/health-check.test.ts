@@ -3,38 +3,38 @@ import { type Engine, HealthCheck } from "../../src/engine/index.ts";
 
 type Status = ReturnType<Engine["status"]>;
 
-describe("whether the worker can work", () => {
+describe("the health check", () => {
   let status: Status;
-  /** What was put through the models, whisper's path or `small`. */
-  let tried: string[];
-  /** How the next trials end. */
-  let ends: Record<string, () => Promise<void>>;
+  /** The tested models: the path of the speech model, or `small`. */
+  let tested: string[];
+  /** Outcomes of the next self-tests, by model. */
+  let outcomes: Record<string, () => Promise<void>>;
   let clock: number;
-  let trial: HealthCheck;
+  let health: HealthCheck;
 
   beforeEach(() => {
     status = { state: "ready", trouble: null, busy: false, restarts: 0, workers: [] };
-    tried = [];
-    ends = {};
+    tested = [];
+    outcomes = {};
     clock = 0;
     const run = async (_operation: string, params: object) => {
       const model = "model" in params ? String(params.model) : "small";
-      tried.push(model);
-      await ends[model]?.();
+      tested.push(model);
+      await outcomes[model]?.();
       return {};
     };
     const engine = { run: run as unknown as Engine["run"], status: () => status };
-    trial = new HealthCheck({ engine, model: () => "base", now: () => clock, patienceMilliseconds: 20 });
+    health = new HealthCheck({ engine, model: () => "base", now: () => clock, patienceMilliseconds: 20 });
   });
 
-  const whisperTakes = (milliseconds: number) => {
-    ends.base = async () => {
+  const speechModelTakes = (milliseconds: number) => {
+    outcomes.base = async () => {
       clock += milliseconds;
     };
   };
   const after = async (milliseconds: number) => {
     clock += milliseconds;
-    const trouble = await trial.trouble();
+    const trouble = await health.trouble();
     await Bun.sleep(0);
     return trouble;
   };
@@ -42,73 +42,73 @@ describe("whether the worker can work", () => {
     throw new Error(what);
   };
 
-  test("is found out by silence through its models, and the answer holds for seconds", async () => {
+  test("runs silence through both models, and the result is valid for five seconds", async () => {
     expect([await after(0), await after(4999), await after(2)]).toEqual([null, null, null]);
-    expect(tried).toEqual(["small", "base", "small", "base"]);
+    expect(tested).toEqual(["small", "base", "small", "base"]);
   });
 
-  test("whisper is tried for a fiftieth of the time at most", async () => {
-    whisperTakes(400);
+  test("tests the speech model for at most a fiftieth of the time", async () => {
+    speechModelTakes(400);
     for (let count = 0; count < 9; count++) await after(5000);
-    expect(tried.filter((what) => what === "base")).toHaveLength(3);
-    expect(tried.filter((what) => what === "small")).toHaveLength(9);
+    expect(tested.filter((what) => what === "base")).toHaveLength(3);
+    expect(tested.filter((what) => what === "small")).toHaveLength(9);
   });
 
-  test("one that has work is not kept from it", async () => {
+  test("does not test a busy worker", async () => {
     status = { ...status, busy: true };
     expect(await after(10_000)).toBeNull();
-    expect(tried).toEqual([]);
+    expect(tested).toEqual([]);
   });
 
-  test("one that has been at its work for far too long is none that works", async () => {
+  test("reports a busy worker whose operation takes far too long", async () => {
     status = { ...status, busy: true, trouble: "the worker has been running one transcribe operation for 31 s" };
     expect(await after(0)).toBe("the worker has been running one transcribe operation for 31 s");
-    expect(trial.known()).toBe("the worker has been running one transcribe operation for 31 s");
+    expect(health.known()).toBe("the worker has been running one transcribe operation for 31 s");
   });
 
   test.each([
     ["starting", null, "the models are being loaded"],
     ["failing", "the model is missing", "the model is missing"],
-  ] as const)("one that is %s says why", async (state, trouble, said) => {
+  ] as const)("reports why a worker is %s", async (state, trouble, said) => {
     status = { ...status, state, trouble };
     expect(await after(0)).toBe(said);
-    expect(tried).toEqual([]);
+    expect(tested).toEqual([]);
   });
 
-  test("an idle one that does not answer is not ready, until it does", async () => {
+  test("reports an idle worker that does not answer, until it does", async () => {
     const answer = Promise.withResolvers<void>();
-    ends.small = () => {
+    outcomes.small = () => {
       status = { ...status, busy: true };
       return answer.promise;
     };
     expect(await after(0)).toContain("does not answer");
-    expect(trial.known()).toContain("does not answer");
+    expect(health.known()).toContain("does not answer");
     expect(await after(6000)).toContain("does not answer");
-    expect(tried).toEqual(["small"]);
+    expect(tested).toEqual(["small"]);
     status = { ...status, busy: false };
     answer.resolve();
     await Bun.sleep(0);
-    expect(trial.known()).toBeNull();
+    expect(health.known()).toBeNull();
   });
 
-  test("what fails is said, and tried again", async () => {
-    ends.small = fails("CUDA error: out of memory");
+  test("reports a failed self-test and repeats it", async () => {
+    outcomes.small = fails("CUDA error: out of memory");
     expect(await after(0)).toBe("CUDA error: out of memory");
-    ends = {};
+    outcomes = {};
     expect(await after(1000)).toBe("CUDA error: out of memory");
     expect(await after(4001)).toBeNull();
   });
 
-  test("whisper's failure is not hidden by the small models' success, and is tried again every few seconds, work or not", async () => {
-    ends.base = fails("the device was lost");
+  test("reports a failed speech model although the small model works, and repeats its test every five seconds, busy or not", async () => {
+    outcomes.base = fails("the device was lost");
     await after(0);
-    expect(trial.known()).toBe("the device was lost");
+    expect(health.known()).toBe("the device was lost");
     expect(await after(1000)).toBe("the device was lost");
     status = { ...status, busy: true };
     expect(await after(5000)).toBe("the device was lost");
-    ends = {};
+    outcomes = {};
     await after(5001);
     expect(await after(1)).toBeNull();
-    expect(tried).toEqual(["small", "base", "base", "base"]);
+    expect(tested).toEqual(["small", "base", "base", "base"]);
   });
 });

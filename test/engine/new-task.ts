@@ -1,6 +1,6 @@
 import type { Task } from "../../src/engine/task.ts";
 
-/** An operation that has been asked for. */
+/** Returns a requested operation. */
 export function newTask(id: number, more: Partial<Task> = {}): Task {
   const operation = {
     name: "planChunks",

@@ -22,7 +22,7 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
   const directory = temporaryDirectory();
   let engine: Engine;
   let model: string;
-  /** The work area of the server, and one elsewhere that holds only what was handed over. */
+  /** The work area of the server. */
   let here: WorkArea;
 
   beforeAll(async () => {
@@ -64,7 +64,7 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
   });
 
   let elsewheres = 0;
-  /** Runs an operation in a new work area that has its inputs alone. @returns its result and its outputs' bytes */
+  /** Runs an operation in a new work area that has only its inputs. @returns its result and its outputs' bytes */
   async function runElsewhere<N extends SpanOperation>(operation: N, params: Params<N>) {
     const { inputs, outputs } = dataOf(operation, params);
     const place = join(directory.path, `elsewhere-${elsewheres++}`);
@@ -76,7 +76,7 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     return { result, bytes: await Promise.all(outputs.map((item) => readItem(there, item))) };
   }
 
-  /** Runs an operation in both areas, and promises that all that it gives is equal. */
+  /** Runs an operation in both areas and expects equal results and outputs. */
   async function expectEqual<N extends SpanOperation>(operation: N, params: Params<N>) {
     const result = await engine.run(operation, params, never);
     const bytes = await Promise.all(dataOf(operation, params).outputs.map((item) => readItem(here, item)));
@@ -84,7 +84,7 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     return result;
   }
 
-  test("gives the same where only the items that it names are: speech, words, voices and sentences", async () => {
+  test("has the same result in an area with only its inputs: speech, words, voices and sentences", async () => {
     const area = here;
     for (let block = 0; block < blockCount(area.pcm.sampleCount); block++) {
       await expectEqual("detectBlock", { area, block });
@@ -103,7 +103,7 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     await expectEqual("embedSentences", { area, spans, block: 0 });
   }, 300_000);
 
-  test("fails where an item is missing, and a damaged block is refused when it is handed over", async () => {
+  test("fails if an input is missing, and a damaged block is refused when it is written", async () => {
     const place = join(directory.path, "empty");
     mkdirSync(place);
     const there = { directory: place, pcm: { ...here.pcm, path: join(place, "slices.pcm") } };

@@ -12,7 +12,7 @@ afterEach(async () => {
   exits = 0;
 });
 
-/** An engine whose worker sleeps after a moment of nothing to do. */
+/** Returns an engine whose worker falls asleep after 40 ms without work. */
 function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
@@ -38,8 +38,8 @@ const until = async (made: Engine, state: string) => {
 };
 const pause = () => Bun.sleep(150);
 
-describe("a worker that nobody needs", () => {
-  test("is ended after its time, and is not said to have died", async () => {
+describe("an idle worker", () => {
+  test("is ended after the idle time, without being reported as an unexpected exit", async () => {
     const made = engine();
     await made.run("planChunks", script("answer"), never);
     const pid = pidOf(made) ?? 0;
@@ -51,12 +51,12 @@ describe("a worker that nobody needs", () => {
     expect(exits).toBe(0);
   });
 
-  test("is there again for the next operation, whenever that comes, time after time", async () => {
+  test("is started again for the next operation, repeatedly", async () => {
     const made = engine();
     const pids = new Set<number | null>();
     for (let time = 0; time < 4; time++) {
       await until(made, "asleep");
-      // At once: the old worker may be on its way out.
+      // In every second round the old process may still be exiting.
       if (time % 2 === 0) await pause();
       expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
       pids.add(pidOf(made));
@@ -65,7 +65,7 @@ describe("a worker that nobody needs", () => {
     expect([exits, made.status().restarts]).toEqual([0, 0]);
   });
 
-  test("is started when it is told that somebody will need it soon, and stays no longer than that", async () => {
+  test("is started by wake, and falls asleep again if no operation follows", async () => {
     const made = engine();
     await until(made, "asleep");
     made.wake();
@@ -74,7 +74,7 @@ describe("a worker that nobody needs", () => {
     await until(made, "asleep");
   });
 
-  test("stays where no time is set, from the moment that none is", async () => {
+  test("keeps running while the idle time is 0, which may change at any time", async () => {
     let limit = 0;
     const made = engine({ idleMilliseconds: () => limit });
     await made.ready();
@@ -84,7 +84,7 @@ describe("a worker that nobody needs", () => {
     await until(made, "asleep");
   });
 
-  test("stays while it is at something, or something waits for it", async () => {
+  test("keeps running while an operation runs or waits", async () => {
     const made = engine();
     const [running, waiting] = [new AbortController(), new AbortController()];
     const outcomes = [
@@ -100,31 +100,31 @@ describe("a worker that nobody needs", () => {
     expect(await Promise.all(outcomes)).toEqual(["aborted", "aborted"]);
   });
 
-  test("is kept awake by nobody who tries it out, and is ready all the same", async () => {
+  test("is not kept awake by health checks, and counts as healthy when asleep", async () => {
     const made = engine();
-    const trial = new HealthCheck({
+    const health = new HealthCheck({
       engine: made,
       model: () => "/",
       now: () => performance.now(),
       holdsMilliseconds: 15,
     });
     await made.ready();
-    const heard = new Set<string | null>();
+    const troubles = new Set<string | null>();
     while (made.status().state !== "asleep") {
-      heard.add(await trial.trouble());
+      troubles.add(await health.trouble());
       await Bun.sleep(2);
     }
     for (let look = 0; look < 5; look++) {
-      heard.add(await trial.trouble());
+      troubles.add(await health.trouble());
       await Bun.sleep(20);
     }
     expect(made.status().state).toBe("asleep");
     made.wake();
-    heard.add(await trial.trouble());
-    expect([...heard]).toEqual([null]);
+    troubles.add(await health.trouble());
+    expect([...troubles]).toEqual([null]);
   });
 
-  test("that does not come back when it is needed is said to be in trouble, and comes when it can", async () => {
+  test("that cannot be started again reports the trouble until it can", async () => {
     let starts = 0;
     const made = engine({
       prepare: async () => {
@@ -133,16 +133,16 @@ describe("a worker that nobody needs", () => {
         return [scriptedStart];
       },
     });
-    const trial = new HealthCheck({ engine: made, model: () => "/", now: () => performance.now() });
+    const health = new HealthCheck({ engine: made, model: () => "/", now: () => performance.now() });
     await until(made, "asleep");
     const needed = made.run("planChunks", script("answer"), never);
     await until(made, "starting");
-    expect(trial.known()).toBe("the model is missing");
+    expect(health.known()).toBe("the model is missing");
     expect(await needed).toEqual({ chunks: [] });
-    expect(trial.known()).toBeNull();
+    expect(health.known()).toBeNull();
   });
 
-  test("that is closed in its sleep, or as it falls asleep, is not started again", async () => {
+  test("that is closed while it sleeps or falls asleep is not started again", async () => {
     for (const wait of [0, 100]) {
       const made = engine();
       await until(made, "asleep");

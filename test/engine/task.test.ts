@@ -7,34 +7,34 @@ import { newTask } from "./new-task.ts";
 
 const log = createLogger("silent");
 const crashed = { exitCode: null, signal: "SIGSEGV" };
-const ended = { exitCode: 1, signal: null };
+const exited = { exitCode: 1, signal: null };
 const killed = { exitCode: null, signal: "SIGKILL" };
 
-describe("a worker's end is counted", () => {
+describe("an exit of a worker is counted", () => {
   const counts = ({ crashes, kills }: Task) => ({ crashes, kills });
 
   test.each([
-    ["as their death against all that it was at, where it crashed", crashed, {}, { crashes: 1, kills: 0 }],
-    ["as their death, where it ended by itself", ended, {}, { crashes: 1, kills: 0 }],
-    ["as a kill, where somebody killed it", killed, {}, { crashes: 0, kills: 1 }],
-    ["as the death of what it came to no end with", killed, { stalled: true }, { crashes: 1, kills: 0 }],
-    ["not against what nobody waits for any more", crashed, { cancelled: true }, { crashes: 0, kills: 0 }],
+    ["as a crash of all its operations if it crashed", crashed, {}, { crashes: 1, kills: 0 }],
+    ["as a crash if it exited by itself", exited, {}, { crashes: 1, kills: 0 }],
+    ["as a kill if it was killed from outside", killed, {}, { crashes: 0, kills: 1 }],
+    ["as a crash of the operation that it was stuck at", killed, { stalled: true }, { crashes: 1, kills: 0 }],
+    ["for no cancelled operation", crashed, { cancelled: true }, { crashes: 0, kills: 0 }],
   ] as const)("%s", (_name, how, state, expected) => {
     const tasks = [newTask(1, state), newTask(2, state)];
     countExit(tasks, how, log);
     expect(tasks.map(counts)).toEqual([expected, expected]);
   });
 
-  test("not against what ran beside the one that it came to no end with", () => {
-    const [stalled, beside] = [newTask(1, { stalled: true }), newTask(2)];
-    countExit([stalled, beside], killed, log);
-    expect([counts(stalled), counts(beside)]).toEqual([
+  test("for no operation that ran next to the stuck one", () => {
+    const [stalled, neighbour] = [newTask(1, { stalled: true }), newTask(2)];
+    countExit([stalled, neighbour], killed, log);
+    expect([counts(stalled), counts(neighbour)]).toEqual([
       { crashes: 1, kills: 0 },
       { crashes: 0, kills: 0 },
     ]);
   });
 
-  test("for whoever asked, too; that it can't be kept there changes nothing here", () => {
+  test("in the caller's record too, and in memory even if that record cannot be written", () => {
     const told: string[] = [];
     const tries = { crashes: 0, onStart() {}, onInterrupted: (death: string) => void told.push(death) };
     const failing = {
@@ -54,16 +54,20 @@ describe("a worker's end is counted", () => {
   });
 });
 
-describe("an operation is given up", () => {
+describe("an operation fails", () => {
   test.each([
     ["after three crashes", { crashes: 3 }, EngineCrashError],
-    ["after three, the last for want of an end", { crashes: 3, stalled: true }, EngineStalledError],
-    ["for now after three kills", { kills: 3 }, EngineKilledError],
+    [
+      "as stalled after three crashes if it was stuck at the last one",
+      { crashes: 3, stalled: true },
+      EngineStalledError,
+    ],
+    ["as killed after three kills", { kills: 3 }, EngineKilledError],
   ])("%s", (_name, state, Kind) => {
     expect(finalError(newTask(1, state))?.constructor).toBe(Kind);
   });
 
-  test("not before", () => {
+  test("not after two crashes and two kills", () => {
     expect(finalError(newTask(1, { crashes: 2, kills: 2, stalled: true }))).toBeNull();
   });
 });

@@ -16,12 +16,12 @@ function cluster(seconds: number): Operation {
   return { name: "clusterSpeakers", params, speechDevice: "cpu" };
 }
 
-describe("an operation is late", () => {
-  test("after minutes where none of its kind was measured, so that a slow machine is in time", () => {
+describe("the time limit of an operation", () => {
+  test("is several minutes before the first measurement, so that a slow machine stays within it", () => {
     expect(new TimeLimits().of(transcribe(), false)).toBe(600);
   });
 
-  test("after ten times what others took for that length, and never within a minute", () => {
+  test("is ten times the measured pace, and at least one minute", () => {
     const limits = new TimeLimits();
     limits.learn(transcribe(), 2);
     expect(limits.of(transcribe(), false)).toBe(60);
@@ -31,7 +31,7 @@ describe("an operation is late", () => {
     expect(limits.of(cluster(64_800), false)).toBeCloseTo(6480, 6);
   });
 
-  test("a slower one counts at once, and is forgotten slowly", () => {
+  test("follows a slower measurement at once and a faster one slowly", () => {
     const limits = new TimeLimits();
     for (const seconds of [10, 60, 10]) limits.learn(transcribe(), seconds);
     expect(limits.expected(transcribe())).toBeCloseTo(55, 6);
@@ -39,7 +39,7 @@ describe("an operation is late", () => {
     expect(limits.expected(transcribe())).toBeCloseTo(10, 1);
   });
 
-  test("by model and device: what one takes says nothing of another", () => {
+  test("is learned separately for each model and device", () => {
     const limits = new TimeLimits();
     limits.learn(transcribe("/base", "cuda"), 0.2);
     expect(limits.of(transcribe("/base", "cuda"), false)).toBe(60);
@@ -47,7 +47,7 @@ describe("an operation is late", () => {
     expect(limits.of(transcribe("/large", "cuda"), false)).toBe(600);
   });
 
-  test("later where the worker has to load its model before; a start is as patient", () => {
+  test("includes the time to load a model, as does the limit of a start", () => {
     using directory = temporaryDirectory();
     const model = join(directory.path, "large.bin");
     ftruncateSync(openSync(model, "w"), 3_000_000_000);
@@ -60,7 +60,7 @@ describe("an operation is late", () => {
     expect(limits.ofStart({ type: "start", ...none, ...files, speechModel: model })).toBe(600);
   });
 
-  test("also where the model can't be looked at, which is for the worker to say", () => {
+  test("does not depend on a model file that cannot be read; the worker reports that", () => {
     using directory = temporaryDirectory();
     const loop = join(directory.path, "loop");
     symlinkSync(loop, loop);

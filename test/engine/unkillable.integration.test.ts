@@ -9,9 +9,9 @@ import { scriptedStart } from "../support/scripted-start.ts";
 const never = new AbortController().signal;
 const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 
-/** Processes that a signal did not end. */
+/** Processes that survived a signal. */
 const left = new Set<number>();
-/** Has signals that are sent to processes from here on end none, as where they hang in a driver. */
+/** Makes signals to child processes have no effect, as when they hang in a driver. */
 const prototype = Object.getPrototypeOf(Bun.spawn(["true"]));
 const kill = spyOn(prototype, "kill");
 afterEach(() => {
@@ -20,7 +20,7 @@ afterEach(() => {
   left.clear();
 });
 
-test("a worker that no signal ends is left behind: another does what it was at, and the engine can be closed", async () => {
+test("a worker that no signal ends is abandoned: another one completes its operation, and the engine can be closed", async () => {
   const exits: UnexpectedExit[] = [];
   const made = new Engine({
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
@@ -32,7 +32,7 @@ test("a worker that no signal ends is left behind: another does what it was at, 
     onUnexpectedExit: (death) => exits.push(death),
   });
   const pid = () => made.status().workers[0]?.pid ?? 0;
-  // The first of its kind may take longer.
+  // The first operation of a kind has a longer limit.
   await made.run("planChunks", script("answer"), never);
   const stuck = pid();
   left.add(stuck);
@@ -46,7 +46,7 @@ test("a worker that no signal ends is left behind: another does what it was at, 
   await made.close();
 });
 
-test("nothing of one that was left behind keeps the program from ending", async () => {
+test("an abandoned worker does not keep the program from exiting", async () => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/left-behind.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 10_000,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Watchdog } from "../../src/engine/watchdog.ts";
 
-test("what is late is told once, and what was released never is", async () => {
+test("an overdue activity is reported once, and a released one never", async () => {
   using watchdog = new Watchdog<string>(5);
   const late: string[] = [];
   watchdog.watch("long", 0.05, () => late.push("long"));
@@ -14,7 +14,7 @@ test("what is late is told once, and what was released never is", async () => {
   expect(watchdog.elapsed("short")).toBeNull();
 });
 
-test("time in which this process does not run makes nothing late", async () => {
+test("time during which this process does not run makes no activity overdue", async () => {
   using watchdog = new Watchdog<string>(5);
   const late: string[] = [];
   watchdog.watch("work", 0.2, () => late.push("work"));

@@ -4,20 +4,20 @@ import { Chores } from "../../src/server/chores.ts";
 
 afterEach(() => jest.useRealTimers());
 
-/** A server's chores, with the log lines they leave. */
+/** Returns chores with the log lines that they write. */
 function chores() {
   const log: Record<string, unknown>[] = [];
   return { log, chores: new Chores(pino({ base: null }, { write: (line) => void log.push(JSON.parse(line)) })) };
 }
 
-test("a chore that fails is logged and tried again at its next time, and the others go on", () => {
+test("a chore that fails is logged and runs again at its next time, and the others continue", () => {
   jest.useFakeTimers();
   const made = chores();
-  let tries = 0;
+  let attempts = 0;
   let others = 0;
   made.chores.every(1000, "retention", () => {
-    tries += 1;
-    if (tries === 1) throw new Error("ENOSPC: no space left on device");
+    attempts += 1;
+    if (attempts === 1) throw new Error("ENOSPC: no space left on device");
   });
   made.chores.every(1000, "other", () => {
     others += 1;
@@ -25,7 +25,7 @@ test("a chore that fails is logged and tried again at its next time, and the oth
   jest.advanceTimersByTime(2000);
   made.chores.stop();
   jest.advanceTimersByTime(5000);
-  expect([tries, others]).toEqual([2, 2]);
+  expect([attempts, others]).toEqual([2, 2]);
   expect(made.log).toHaveLength(1);
   expect(made.log[0]).toMatchObject({
     event: "server.chore_failed",
@@ -34,7 +34,7 @@ test("a chore that fails is logged and tried again at its next time, and the oth
   });
 });
 
-test("one that fails after a while is logged, but not once they have been stopped", async () => {
+test("a chore that fails later is logged, but not after the chores were stopped", async () => {
   const made = chores();
   const later = async () => {
     await Promise.resolve();
@@ -49,7 +49,7 @@ test("one that fails after a while is logged, but not once they have been stoppe
   expect(made.log[0]).toMatchObject({ event: "server.chore_failed", chore: "work of ended recordings" });
 });
 
-test("one that goes on when its next time comes is not begun twice, and is begun again after its end", async () => {
+test("a chore that is still running is not started a second time, but again after its end", async () => {
   const made = chores();
   let ends: (() => void)[] = [];
   const long = () => new Promise<void>((resolve) => void ends.push(resolve));

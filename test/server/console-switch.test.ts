@@ -2,22 +2,22 @@ import { expect, test } from "bun:test";
 import type { Console } from "../../src/console/index.ts";
 import { ConsoleSwitch } from "../../src/server/console-switch.ts";
 
-/** A console that answers with its number and tells what is done with it. */
-function numbered(number: number, told: string[]): Console {
+/** Returns a console that responds with its number and records when it is closed. */
+function numbered(number: number, closed: string[]): Console {
   return {
     has: (path) => path.startsWith("/console"),
     handle: async () => new Response(String(number)),
-    close: async () => void told.push(`${number} closed`),
+    close: async () => void closed.push(`${number} closed`),
   };
 }
 
-test("there is a console while the settings have one, and its paths are nobody's while they have none", async () => {
+test("the console exists while the settings enable it, and its paths do not exist otherwise", async () => {
   let enabled = false;
   let made = 0;
-  const told: string[] = [];
+  const closed: string[] = [];
   const console = new ConsoleSwitch(
     () => enabled,
-    () => numbered(++made, told),
+    () => numbered(++made, closed),
   );
   const answer = async (path = "/console/") =>
     (await console.paths(path)?.(new Request("http://localhost/console/")))?.text() ?? null;
@@ -33,16 +33,16 @@ test("there is a console while the settings have one, and its paths are nobody's
 
   enabled = false;
   console.follow();
-  expect([await answer(), told]).toEqual([null, ["1 closed"]]);
+  expect([await answer(), closed]).toEqual([null, ["1 closed"]]);
 
   enabled = true;
   console.follow();
   expect(await answer()).toBe("2");
   await console.close();
-  expect([await answer(), told.at(-1)]).toEqual([null, "2 closed"]);
+  expect([await answer(), closed.at(-1)]).toEqual([null, "2 closed"]);
 });
 
-test("one that is wanted again while the one before still ends its work comes after that, and none after the server's end", async () => {
+test("a console that is enabled again opens after the previous one has closed, and none opens after the server's end", async () => {
   const ends = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let enabled = true;
   let made = 0;

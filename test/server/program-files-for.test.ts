@@ -8,7 +8,7 @@ test.each([
   ["data", "parts", "parts"],
   ["data", "/opt/parts", "/opt/parts"],
 ])(
-  "with data in %j and runtime_dir %j the program's parts have an absolute path",
+  "with data_dir %j and runtime_dir %j, the program's files are unpacked below an absolute path",
   (data_dir, runtime_dir, expected) => {
     const absolute = expected.startsWith("/") ? expected : join(process.cwd(), expected);
     expect(runtimeDirectoryOf({ storage: { data_dir, runtime_dir } })).toBe(absolute);

@@ -5,7 +5,7 @@ import { RunningSettings } from "../../src/server/running-settings.ts";
 const load = (environment: Record<string, string>) => loadSettings({ file: undefined, environment, flags: {} });
 
 describe("a reload of the settings", () => {
-  test("takes over what can be changed, and says what needs a restart and keeps it", () => {
+  test("applies settings that a running server can change, and reports and keeps those that need a restart", () => {
     const running = new RunningSettings(load({ TRANSCRIBE_PORT: "8001" }));
     const { changed, needRestart } = running.reload(
       load({ TRANSCRIBE_PORT: "8002", TRANSCRIBE_QUEUE_SLOTS: "2", TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/8" }),
@@ -16,7 +16,7 @@ describe("a reload of the settings", () => {
     expect(running.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
   });
 
-  test("of the same settings changes nothing, and says again what still needs a restart", () => {
+  test("of the same settings changes nothing, and reports again which settings need a restart", () => {
     const running = new RunningSettings(load({}));
     const next = load({ TRANSCRIBE_DATA_DIR: "/elsewhere", TRANSCRIBE_LIMITS_CREATES_PER_DAY: "7" });
     expect(running.reload(next)).toMatchObject({
@@ -26,14 +26,14 @@ describe("a reload of the settings", () => {
     expect(running.reload(next)).toMatchObject({ changed: [], needRestart: ["storage.data_dir"] });
   });
 
-  test("replaces the host names that requests may be sent to, besides the address that the server listens on", () => {
+  test("replaces the accepted host names, except the address that the server listens on", () => {
     const running = new RunningSettings(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "a.example" }));
     expect([...running.hosts]).toEqual(["a.example", "box.example"]);
     running.reload(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "b.example,c.example" }));
     expect([...running.hosts]).toEqual(["b.example", "c.example", "box.example"]);
   });
 
-  test("that holds a network that is none is refused, and leaves all as it was", () => {
+  test("with an invalid network is refused and changes nothing", () => {
     const running = new RunningSettings(load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/8" }));
     const before = running.values;
     const next = load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99", TRANSCRIBE_QUEUE_SLOTS: "1" });

@@ -9,14 +9,14 @@ test.each<[MachineTroubleKind[], string | null]>([
   [["no_room", "disk_full"], "1 recording waits: the disk is full"],
   [["io_error", "io_error"], "2 recordings wait: the disk reports errors"],
 ])(
-  "a server with recordings that wait for %p is kept from work by those alone that hold up others: %p",
-  (stalled, said) => {
-    const trial = { known: () => null, trouble: () => Promise.resolve(null) };
+  "a server whose recordings wait for %p is ready unless that trouble blocks other recordings: %p",
+  (stalled, trouble) => {
+    const health = { known: () => null, trouble: () => Promise.resolve(null) };
     const readiness = new ServerReadiness({
       diskSpace: { shortage: () => null },
       queue: { stalled: () => stalled },
-      health: trial,
+      health,
     });
-    expect(readiness.known()).toBe(said);
+    expect(readiness.known()).toBe(trouble);
   },
 );

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const now = Date.now();
 const old = new Date(now - 3_600_000);
 
-test("a folder for work is gone when it is disposed of, with everything in it", () => {
+test("a temporary data directory is removed with its content when it is disposed of", () => {
   using parent = temporaryDirectory();
   {
     using work = temporaryDataDirectory(parent.path, now);
@@ -18,7 +18,7 @@ test("a folder for work is gone when it is disposed of, with everything in it", 
   expect(readdirSync(parent.path)).toEqual([]);
 });
 
-test("what a killed command left is swept; what is used, new, another's or only named so stays", () => {
+test("the directory of a killed command is removed; one that is in use, new, of another kind or a link is kept", () => {
   using parent = temporaryDirectory();
   const made = (name: string) => {
     const path = join(parent.path, name);
@@ -45,7 +45,7 @@ test("what a killed command left is swept; what is used, new, another's or only 
   unlock();
 });
 
-test("where there is no such place, or no room, it says which variable names another", () => {
+test("an unusable parent directory is refused with the variable that names another one", () => {
   expect(() => temporaryDataDirectory("/no/such/place", now)).toThrow("TMPDIR");
   expect(() => temporaryDataDirectory("/proc", now)).toThrow("TMPDIR");
 });

@@ -11,7 +11,7 @@ import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-test("an server that can't start gives back what it had taken, so that the next one can", async () => {
+test("a server that cannot start releases its resources, so that the next one can start", async () => {
   using directory = temporaryDirectory();
   using other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const settings = (environment: Record<string, string>) =>
@@ -23,7 +23,7 @@ test("an server that can't start gives back what it had taken, so that the next 
   }
 }, 60_000);
 
-test("audio that was kept long enough is removed though an old backup can't be", async () => {
+test("audio whose retention is over is removed although an old backup cannot be removed", async () => {
   using directory = temporaryDirectory();
   const data = new DataDirectory(directory.path);
   const longAgo = Date.now() - 30 * 86_400_000;

@@ -1,7 +1,7 @@
 import { Engine } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 
-// A program whose engine is closed while it waits, for very long, to start a worker again.
+// A program whose engine is closed during the long delay before it restarts a worker.
 const waits = Promise.withResolvers<void>();
 const engine = new Engine({
   command: [],

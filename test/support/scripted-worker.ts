@@ -1,9 +1,9 @@
 /**
- * A worker that does as the parameters say, to try the engine's rules on: it speaks the real protocol and dies real
- * deaths, without loading a model. `planChunks` is the operation whose parameters carry the script, in `area.pcm.path`:
- * `die` kills the process, `crash` has it crash, `die-until:N:FILE` does so for the first N times, `gpu-until:N:FILE` has its GPU fail
- * as often, `fail` throws, `wait` never answers. `detectLanguage` does as told, too; its answer names the GPU that the
- * environment lets the worker see. A whisper model that is not there yet makes the start wait for ever, once.
+ * A worker that follows a script, for tests of the engine. It speaks the real protocol and really crashes, without
+ * loading a model. The script is in `area.pcm.path` of the parameters: `die` kills the process with SIGKILL, `crash`
+ * with SIGSEGV, `die-until:N:FILE` crashes it the first N times, `gpu-until:N:FILE` makes its GPU fail as often, `fail`
+ * reports an error, `wait` never answers. The result of `detectLanguage` names the GPU that the environment makes
+ * visible. A speech model named `slow-once` makes the first start never finish.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
-test("a key that reaches the log in an error or a request id is replaced", async () => {
+test("an API key in an error or a request id is replaced in the log", async () => {
   const key = `trs_${"A1b2".repeat(12)}x`;
   const log = join(import.meta.dir, "../../src/telemetry/index.ts");
   const script = `

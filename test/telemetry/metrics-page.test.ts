@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { describedMetrics, metricsPage } from "../../scripts/support/metrics-page.ts";
 import { root } from "../support/checkout.ts";
 
-test("docs/metrics.md says of every metric what the program says; scripts/support/metrics-page.ts writes it anew", () => {
+test("docs/metrics.md equals the page that scripts/support/metrics-page.ts generates", () => {
   const page = readFileSync(join(root, "docs/metrics.md"), "utf8");
   expect(page).toBe(metricsPage(page));
   for (const { name } of describedMetrics()) expect(page).toContain(`| \`${name}\` |`);
 });
 
-test("metrics are named as Prometheus's conventions say: base units, counters end with _total", () => {
+test("metric names follow Prometheus's conventions: base units, counters end with _total", () => {
   const described = describedMetrics();
   expect(described.length).toBeGreaterThan(25);
   for (const { name, type, help, labels } of described) {

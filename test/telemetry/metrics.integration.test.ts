@@ -23,12 +23,12 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
   };
 }
 
-/** The samples alone. */
+/** Returns only the samples. */
 async function read(metrics: Metrics): Promise<string[]> {
   return (await metrics.read()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-test("what is asked when the metrics are read is told with its labels", async () => {
+test("gauges are read with their labels when the metrics are read", async () => {
   const samples = await read(new Metrics(sources()));
   for (const expected of [
     'transcribe_recordings_open{status="queued",priority="5"} 2',
@@ -51,7 +51,7 @@ test("what is asked when the metrics are read is told with its labels", async ()
   }
 });
 
-test("what is not there any more is not told any more", async () => {
+test("a series whose source is gone is dropped", async () => {
   let there = true;
   const metrics = new Metrics(
     sources({
@@ -73,13 +73,13 @@ test("what is not there any more is not told any more", async () => {
   expect(after).toContain("transcribe_engine_asleep 1");
 });
 
-test("a disk that can't be asked leaves out its own figures alone", async () => {
+test("a disk that cannot be read leaves out only its own metrics", async () => {
   const samples = (await read(new Metrics(sources({ disk: () => Promise.reject(new Error("EIO")) })))).join("\n");
   expect(samples).not.toMatch(/transcribe_(disk|database|stored)/);
   expect(samples).toContain("transcribe_engine_ready 1");
 });
 
-test("counters of closed lists begin at 0, so that the first event is seen as an increase", async () => {
+test("counters with closed label values start at 0, so that the first event is an increase", async () => {
   const samples = await read(new Metrics(sources()));
   for (const expected of [
     'transcribe_http_refusals_total{code="rate_limited"} 0',
@@ -91,7 +91,7 @@ test("counters of closed lists begin at 0, so that the first event is seen as an
   }
 });
 
-test("work is counted by step and device, so that a division gives the RTF", async () => {
+test("the time and audio of a step are counted by device, so that their quotient is the RTF", async () => {
   const metrics = new Metrics(sources());
   metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.5, audioSeconds: 20 });
   metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.25, audioSeconds: 10 });
@@ -102,7 +102,7 @@ test("work is counted by step and device, so that a division gives the RTF", asy
   expect(samples).toContain('transcribe_step_seconds_total{step="detect",device="cpu",gpu=""} 2');
 });
 
-test("completed recordings count by language and length, failed ones by cause alone", async () => {
+test("completed recordings are counted by language and duration, failed ones only by cause", async () => {
   const metrics = new Metrics(sources());
   const ended = { language: "de", durationSeconds: 60, processingSeconds: 12 };
   metrics.recordings.decoded(60);
@@ -122,7 +122,7 @@ test("completed recordings count by language and length, failed ones by cause al
   }
 });
 
-test("a worker's death counts by its signal; one that nobody has heard of makes no series of its own", async () => {
+test("an unexpected worker exit is counted by its signal, an unknown signal as other", async () => {
   const metrics = new Metrics(sources());
   for (const signal of ["SIGILL", "SIGILL", null, "SIGRTMIN+7"]) metrics.engine.unexpectedExit(signal);
   const samples = await read(metrics);
@@ -131,7 +131,7 @@ test("a worker's death counts by its signal; one that nobody has heard of makes 
   expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="other"} 1');
 });
 
-test("Prometheus's own checker has nothing to say against them", async () => {
+test("the metrics pass Prometheus's own checker", async () => {
   const promtool = Bun.which("promtool");
   if (promtool === null)
     return console.warn("skipped: promtool check metrics (missing: promtool, of Debian's prometheus)");

@@ -42,19 +42,19 @@ export interface LocalPipelineParts {
   readonly accountId: string;
 }
 
-const lookMilliseconds = 200;
+const POLL_MILLISECONDS = 200;
 
 /**
  * Creates a recording, processes it and returns the result.
  * @throws as {@link LocalPipeline.transcribe}
  */
-export async function transcribeHere(
+export async function transcribeFile(
   parts: LocalPipelineParts,
   transcription: LocalTranscription,
 ): Promise<LocalTranscript> {
   const { store, recordings, dataDirectory, now } = parts.services;
   const { file, signal, onProgress } = transcription;
-  const pinnedLanguage = pinned(parts.languages, transcription.language);
+  const pinnedLanguage = languageCodeOf(parts.languages, transcription.language);
   onProgress("open", null);
   // ffmpeg is started in another directory, so the path must be absolute.
   const path = resolve(file);
@@ -65,24 +65,23 @@ export async function transcribeHere(
   // A symbolic link: only the link is removed in the end, not the recording.
   symlinkSync(path, dataDirectory.filesOf(id).upload);
   recordings.create({
-    ...{
-      id,
-      accountId: parts.accountId,
-      workspaceId: null,
-      pinnedLanguage,
-      speechModel: parts.modelId,
-      sourceUrl: null,
-    },
-    ...{ sourceName: basename(file, extname(file)), sizeBytes: statSync(path).size },
+    id,
+    accountId: parts.accountId,
+    workspaceId: null,
+    pinnedLanguage,
+    speechModel: parts.modelId,
+    sourceUrl: null,
+    sourceName: basename(file, extname(file)),
+    sizeBytes: statSync(path).size,
   });
-  const look = setInterval(() => {
+  const progressTimer = setInterval(() => {
     const { step, percent } = recordings.get(id) ?? { step: null, percent: null };
     if (step !== null) onProgress(step, percent);
-  }, lookMilliseconds);
+  }, POLL_MILLISECONDS);
   try {
     await processRecording(parts.services, id, signal);
   } finally {
-    clearInterval(look);
+    clearInterval(progressTimer);
   }
   signal.throwIfAborted();
   const recording = recordings.get(id);
@@ -92,8 +91,8 @@ export async function transcribeHere(
     segments: readSegments(store, id, 0, Number.MAX_SAFE_INTEGER).map(toSegment),
     async export(format) {
       const path = join(dataDirectory.incoming, `export-${id}`);
-      using made = await exportTranscript(format, recordingDocument(store, recording), { path });
-      return await made.content.bytes();
+      using exported = await exportTranscript(format, recordingDocument(store, recording), { path });
+      return await exported.content.bytes();
     },
   };
 }
@@ -102,11 +101,13 @@ export async function transcribeHere(
  * Returns the code of the requested language; null if none is requested.
  * @throws {StartError} for a code that the model does not support
  */
-function pinned(languages: readonly Language[], code: string | undefined): string | null {
+function languageCodeOf(languages: readonly Language[], code: string | undefined): string | null {
   if (code === undefined) return null;
   const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
   if (language !== undefined) return language.code;
-  throw new StartError(`the model knows no language ${code}; it knows ${languages.map((each) => each.code).join(" ")}`);
+  throw new StartError(
+    `the model does not support the language ${code}; it supports ${languages.map((each) => each.code).join(" ")}`,
+  );
 }
 
 /** Waits until the worker is ready. A worker starts in a second or two; one that fails repeatedly never starts. */
@@ -115,6 +116,6 @@ async function untilReady(engine: Engine, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { state, trouble } = engine.status();
     if (state === "failing") throw new StartError(`the inference worker does not start: ${trouble}`);
-    ready = await Promise.race([engine.ready().then(() => true), Bun.sleep(lookMilliseconds).then(() => false)]);
+    ready = await Promise.race([engine.ready().then(() => true), Bun.sleep(POLL_MILLISECONDS).then(() => false)]);
   }
 }
