@@ -1,27 +1,21 @@
 import {
   closeSync,
   constants,
+  createReadStream,
+  createWriteStream,
   existsSync,
   fstatSync,
   mkdirSync,
   openSync,
-  readSync,
   statSync,
-  writeSync,
 } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { messageOf } from "../text/index.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
-const COPY_BYTES = 1 << 20;
 /** Files of a faster-whisper directory that an import reads. */
 const directoryFiles = ["model.bin", "vocabulary.json", "vocabulary.txt"];
-
-interface OpenFile {
-  /** Path relative to the destination folder. */
-  readonly name: string;
-  readonly descriptor: number;
-}
 
 /**
  * A model on a local path, with its files already open. A process opens the files while it still has the rights to
@@ -30,7 +24,8 @@ interface OpenFile {
 export class OpenedModel implements Disposable {
   readonly #name: string;
   readonly #isDirectory: boolean;
-  readonly #files: OpenFile[] = [];
+  /** Open files by their path relative to the destination folder. */
+  readonly #descriptors = new Map<string, number>();
 
   /** @throws {ModelError} when the path does not exist or can't be read */
   constructor(path: string) {
@@ -49,37 +44,30 @@ export class OpenedModel implements Disposable {
 
   /** Copies the model into a folder. @returns its path there @throws {ModelError} when disk space is insufficient */
   async copyTo(folder: string): Promise<string> {
+    const sizes = [...this.#descriptors.values()].map((descriptor) => fstatSync(descriptor).size);
     await requireSpace(
       folder,
-      this.#files.reduce((sum, { descriptor }) => sum + fstatSync(descriptor).size, 0),
+      sizes.reduce((sum, size) => sum + size, 0),
     );
     const path = join(folder, this.#name);
     if (this.#isDirectory) mkdirSync(path, { mode: 0o700 });
-    for (const { name, descriptor } of this.#files) copy(descriptor, join(folder, name));
+    for (const [name, fd] of this.#descriptors) {
+      const input = createReadStream("", { fd, autoClose: false, highWaterMark: 1 << 20 });
+      await pipeline(input, createWriteStream(join(folder, name), { flags: "wx", mode: 0o600 }));
+    }
     return path;
   }
 
   [Symbol.dispose](): void {
-    for (const { descriptor } of this.#files.splice(0)) closeSync(descriptor);
+    for (const descriptor of this.#descriptors.values()) closeSync(descriptor);
+    this.#descriptors.clear();
   }
 
   #open(path: string, name: string): void {
     if (!existsSync(path)) return;
     // With O_NONBLOCK, opening a pipe does not wait for a writer.
     const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    this.#files.push({ name, descriptor });
+    this.#descriptors.set(name, descriptor);
     if (!fstatSync(descriptor).isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
-  }
-}
-
-function copy(from: number, path: string): void {
-  const to = openSync(path, "wx", 0o600);
-  try {
-    const buffer = Buffer.alloc(COPY_BYTES);
-    for (let count = readSync(from, buffer); count > 0; count = readSync(from, buffer)) {
-      for (let written = 0; written < count; ) written += writeSync(to, buffer, written, count - written);
-    }
-  } finally {
-    closeSync(to);
   }
 }

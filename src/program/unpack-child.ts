@@ -67,8 +67,8 @@ function failureIn(output: string): Static<typeof failureSchema> | null {
 export async function runUnpack([directory = "", list = ""]: readonly string[]): Promise<never> {
   process.stdin.on("end", () => process.exit(1)).resume();
   try {
-    for (const part of Value.Parse(Type.Array(partSchema), JSON.parse(list)))
-      await writePart(part, `${directory}/${part.path}`);
+    const parts = Value.Parse(Type.Array(partSchema), JSON.parse(list));
+    for (const part of parts) await writePart(part, `${directory}/${part.path}`);
   } catch (error) {
     const code = !(error instanceof UnpackError) && error instanceof Error && "code" in error ? String(error.code) : "";
     await Bun.write(Bun.stdout, JSON.stringify({ message: messageOf(error), code }));
@@ -82,7 +82,7 @@ export async function runUnpack([directory = "", list = ""]: readonly string[]):
  * @throws {UnpackError} when the result differs from what was packed
  * @throws the file system's error
  */
-export async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, path: string): Promise<void> {
+async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, path: string): Promise<void> {
   const file = await open(path, "wx", executable ? 0o500 : 0o400);
   try {
     const hasher = new Bun.CryptoHasher("sha256");
@@ -91,7 +91,7 @@ export async function writePart({ packed, bytes, sha256, executable }: EmbeddedP
     await pipeline(Bun.file(packed).stream(), unpack, async (pieces: AsyncIterable<Uint8Array>) => {
       for await (const piece of pieces) {
         hasher.update(piece);
-        for (let from = 0; from < piece.length; ) from += (await file.write(piece, from)).bytesWritten;
+        await file.appendFile(piece);
         written += piece.length;
       }
     });

@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  type Stats,
-  unlinkSync,
-} from "node:fs";
+import { closeSync, constants, fchmodSync, fstatSync, lstatSync, openSync, readdirSync, type Stats } from "node:fs";
 import { join } from "node:path";
 import type { DataPaths } from "../../storage/index.ts";
 
@@ -32,11 +22,7 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
     const root = openSync(paths.root, constants.O_RDONLY | constants.O_DIRECTORY);
     held.push(root);
     const entries: DataEntry[] = [
-      {
-        path: paths.root,
-        stats: fstatSync(root),
-        close: () => fchmodSync(root, fstatSync(root).mode & 0o700),
-      },
+      { path: paths.root, stats: fstatSync(root), close: () => closeToOthers(root) },
       ...entriesIn(root, paths.root),
     ];
     for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.playback]) {
@@ -51,34 +37,22 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
   }
 }
 
-/** Removes the files in a directory, not in its subdirectories. The path must not be a symbolic link. */
-export function removeFilesIn(path: string): void {
-  const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-  try {
-    for (const name of filesIn(directory)) unlinkSync(through(directory, name));
-  } finally {
-    closeSync(directory);
-  }
-}
-
 /**
- * Returns the sizes of the files in a directory, in bytes; empty if the directory cannot be opened or is a symbolic
- * link.
+ * Calls `use` with the files in a directory, not in its subdirectories.
+ * @returns null if the directory cannot be opened or is a symbolic link
  */
-export function fileSizesIn(path: string): number[] {
-  const directory = openOrNull(path, constants.O_DIRECTORY);
-  if (directory === null) return [];
-  try {
-    return filesIn(directory).map((name) => lstatSync(through(directory, name), { throwIfNoEntry: false })?.size ?? 0);
-  } finally {
-    closeSync(directory);
-  }
-}
-
-function filesIn(directory: number): string[] {
-  return readdirSync(through(directory)).filter((name) =>
-    lstatSync(through(directory, name), { throwIfNoEntry: false })?.isFile(),
-  );
+export function withFilesIn<T>(
+  path: string,
+  use: (files: readonly { readonly path: string; readonly sizeBytes: number }[]) => T,
+): T | null {
+  return withFile(path, constants.O_DIRECTORY, (directory) => {
+    const places = readdirSync(through(directory)).map((name) => through(directory, name));
+    const files = places.flatMap((place) => {
+      const stats = lstatSync(place, { throwIfNoEntry: false });
+      return stats?.isFile() ? [{ path: place, sizeBytes: stats.size }] : [];
+    });
+    return use(files);
+  });
 }
 
 function entriesIn(directory: number, path: string): DataEntry[] {
@@ -86,17 +60,22 @@ function entriesIn(directory: number, path: string): DataEntry[] {
     const place = through(directory, name);
     const stats = lstatSync(place, { throwIfNoEntry: false });
     if (stats === undefined || (stats.isFile() && stats.nlink > 1)) return [];
-    return [{ path: join(path, name), stats, close: () => closeToOthers(place) }];
+    return [{ path: join(path, name), stats, close: () => withFile(place, constants.O_NONBLOCK, closeToOthers) }];
   });
 }
 
-function closeToOthers(place: string): void {
-  const file = openOrNull(place, constants.O_NONBLOCK);
-  if (file === null) return;
+function closeToOthers(descriptor: number): void {
+  fchmodSync(descriptor, fstatSync(descriptor).mode & 0o700);
+}
+
+/** Calls `use` with an open file or directory. @returns null if the path is a symbolic link or cannot be opened */
+function withFile<T>(path: string, flags: number, use: (descriptor: number) => T): T | null {
+  const descriptor = openOrNull(path, flags);
+  if (descriptor === null) return null;
   try {
-    fchmodSync(file, fstatSync(file).mode & 0o700);
+    return use(descriptor);
   } finally {
-    closeSync(file);
+    closeSync(descriptor);
   }
 }
 

@@ -1,9 +1,9 @@
-import { accessSync, constants, existsSync, lstatSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { basename } from "node:path";
 import { type DataPaths, lockFile } from "../../../storage/index.ts";
 import { count, size } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
-import { type DataEntry, fileSizesIn, removeFilesIn, withDataEntries } from "../data-entries.ts";
+import { type DataEntry, withDataEntries, withFilesIn } from "../data-entries.ts";
 import { existingPart, mountOf } from "../machine-facts.ts";
 
 const directory: Check = {
@@ -166,7 +166,7 @@ const leftovers: Check = {
   run({ data, paths, server }) {
     if (data !== "present" || !existsSync(paths.incoming)) return skipped("there is no directory with such files");
     if (server !== null) return skipped("the running server removed such files at its start, and may receive uploads");
-    const sizes = fileSizesIn(paths.incoming);
+    const sizes = withFilesIn(paths.incoming, (found) => found.map(({ sizeBytes }) => sizeBytes)) ?? [];
     if (sizes.length === 0) return ok("none");
     const files = `${count(sizes.length, "file")} of interrupted uploads`;
     return warning(`${files}, ${size(sizes.reduce((sum, bytes) => sum + bytes, 0))}`, {
@@ -178,7 +178,9 @@ const leftovers: Check = {
           const unlock = lockFile(paths.lockPath);
           if (unlock === null) throw new Error("a server uses the data directory");
           try {
-            removeFilesIn(paths.incoming);
+            withFilesIn(paths.incoming, (found) => {
+              for (const { path } of found) unlinkSync(path);
+            });
           } finally {
             unlock();
           }
