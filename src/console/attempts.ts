@@ -5,17 +5,17 @@ import { ConsoleError } from "./errors.ts";
  * Attempts that one device or address has in 15 minutes. They are enough for a person who has several passwords in
  * mind.
  */
-const own = { limit: 10, windowMilliseconds: 15 * 60_000 };
+const ownBudget = { limit: 10, windowMilliseconds: 15 * 60_000 };
 /**
  * Attempts that all strangers together have in an hour. 25 addresses can use them up, and they are far too few to guess
  * twelve characters.
  */
-const ofStrangers = { limit: 1000, windowMilliseconds: 3_600_000 };
+const sharedBudget = { limit: 1000, windowMilliseconds: 3_600_000 };
 /**
  * Maximum number of unfinished checks, counted separately for strangers and for all other clients. One check takes
  * about 64 MB and a processor for a moment.
  */
-const MOST_WAITING = 4;
+const MAX_WAITING = 4;
 
 /** A client that attempts a password. */
 export interface Attempter {
@@ -31,8 +31,8 @@ export interface Attempter {
  * device cookies".
  */
 export class Attempts {
-  readonly #own = new SlidingWindow(own.windowMilliseconds);
-  readonly #ofStrangers = new SlidingWindow(ofStrangers.windowMilliseconds);
+  readonly #own = new SlidingWindow(ownBudget.windowMilliseconds);
+  readonly #shared = new SlidingWindow(sharedBudget.windowMilliseconds);
   readonly #now: () => number;
   readonly #waiting = { strangers: 0, others: 0 };
   #last: Promise<unknown> = Promise.resolve();
@@ -45,9 +45,9 @@ export class Attempts {
    * Checks a password after all earlier checks have finished.
    * @throws {ConsoleError} 429 after too many attempts
    */
-  async try({ client, device }: Attempter, check: () => Promise<boolean>): Promise<boolean> {
+  async check({ client, device }: Attempter, check: () => Promise<boolean>): Promise<boolean> {
     const queue = device === null && !client.isLocal ? "strangers" : "others";
-    if (this.#waiting[queue] >= MOST_WAITING) throw tooMany(1000);
+    if (this.#waiting[queue] >= MAX_WAITING) throw tooManyAttempts(1000);
     this.#spend(queue, device === null ? (client.isLocal ? "loopback" : client.addressGroup) : `device ${device}`);
     this.#waiting[queue] += 1;
     const mine = this.#last.then(check);
@@ -62,15 +62,15 @@ export class Attempts {
   #spend(queue: "strangers" | "others", subject: string): void {
     const now = this.#now();
     // This check comes first: addresses beyond the shared budget are not counted, so they take no memory.
-    const strangers = this.#ofStrangers.state("", ofStrangers.limit, now);
-    if (queue === "strangers" && strangers.remaining === 0) throw tooMany(strangers.retryMilliseconds);
-    const spent = this.#own.spend(subject, own.limit, now);
-    if (!spent.allowed) throw tooMany(spent.retryMilliseconds);
-    if (queue === "strangers") this.#ofStrangers.spend("", ofStrangers.limit, now);
+    const strangers = this.#shared.state("", sharedBudget.limit, now);
+    if (queue === "strangers" && strangers.remaining === 0) throw tooManyAttempts(strangers.retryMilliseconds);
+    const spent = this.#own.spend(subject, ownBudget.limit, now);
+    if (!spent.allowed) throw tooManyAttempts(spent.retryMilliseconds);
+    if (queue === "strangers") this.#shared.spend("", sharedBudget.limit, now);
   }
 }
 
-function tooMany(retryMilliseconds: number): ConsoleError {
-  const message = "Too many passwords were tried; wait, or use a link: transcribe console.";
+function tooManyAttempts(retryMilliseconds: number): ConsoleError {
+  const message = "Too many attempts at the password; wait, or use a sign-in link: transcribe console.";
   return new ConsoleError("too_many_attempts", message, { retryMilliseconds });
 }

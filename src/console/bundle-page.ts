@@ -70,7 +70,7 @@ function pageOf(names: readonly string[]): string {
 ${named(".css").map((name) => `<link rel="stylesheet" href="assets/${name}">`)}
 </head>
 <body>
-<noscript>The console needs JavaScript; what it shows, the command line shows as well: transcribe --help.</noscript>
+<noscript>The console needs JavaScript. The command line offers the same: transcribe --help.</noscript>
 <div id="app"></div>
 ${named(".js").map((name) => `<script type="module" src="assets/${name}"></script>`)}
 </body>

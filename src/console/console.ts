@@ -12,7 +12,7 @@ import { playbackRoutes } from "./routes/playback.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptRoutes } from "./routes/transcript.ts";
-import { Searching } from "./search-indexer.ts";
+import { SearchIndexer } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** URL path of the console. */
@@ -23,7 +23,7 @@ const dataPath = `${consolePath}/data`;
 const open: readonly string[] = [`GET ${dataPath}/entrance`, `POST ${dataPath}/session`];
 
 /** Interval between searches for recordings whose playback copy could not be made when they ended. */
-const catchUpMilliseconds = 300_000;
+const CATCH_UP_MILLISECONDS = 300_000;
 
 /** The console of a server. */
 export interface Console {
@@ -39,17 +39,17 @@ export function createConsole(services: ConsoleServices): Console {
   const sessions = new Sessions(services.store, services.now);
   const feed = new OverviewFeed(services, sessions);
   const facts = new RecordingFacts(services);
-  const searching = new Searching(services);
+  const searchIndexer = new SearchIndexer(services);
   const { listening, events } = services;
   const subscriptions = [
-    events.onEnded("search index", ({ id }) => searching.add(id)),
+    events.onEnded("search index", ({ id }) => searchIndexer.add(id)),
     events.onEnded("playback copies", ({ id }) => listening.enqueue(id)),
   ];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
     listening.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
   };
-  const catchingUp = setInterval(catchUp, catchUpMilliseconds);
+  const catchingUp = setInterval(catchUp, CATCH_UP_MILLISECONDS);
   catchUp();
   const app = createRouter({
     secure: services.secure,
@@ -58,7 +58,7 @@ export function createConsole(services: ConsoleServices): Console {
       new Elysia({ prefix: dataPath })
         .use(sessionRoutes(services, sessions))
         .use(overviewRoutes(services, feed))
-        .use(recordingRoutes(services, sessions, facts, () => searching.isBusy))
+        .use(recordingRoutes(services, sessions, facts, () => searchIndexer.isBusy))
         .use(transcriptRoutes(services, facts))
         .use(playbackRoutes(services))
         .use(accountRoutes(services)),
@@ -77,7 +77,7 @@ export function createConsole(services: ConsoleServices): Console {
       clearInterval(catchingUp);
       for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
-      await Promise.all([searching.stop(), listening.stop()]);
+      await Promise.all([searchIndexer.stop(), listening.stop()]);
     },
   };
 }

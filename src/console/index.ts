@@ -2,10 +2,10 @@ export { bundlePage, type ConsoleAssets } from "./bundle-page.ts";
 export { type Console, consolePath, createConsole } from "./console.ts";
 export {
   createLink,
-  leastPasswordLength,
+  MIN_PASSWORD_LENGTH,
   PasswordError,
   removePassword,
   setPassword,
   signOutEverywhere,
 } from "./entry/index.ts";
-export type { WorkerStanding } from "./services.ts";
+export type { WorkerStatus } from "./services.ts";

@@ -5,20 +5,20 @@ import { readOverview } from "./overview.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** Interval between reads of the overview. The progress of a recording changes every few seconds. */
-const everyMilliseconds = 1000;
+const READ_INTERVAL_MILLISECONDS = 1000;
 /** Interval of the comments on a silent connection. Proxies wait longer than this before they close one. */
-const heartbeatMilliseconds = 15_000;
+const HEARTBEAT_MILLISECONDS = 15_000;
 /**
  * Maximum age of the last event before the next one. Memory and disk figures change all the time and do not trigger an
  * event; all other changes do.
  */
-const restlessMilliseconds = 10_000;
+const MAX_EVENT_AGE_MILLISECONDS = 10_000;
 /**
  * Maximum number of readers, in total and for one session. Each reader holds a connection; people have a few windows
  * open.
  */
-const MOST_READERS = 50;
-const MOST_READERS_OF_SESSION = 10;
+const MAX_READERS = 50;
+const MAX_READERS_OF_SESSION = 10;
 
 interface Reader {
   readonly session: ConsoleSession;
@@ -38,8 +38,8 @@ export class OverviewFeed {
   #timer: NodeJS.Timeout | null = null;
   #isReading = false;
   #isClosed = false;
-  #told = { steady: "", event: new Uint8Array(), at: 0 };
-  #beatAt = 0;
+  #last = { steady: "", event: new Uint8Array(), at: 0 };
+  #sentAt = 0;
 
   constructor(services: ConsoleServices, sessions: Sessions) {
     this.#services = services;
@@ -54,8 +54,8 @@ export class OverviewFeed {
   open(session: ConsoleSession): Response {
     if (this.#isClosed) throw new ConsoleError("service_unavailable", "The server is stopping.");
     const own = [...this.#readers].filter((reader) => reader.session.hash === session.hash).length;
-    if (this.#readers.size >= MOST_READERS || own >= MOST_READERS_OF_SESSION) {
-      throw new ConsoleError("too_many_attempts", "Too many windows show the console already.", {
+    if (this.#readers.size >= MAX_READERS || own >= MAX_READERS_OF_SESSION) {
+      throw new ConsoleError("too_many_attempts", "Too many windows show the console; close some of them.", {
         retryMilliseconds: 10_000,
       });
     }
@@ -66,10 +66,10 @@ export class OverviewFeed {
         this.#readers.add(reader);
         // A comment, so that the browser sees that the response has begun.
         controller.enqueue(encoder.encode(":\n\n"));
-        if (this.#told.at > 0) controller.enqueue(this.#told.event);
-        this.#begin();
+        if (this.#last.at > 0) controller.enqueue(this.#last.event);
+        this.#start();
       },
-      cancel: () => this.#leave(reader),
+      cancel: () => this.#remove(reader),
     });
     return new Response(body, { headers: { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" } });
   }
@@ -80,40 +80,40 @@ export class OverviewFeed {
     for (const reader of this.#readers) this.#end(reader);
   }
 
-  #begin(): void {
+  #start(): void {
     if (this.#timer !== null) return;
-    this.#timer = setInterval(() => void this.#tell(), everyMilliseconds);
-    void this.#tell();
+    this.#timer = setInterval(() => void this.#update(), READ_INTERVAL_MILLISECONDS);
+    void this.#update();
   }
 
-  #leave(reader: Reader): void {
+  #remove(reader: Reader): void {
     this.#readers.delete(reader);
     if (this.#readers.size > 0 || this.#timer === null) return;
     clearInterval(this.#timer);
     this.#timer = null;
-    this.#told = { steady: "", event: new Uint8Array(), at: 0 };
+    this.#last = { steady: "", event: new Uint8Array(), at: 0 };
   }
 
   #end(reader: Reader): void {
-    this.#leave(reader);
+    this.#remove(reader);
     reader.controller.close();
   }
 
-  async #tell(): Promise<void> {
+  async #update(): Promise<void> {
     if (this.#isReading) return;
     this.#isReading = true;
     try {
-      for (const reader of this.#readers) if (!this.#sessions.isOn(reader.session)) this.#end(reader);
+      for (const reader of this.#readers) if (!this.#sessions.isActive(reader.session)) this.#end(reader);
       const overview = await readOverview(this.#services);
       const now = this.#services.now();
-      const steady = JSON.stringify(steadyPartOf(overview));
-      if (steady !== this.#told.steady || now - this.#told.at >= restlessMilliseconds) {
+      const steady = JSON.stringify(withoutFigures(overview));
+      if (steady !== this.#last.steady || now - this.#last.at >= MAX_EVENT_AGE_MILLISECONDS) {
         const event = encoder.encode(`event: overview\ndata: ${JSON.stringify(overview)}\n\n`);
-        this.#told = { steady, event, at: now };
+        this.#last = { steady, event, at: now };
         this.#send(event);
-      } else if (now - this.#beatAt >= heartbeatMilliseconds) this.#send(encoder.encode(":\n\n"));
+      } else if (now - this.#sentAt >= HEARTBEAT_MILLISECONDS) this.#send(encoder.encode(":\n\n"));
       else return;
-      this.#beatAt = now;
+      this.#sentAt = now;
     } catch (error) {
       // If the database cannot be read now, the next interval tries again.
       this.#services.log.warn({ event: "console.overview_failed", err: error });
@@ -131,6 +131,6 @@ export class OverviewFeed {
 }
 
 /** Returns the overview without the figures that change all the time. */
-function steadyPartOf({ memory: _memory, disk: _disk, ...steady }: Overview) {
+function withoutFigures({ memory: _memory, disk: _disk, ...steady }: Overview) {
   return steady;
 }

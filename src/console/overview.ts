@@ -9,7 +9,7 @@ import { optionalTimestamp, ownersOf, troubleOf } from "./show-recording.ts";
 
 const startedAt = Math.round(Date.now() - process.uptime() * 1000);
 
-const shownDays = 30;
+const SHOWN_DAYS = 30;
 
 /** Reads the state of the server for the overview page. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
@@ -36,7 +36,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       waiting_since: optionalTimestamp(recordings.open.longestQueuedSince()),
     },
     recordings: openRecordings(services),
-    days: readDailyWork(store, now(), shownDays).map(
+    days: readDailyWork(store, now(), SHOWN_DAYS).map(
       (day): Day => ({
         day: day.day,
         received_seconds: day.receivedSeconds,
@@ -84,7 +84,7 @@ async function diskOf({ disk, settings }: ConsoleServices): Promise<Overview["di
   };
 }
 
-const shownRecordings = 100;
+const SHOWN_RECORDINGS = 100;
 
 /**
  * Returns the recordings in progress, then the queued recordings. The order of the queued recordings comes from the
@@ -93,7 +93,7 @@ const shownRecordings = 100;
 export function openRecordings(services: ConsoleServices): OpenRecording[] {
   const { recordings, queue, store } = services;
   const { processing, queued } = recordings.open.list();
-  const places = new Map(queue.waiting(shownRecordings).map((id, place) => [id, place + 1]));
+  const places = new Map(queue.waiting(SHOWN_RECORDINGS).map((id, place) => [id, place + 1]));
   const placed = [...processing, ...queued].map((recording) => ({
     recording,
     place: places.get(recording.id) ?? null,
@@ -101,10 +101,10 @@ export function openRecordings(services: ConsoleServices): OpenRecording[] {
   // A recording is still `queued` while its link is fetched. Queued recordings beyond the first `shownRecordings`
   // places come last.
   const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
-    place ?? (recording.status === "processing" || recording.step !== null ? 0 : shownRecordings + 1);
+    place ?? (recording.status === "processing" || recording.step !== null ? 0 : SHOWN_RECORDINGS + 1);
   return placed
     .sort((a, b) => rank(a) - rank(b))
-    .slice(0, shownRecordings)
+    .slice(0, SHOWN_RECORDINGS)
     .map(({ recording, place }) => ({
       id: recording.id,
       name: recording.sourceName ?? recording.sourceUrl,

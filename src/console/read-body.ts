@@ -3,9 +3,9 @@ import { Value } from "@sinclair/typebox/value";
 import { ConsoleError } from "./errors.ts";
 
 /** Maximum size of a body. The longest that the page sends, the names of speakers, has a few thousand characters. */
-const MOST_BYTES = 64 * 1024;
+const MAX_BYTES = 64 * 1024;
 /** Maximum time to receive a whole body; the page sends it at once. */
-const MOST_MILLISECONDS = 30_000;
+const MAX_MILLISECONDS = 30_000;
 
 /**
  * Reads a small JSON body. It stops reading a body that is too long or too slow.
@@ -14,14 +14,14 @@ const MOST_MILLISECONDS = 30_000;
 export async function readBody<T extends TSchema>(
   request: Request,
   schema: T,
-  mostMilliseconds = MOST_MILLISECONDS,
+  maxMilliseconds = MAX_MILLISECONDS,
 ): Promise<Static<T>> {
-  const text = await readText(request, mostMilliseconds);
+  const text = await readText(request, maxMilliseconds);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw new ConsoleError("bad_request", "The request's body is no JSON.");
+    throw new ConsoleError("bad_request", "The request's body is not JSON.");
   }
   if (Value.Check(schema, value)) return value;
   const field = Value.Errors(schema, value).First()?.path.split("/")[1] ?? "";
@@ -44,7 +44,7 @@ async function readText({ body }: Request, mostMilliseconds: number): Promise<st
       const { done, value } = await Promise.race([reader.read(), deadline.promise]);
       if (done) return Buffer.concat(pieces).toString();
       bytes += value.byteLength;
-      if (bytes > MOST_BYTES) throw new ConsoleError("too_large", "The request is longer than the console's ever are.");
+      if (bytes > MAX_BYTES) throw new ConsoleError("too_large", "The request's body is too long.");
       pieces.push(value);
     }
   } finally {

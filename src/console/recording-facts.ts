@@ -10,13 +10,13 @@ import { showRecording, troubleOf } from "./show-recording.ts";
  * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely wrong
  * than right.
  */
-const doubtBelow = 0.5;
+const DOUBT_BELOW = 0.5;
 /**
  * Maximum number of cached outlines. People look at a few recordings at a time, and the page requests each outline
  * several times.
  */
-const mostOutlines = 20;
-const mostPlaces = 1000;
+const MAX_OUTLINES = 20;
+const MAX_PLACES = 1000;
 
 /** Collects what the page shows about one recording. */
 export class RecordingFacts {
@@ -36,7 +36,7 @@ export class RecordingFacts {
     this.#outlines.set(id, outline);
     outline.catch(() => this.#outlines.delete(id));
     const [oldest] = this.#outlines.keys();
-    if (this.#outlines.size > mostOutlines && oldest !== undefined) this.#outlines.delete(oldest);
+    if (this.#outlines.size > MAX_OUTLINES && oldest !== undefined) this.#outlines.delete(oldest);
     return outline;
   }
 
@@ -44,7 +44,7 @@ export class RecordingFacts {
     const { store, queue, listening } = this.#services;
     const isCompleted = recording.status === "completed";
     const outline = isCompleted ? await this.outline(recording) : null;
-    const place = recording.status === "queued" ? queue.waiting(mostPlaces).indexOf(recording.id) + 1 : 0;
+    const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
     return {
       ...showRecording(store, recording),
       place: place === 0 ? null : place,
@@ -53,7 +53,7 @@ export class RecordingFacts {
       model: recording.speechModel,
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,
-      doubt_below: doubtBelow,
+      doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
       listening: showPlayback(listening.stateOf(recording.id)),
     };

@@ -8,7 +8,7 @@ import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 
 /** Status of the inference workers. There is one worker, or one for each GPU. */
-export interface WorkerStanding {
+export interface WorkerStatus {
   /** State of the worker that is closest to `ready`. */
   readonly state: "ready" | "asleep" | "starting" | "down";
   readonly processIds: readonly number[];
@@ -38,7 +38,7 @@ export interface ConsoleServices {
   readonly listening: PlaybackCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
-  readonly worker: () => WorkerStanding;
+  readonly worker: () => WorkerStatus;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
   readonly trouble: () => string | null;
   /** Whether the server's public URLs use https. */

@@ -16,7 +16,7 @@ export interface Client {
 }
 
 /** Headers that proxies add. Their presence alone shows that a request was forwarded. */
-const traces = ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"];
+const forwardingHeaders = ["x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "forwarded", "via"];
 
 /**
  * Parses the operator's list: `10.0.0.5`, `10.0.0.0/24`, `fd12:3456::/32`.
@@ -49,7 +49,7 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
  * other.
  */
 export function clientOf(peer: string, headers: Headers, proxies: TrustedProxies): Client {
-  const isForwarded = traces.some((name) => headers.has(name));
+  const isForwarded = forwardingHeaders.some((name) => headers.has(name));
   let address = plainAddress(peer) ?? peer;
   let scheme: Client["scheme"] = null;
   if (isForwarded && isTrusted(address, proxies)) {

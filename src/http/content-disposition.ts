@@ -1,5 +1,5 @@
 /** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
-const MOST_BYTES = 180;
+const MAX_NAME_BYTES = 180;
 /**
  * Characters that a file system or a shell treats specially, and invisible characters. Joiners are allowed, because
  * scripts and emoji need them.
@@ -35,7 +35,7 @@ export function safeFileName(sourceName: string | null, extension: string): stri
   let stem = "";
   for (const character of start < 0 ? [] : characters.slice(start, end + 1)) {
     // The compatibility form of some characters is longer.
-    if (Buffer.byteLength((stem + character).normalize("NFKD")) > MOST_BYTES) break;
+    if (Buffer.byteLength((stem + character).normalize("NFKD")) > MAX_NAME_BYTES) break;
     stem += character;
   }
   return `${stem === "" ? "transcript" : stem}.${extension}`;

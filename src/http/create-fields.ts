@@ -3,33 +3,27 @@ import type { Language } from "../speech/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 
-/** The parts of a create's form. They are read as a stream, see upload/, and validated by the functions below. */
+/** The parts of a create's form, for its documentation. They are read as a stream, see upload/, and validated below. */
 export const createForm = Type.Object({
   file: Type.Optional(
     Type.String({
-      documented: {
-        format: "binary",
-        description: "One recording, audio or video, of any format that ffmpeg reads. Either this or `url`.",
-      },
+      format: "binary",
+      description: "One recording, audio or video, of any format that ffmpeg reads. Either this or `url`.",
     }),
   ),
   url: Type.Optional(
     Type.String({
       maxLength: 2048,
-      documented: {
-        format: "uri",
-        description:
-          "An http or https link to one recording, without credentials, that leads to a public address. Either this or `file`.",
-        example: "https://media.example.org/interview.mp3",
-      },
+      format: "uri",
+      description:
+        "An http or https link to one recording, without credentials, at a public address. Either this or `file`.",
+      example: "https://media.example.org/interview.mp3",
     }),
   ),
   language: Type.Optional(
     Type.String({
-      documented: {
-        description: "Code of `GET /languages`, in upper or lower case. Left out, the language is recognised.",
-        example: "de",
-      },
+      description: "Code of `GET /languages`, in upper or lower case. If omitted, the language is detected.",
+      example: "de",
     }),
   ),
 });
@@ -52,7 +46,7 @@ export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, f
   if (fields.url !== undefined && file !== null) throw invalidField("url", "Send either a file or a url, not both.");
   if (file !== null) return { type: "file", file };
   if (fields.url === undefined) throw invalidField("url", "Send a recording: a file, or a url.");
-  if (!fetchEnabled) throw invalidField("url", "This server fetches no links; send the file itself.");
+  if (!fetchEnabled) throw invalidField("url", "This server does not fetch links; send the file itself.");
   const checked = checkUrl(fields.url);
   if (checked.ok) return { type: "url", url: checked.url.href };
   if (checked.kind === "playlist") throw new ApiError("playlist_not_acceptable", checked.reason);
@@ -66,7 +60,7 @@ export function sourceOf({ fields, file }: ReceivedUpload, checkUrl: CheckUrl, f
 export function languageOf(languages: readonly Language[], code: string | undefined): Language | null {
   if (code === undefined) return null;
   const language = languages.find((candidate) => candidate.code === code.trim().toLowerCase());
-  if (language === undefined) throw invalidField("language", "This is no language code of GET /languages.");
+  if (language === undefined) throw invalidField("language", "This is not a language code of GET /languages.");
   return language;
 }
 

@@ -107,7 +107,7 @@ export class TranscriptionCreator {
     if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
     const maxFileBytes = this.#services.limits().upload_bytes;
     // A body that can never be stored here is answered as too large: clients would retry a 503 again and again.
-    const maxBodyBytes = Math.min(maxFileBytes + BODY_ALLOWANCE_BYTES, this.#space.mostBytes);
+    const maxBodyBytes = Math.min(maxFileBytes + BODY_ALLOWANCE_BYTES, this.#space.capacityBytes);
     const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
     if (announcedBytes > maxBodyBytes) {
       throw toUploadError({ kind: "body_too_large" }, Math.min(maxFileBytes, maxBodyBytes));

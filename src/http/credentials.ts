@@ -16,7 +16,7 @@ export interface Credentials {
 
 const day = 24 * 3600_000;
 /** ACME clients renew a month before expiry. A certificate with two weeks left will not be renewed automatically. */
-const warnBeforeMilliseconds = 14 * day;
+const WARN_BEFORE_MILLISECONDS = 14 * day;
 
 /**
  * Reads the certificate and the key and checks that TLS works with them.
@@ -27,12 +27,12 @@ export function readCredentials(certificatePath: string, keyPath: string, now: n
   const key = read(keyPath);
   const leaf = parseCertificate(certificatePath, certificate);
   if (!leaf.checkPrivateKey(parseKey(keyPath, key))) {
-    throw new Error(`the key in ${keyPath} is not that of the first certificate in ${certificatePath}`);
+    throw new Error(`the key in ${keyPath} does not belong to the first certificate in ${certificatePath}`);
   }
   try {
     createSecureContext({ cert: certificate, key });
   } catch (error) {
-    throw new Error(`TLS can't be spoken with ${certificatePath}: ${messageOf(error)}`);
+    throw new Error(`TLS does not accept ${certificatePath}: ${messageOf(error)}`);
   }
   return { certificate, key, leaf, warnings: [...warningsOfKey(keyPath), ...warningsOf(leaf, certificatePath, now)] };
 }
@@ -49,7 +49,7 @@ function parseCertificate(path: string, text: string): X509Certificate {
   try {
     return new X509Certificate(text);
   } catch {
-    throw new Error(`${path} holds no certificate in PEM form (-----BEGIN CERTIFICATE-----)`);
+    throw new Error(`${path} contains no certificate in PEM format (-----BEGIN CERTIFICATE-----)`);
   }
 }
 
@@ -59,23 +59,25 @@ function parseKey(path: string, text: string): KeyObject {
   } catch (error) {
     if (error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE") {
       throw new Error(
-        `the key in ${path} is encrypted, and nobody is there to give its passphrase when the server starts; write it out plainly for the server's user alone: openssl pkey -in ${path} -out NEW && chmod 600 NEW`,
+        `the key in ${path} is encrypted, but the server starts without anybody who could enter its passphrase; decrypt it for the server's user only: openssl pkey -in ${path} -out NEW && chmod 600 NEW`,
       );
     }
-    throw new Error(`${path} holds no private key in PEM form (-----BEGIN PRIVATE KEY-----)`);
+    throw new Error(`${path} contains no private key in PEM format (-----BEGIN PRIVATE KEY-----)`);
   }
 }
 
 function warningsOfKey(path: string): string[] {
-  return (statSync(path).mode & 0o007) === 0 ? [] : [`every user of this machine may use the key: chmod o= ${path}`];
+  return (statSync(path).mode & 0o007) === 0
+    ? []
+    : [`every user of this machine can read the key; run: chmod o= ${path}`];
 }
 
 function warningsOf(leaf: X509Certificate, path: string, now: number): string[] {
   const from = Date.parse(leaf.validFrom);
   const until = Date.parse(leaf.validTo);
   if (now < from)
-    return [`the certificate in ${path} is valid from ${leaf.validFrom} on; clients refuse it until then`];
-  if (now >= until) return [`the certificate in ${path} has ended (${leaf.validTo}); clients refuse it`];
-  if (until - now < warnBeforeMilliseconds) return [`the certificate in ${path} ends soon: ${leaf.validTo}`];
+    return [`the certificate in ${path} is not valid before ${leaf.validFrom}; clients refuse it until then`];
+  if (now >= until) return [`the certificate in ${path} expired on ${leaf.validTo}; clients refuse it`];
+  if (until - now < WARN_BEFORE_MILLISECONDS) return [`the certificate in ${path} expires soon, on ${leaf.validTo}`];
   return [];
 }

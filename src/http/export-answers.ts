@@ -66,21 +66,21 @@ export class ExportAnswers {
    */
   async answer(asked: ExportRequest): Promise<Response> {
     const { request, owner, recording, format } = asked;
-    const ended = new AbortController();
+    const controller = new AbortController();
     let file: MadeExport | null = null;
     const answer = this.#answers.open(owner, contextOf(request).connection, {
       isWanted: () => !this.#isDeleted(recording.id),
       onEnd: () => {
-        ended.abort();
+        controller.abort();
         file?.[Symbol.dispose]();
       },
     });
     request.signal.addEventListener("abort", answer.close, { once: true });
     try {
-      file = await this.#make(asked, ended.signal);
+      file = await this.#make(asked, controller.signal);
       answer.send(file.content.size);
       if (this.#isDeleted(recording.id)) throw notFound();
-      ended.signal.throwIfAborted();
+      controller.signal.throwIfAborted();
       const { mediaType, extension } = exportFormats[format];
       const { size } = file.content;
       return new Response(file.content, {
@@ -93,7 +93,7 @@ export class ExportAnswers {
         },
       });
     } catch (error) {
-      const isEnded = ended.signal.aborted;
+      const isEnded = controller.signal.aborted;
       answer.close();
       file?.[Symbol.dispose]();
       // An export of a recording that is being deleted may fail in any way.

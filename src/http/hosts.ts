@@ -12,7 +12,7 @@ export function parseHostNames(entries: readonly string[]): Set<string> {
   return new Set(
     entries.map((entry) => {
       // An internationalized name is compared in the form in which browsers send it.
-      const name = nameOf(URL.parse(`http://${entry.trim()}/`)?.host ?? "");
+      const name = hostOf(URL.parse(`http://${entry.trim()}/`)?.host ?? "");
       if (name !== null && !/[/@?#:]/.test(entry)) return name;
       throw new Error(`${entry} is not a host name; write transcribe.example.org, without https:// and without a port`);
     }),
@@ -27,13 +27,13 @@ export function parseHostNames(entries: readonly string[]): Set<string> {
  * @param certificate the server's own: a browser sends no request before the name in its address matches the
  * certificate
  */
-export function hostFault(
+export function hostRefusal(
   header: string | null,
   names: HostNames,
   certificate: Pick<X509Certificate, "checkHost"> | null,
 ): string | null {
   if (header === null || header === "") return null;
-  const name = nameOf(header);
+  const name = hostOf(header);
   // Bun joins two Host headers with a comma, and both are refused (RFC 9112, 3.2).
   if (name === null) return "The request's Host header can't be read, or there are two.";
   if (isIP(name) !== 0 || name === "localhost" || name.endsWith(".localhost")) return null;
@@ -45,7 +45,7 @@ export function hostFault(
  * Returns the host of a Host header (RFC 9110, 7.2) in lower case, without port, brackets and final dot; null if
  * invalid.
  */
-function nameOf(header: string): string | null {
+function hostOf(header: string): string | null {
   const [, address, name] = /^(?:\[([\da-f:.]+)\]|([\w-]+(?:\.[\w-]+)*)\.?)(?::\d{0,5})?$/i.exec(header) ?? [];
   return (address ?? name)?.toLowerCase() ?? null;
 }

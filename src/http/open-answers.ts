@@ -35,39 +35,39 @@ const CHECK_MILLISECONDS = 250;
 
 /** Large answers that are being prepared or sent. Their number is bounded per owner, and each has a deadline. */
 export class OpenAnswers {
-  readonly #most: number;
-  readonly #what: string;
+  readonly #max: number;
+  readonly #name: string;
   readonly #now: () => number;
   readonly #entries = new Set<Entry>();
-  #checking: Timer | null = null;
+  #checkTimer: Timer | null = null;
 
   /**
-   * @param most maximum number of open answers per owner
-   * @param what name of the answers in messages, e.g. `exports`
+   * @param max maximum number of open answers per owner
+   * @param name name of the answers in messages, e.g. `exports`
    * @param now milliseconds since the epoch
    */
-  constructor(most: number, what: string, now: () => number) {
-    this.#most = most;
-    this.#what = what;
+  constructor(max: number, name: string, now: () => number) {
+    this.#max = max;
+    this.#name = name;
     this.#now = now;
   }
 
   /** Registers an answer of an owner. @throws {ApiError} 429 when the owner has too many open */
   open(owner: string, connection: Connection, ending: Partial<Ending> = {}): OpenAnswer {
-    if (this.#of(owner).length >= this.#most) this.check();
+    if (this.#of(owner).length >= this.#max) this.check();
     const others = this.#of(owner);
-    if (others.length >= this.#most) {
+    if (others.length >= this.#max) {
       const now = this.#now();
       const ends = others.map(({ deadline }) => deadline ?? now + allowedMilliseconds(0));
       throw rateLimited(
-        `${this.#most} ${this.#what} are being prepared or sent; read their answers before asking for more.`,
+        `${this.#max} ${this.#name} are being prepared or sent; read their answers before asking for more.`,
         Math.min(...ends) - now,
       );
     }
     const { isWanted = () => true, onEnd = () => {} } = ending;
     const entry: Entry = { owner, connection, isWanted, onEnd, deadline: null };
     this.#entries.add(entry);
-    this.#checking ??= setInterval(() => this.check(), CHECK_MILLISECONDS).unref();
+    this.#checkTimer ??= setInterval(() => this.check(), CHECK_MILLISECONDS).unref();
     return {
       send: (bytes) => {
         entry.deadline = this.#now() + allowedMilliseconds(bytes);
@@ -100,8 +100,8 @@ export class OpenAnswers {
   #close(entry: Entry): void {
     if (!this.#entries.delete(entry)) return;
     entry.onEnd();
-    if (this.#entries.size > 0 || this.#checking === null) return;
-    clearInterval(this.#checking);
-    this.#checking = null;
+    if (this.#entries.size > 0 || this.#checkTimer === null) return;
+    clearInterval(this.#checkTimer);
+    this.#checkTimer = null;
   }
 }

@@ -36,7 +36,7 @@ export function rateLimited(message: string, retryMilliseconds: number): ApiErro
 }
 
 /** Maximum number of subjects, about 20 MB. Only addresses can be so many; keys are far fewer. */
-const MOST_SUBJECTS = 50_000;
+const MAX_SUBJECTS = 50_000;
 
 /**
  * Counts events per subject over a sliding window, in memory. The count is exact, so that the reported time of the next
@@ -46,13 +46,13 @@ const MOST_SUBJECTS = 50_000;
  */
 export class SlidingWindow {
   readonly #windowMilliseconds: number;
-  readonly #mostSubjects: number;
+  readonly #maxSubjects: number;
   readonly #events = new Map<string, number[]>();
-  #nextCleaning = 0;
+  #nextCleanupAt = 0;
 
-  constructor(windowMilliseconds: number, mostSubjects = MOST_SUBJECTS) {
+  constructor(windowMilliseconds: number, maxSubjects = MAX_SUBJECTS) {
     this.#windowMilliseconds = windowMilliseconds;
-    this.#mostSubjects = mostSubjects;
+    this.#maxSubjects = maxSubjects;
   }
 
   state(subject: string, limit: number, now: number): WindowState {
@@ -64,12 +64,12 @@ export class SlidingWindow {
 
   /** Counts an event if the limit allows it. */
   spend(subject: string, limit: number, now: number): WindowState & { readonly allowed: boolean } {
-    this.#clean(now);
+    this.#cleanUp(now);
     const before = this.state(subject, limit, now);
     if (before.remaining === 0) return { ...before, allowed: false };
     const events = this.#live(subject, now);
     events.push(now);
-    if (!this.#events.has(subject) && this.#events.size >= this.#mostSubjects) {
+    if (!this.#events.has(subject) && this.#events.size >= this.#maxSubjects) {
       const [oldest = ""] = this.#events.keys();
       this.#events.delete(oldest);
     }
@@ -87,9 +87,9 @@ export class SlidingWindow {
     return events;
   }
 
-  #clean(now: number): void {
-    if (now < this.#nextCleaning) return;
-    this.#nextCleaning = now + this.#windowMilliseconds;
+  #cleanUp(now: number): void {
+    if (now < this.#nextCleanupAt) return;
+    this.#nextCleanupAt = now + this.#windowMilliseconds;
     for (const subject of this.#events.keys()) if (this.#live(subject, now).length === 0) this.#events.delete(subject);
   }
 }

@@ -6,7 +6,7 @@ export type RawSegments = readonly string[] | null;
 type Handle = (request: Request, server: Server<undefined>, segments: RawSegments) => Promise<Response>;
 
 /** Longest path that gets a route, in segments. No path of the server has as many. */
-const MOST_SEGMENTS = 8;
+const MAX_SEGMENTS = 8;
 
 /**
  * Returns routes for `Bun.serve` that pass on the path as it was sent.
@@ -18,7 +18,7 @@ export function rawPathRoutes(handle: Handle) {
   const routes: Record<string, (request: BunRequest, server: Server<undefined>) => Promise<Response>> = {
     "/": (request, server) => handle(request, server, []),
   };
-  for (let count = 1; count <= MOST_SEGMENTS; count += 1) {
+  for (let count = 1; count <= MAX_SEGMENTS; count += 1) {
     const pattern = Array.from({ length: count }, (_, at) => `/:s${at}`).join("");
     const route = (request: BunRequest, server: Server<undefined>) =>
       handle(request, server, Object.values<string>(request.params));
@@ -33,7 +33,7 @@ export function hasDotSegments(segments: RawSegments, path: string): boolean {
   if (segments !== null) return segments.some((segment) => dotSegment.test(segment));
   // A path of this form has a route above. No route matched, so the path that was sent differed from the resolved one.
   const resolved = path.replace(/\/$/, "").split("/").slice(1);
-  return resolved.length <= MOST_SEGMENTS && !resolved.includes("");
+  return resolved.length <= MAX_SEGMENTS && !resolved.includes("");
 }
 
 /**

@@ -19,72 +19,72 @@ export const transcriptionSchema = Type.Object(
     status: statusSchema,
     title: nullableText("Null in this version."),
     language: nullableText(
-      "ISO 639-1 code, or 639-3 where 639-1 has none: the one that was sent, or the one that was heard. Null until known, and where nothing was found to transcribe unless one was sent.",
+      "ISO 639-1 code, or 639-3 if 639-1 has none: the language that was sent, or the detected one. Null until known; if no speech was found, null unless a language was sent.",
     ),
     duration_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
       description: "Length of the recording, rounded. Null until known.",
     }),
     created_at: Type.String({ format: "date-time", description: "With milliseconds, as UTC with the offset +00:00." }),
-    updated_at: Type.String({ format: "date-time", description: "When anything of this last changed." }),
+    updated_at: Type.String({ format: "date-time", description: "Time of the last change of any field." }),
     source: Type.Object(
       {
         type: Type.Union([Type.Literal("file"), Type.Literal("url")], { description: "How the recording was sent." }),
         name: nullableText("Name of the uploaded file without its extension; null for a link."),
         url: nullableText("The link that was sent, without its fragment; null for an upload."),
       },
-      { description: "Where the recording comes from." },
+      { description: "Origin of the recording." },
     ),
     workspace: Type.Union([Type.Object({ id: Type.String(), name: Type.String() }), Type.Null()], {
-      description: "The workspace of the key that created it; null outside one.",
+      description: "The workspace of the key that created the recording; null for none.",
     }),
     progress: Type.Object(
       {
         step: Type.Union([stepSchema, Type.Null()], {
-          description: "What is being done, as a label to show. Null before work begins and when it has ended.",
+          description: "The current step, as a label to show. Null before processing begins and after it has ended.",
         }),
         percent: Type.Union([Type.Integer({ minimum: 0, maximum: 100 }), Type.Null()], {
-          description: "Part of all the work that is done; it never goes down. Null while nothing is measured.",
+          description: "Completed part of all steps; it never decreases. Null if it can't be measured.",
         }),
-        indeterminate: Type.Boolean({ description: "Whether work goes on that can't be measured." }),
+        indeterminate: Type.Boolean({ description: "Whether the current step can't be measured." }),
       },
-      { description: "For people to look at. Only `status` says whether the work is done." },
+      { description: "Progress to show to people. Only `status` shows whether processing has ended." },
     ),
     failure_reason: Type.Union([failureReasonSchema, Type.Null()], {
       description:
-        "Null unless `failed`. `no_speech`: nothing to transcribe was found. `too_short`: under half a second of audio. " +
-        "`quota_exceeded`: the account's audio allowance of the day was spent when its turn came. `internal`: a fault of " +
-        "the service, a link that could not be fetched, or a recording that turned out too long.",
+        "Null unless `failed`. `no_speech`: no speech was found. `too_short`: less than half a second of audio. " +
+        "`quota_exceeded`: the account's audio quota of the day was used up when processing was to begin. `internal`: a " +
+        "fault of the service, a link that could not be fetched, or a recording that is too long.",
     }),
   },
-  { description: "A recording and what has become of it." },
+  { description: "A recording and its status." },
 );
 export type TranscriptionResource = Static<typeof transcriptionSchema>;
 
 export const segmentSchema = Type.Object(
   {
-    index: Type.Integer({ minimum: 0, description: "Place in the transcript, from 0." }),
+    index: Type.Integer({ minimum: 0, description: "Position in the transcript, from 0." }),
     start: Type.Number({
       minimum: 0,
-      description: "Seconds from the beginning; it never decreases from one to the next.",
+      description: "Seconds from the beginning; it never decreases from one segment to the next.",
     }),
     end: Type.Number({ minimum: 0, description: "Seconds from the beginning, after `start`." }),
     speaker: Type.String({
       pattern: "^[A-Z]+$",
-      description: "Who speaks: A to Z, then AA and so on, in the order in which they are first heard.",
+      description: "Speaker label: A to Z, then AA and so on, in order of first appearance.",
     }),
-    text: Type.String({ minLength: 1, description: "What is said, without space around it." }),
+    text: Type.String({ minLength: 1, description: "The text, without surrounding space." }),
   },
-  { description: "Something that one speaker says without a long pause." },
+  { description: "Speech of one speaker without a long pause." },
 );
 export type SegmentResource = Static<typeof segmentSchema>;
 
-/** Representation of a recording in a list: of its progress only the step. */
+/** Representation of a recording in a list. Its progress contains only the step. */
 export const listedTranscriptionSchema = Type.Composite(
   [
     Type.Omit(transcriptionSchema, ["progress"]),
     Type.Object({ progress: Type.Pick(transcriptionSchema.properties.progress, ["step"]) }),
   ],
-  { description: "A recording as the list shows it: of its progress only the step." },
+  { description: "A recording in a list. Its progress contains only the step." },
 );
 
 function pageOf<T extends TSchema>(item: T, description: string) {
@@ -103,7 +103,7 @@ export const transcriptionPageSchema = pageOf(listedTranscriptionSchema, "Record
 export const segmentPageSchema = pageOf(segmentSchema, "Segments in their order.");
 
 export const languageSchema = Type.Object({
-  code: Type.String({ description: "ISO 639-1, or 639-3 where 639-1 has none." }),
+  code: Type.String({ description: "ISO 639-1, or 639-3 if 639-1 has none." }),
   name: Type.String({ description: "In English." }),
 });
 

@@ -4,7 +4,7 @@ import type { createApp } from "./app.ts";
 import { type Client, clientOf, type TrustedProxies } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
-import { type HostNames, hostFault } from "./hosts.ts";
+import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
 import { type Connection, contextOf, shareContext } from "./request-context.ts";
@@ -43,26 +43,26 @@ export interface HttpServer {
 }
 
 /** Maximum idle time of a connection between requests. */
-const idleSeconds = 120;
+const IDLE_SECONDS = 120;
 /** Maximum time for the head of a connection's first request, and for the TLS handshake before it. */
-const headSeconds = 30;
+const HEAD_SECONDS = 30;
 
 /** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
 export function startServer(options: ServerOptions): HttpServer {
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
-  const ending = new Set<Server<undefined>>();
+  const stopping = new Set<Server<undefined>>();
   return {
     port,
     useCredentials(credentials) {
       // Bun's reload() does not change a server's certificate, so a new server takes over the port.
       const before = current;
-      ending.add(before);
-      void before.stop().then(() => ending.delete(before));
+      stopping.add(before);
+      void before.stop().then(() => stopping.delete(before));
       current = listen(options, port, credentials);
     },
     async stop(cut = false) {
-      await Promise.all([current, ...ending].map((server) => server.stop(cut)));
+      await Promise.all([current, ...stopping].map((server) => server.stop(cut)));
     },
   };
 }
@@ -78,7 +78,7 @@ function listen(options: ServerOptions, port: number, credentials: Credentials |
     development: false,
     // Bun's own refusal lacks the error envelope, and the upload counts its bytes itself. 0 would refuse everything.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: headSeconds,
+    idleTimeout: HEAD_SECONDS,
     ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
   });
 }
@@ -109,7 +109,7 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
   logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
   // From here on the timeout also ends a client that does not finish sending a body which nobody reads.
-  server.timeout(request, idleSeconds);
+  server.timeout(request, IDLE_SECONDS);
   return response;
 }
 
@@ -194,8 +194,8 @@ function handlerOf(
   segments: RawSegments,
   { app, extraPaths, hosts, credentials }: ServerOptions,
 ): Handler | ApiError {
-  const fault = hostFault(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
-  if (fault !== null) return new ApiError("bad_request", fault);
+  const refusal = hostRefusal(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
+  if (refusal !== null) return new ApiError("bad_request", refusal);
   if (url === null) return new ApiError("bad_request", "The request's target can't be read.");
   if (hasDotSegments(segments, url.pathname)) {
     return new ApiError("bad_request", "The request's path has dot segments or backslashes; send it resolved.");

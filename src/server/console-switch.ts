@@ -1,4 +1,4 @@
-import type { Console, WorkerStanding } from "../console/index.ts";
+import type { Console, WorkerStatus } from "../console/index.ts";
 import type { Engine } from "../engine/index.ts";
 import type { ExtraPaths } from "../http/index.ts";
 
@@ -45,7 +45,7 @@ export class ConsoleSwitch {
   }
 }
 
-const states: Readonly<Record<ReturnType<Engine["status"]>["state"], WorkerStanding["state"]>> = {
+const states: Readonly<Record<ReturnType<Engine["status"]>["state"], WorkerStatus["state"]>> = {
   ready: "ready",
   asleep: "asleep",
   starting: "starting",
@@ -55,7 +55,7 @@ const states: Readonly<Record<ReturnType<Engine["status"]>["state"], WorkerStand
 };
 
 /** Returns the status of the workers for the console. */
-export function workerStanding(engine: Pick<Engine, "status">): WorkerStanding {
+export function workerStatus(engine: Pick<Engine, "status">): WorkerStatus {
   const { state, workers } = engine.status();
   return {
     state: states[state],

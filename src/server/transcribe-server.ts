@@ -10,7 +10,7 @@ import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { Chores, hourlyChores } from "./chores.ts";
-import { ConsoleSwitch, workerStanding } from "./console-switch.ts";
+import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-parts.ts";
@@ -182,7 +182,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       log,
       now,
       settings: () => running.values,
-      worker: () => workerStanding(engine),
+      worker: () => workerStatus(engine),
       trouble: () => readiness.known(),
       secure: certificate !== null,
       listening: new PlaybackCopies({

@@ -15,7 +15,7 @@ class Attacked {
   /** @returns whether the password was looked at */
   async isChecked(who: Attempter): Promise<boolean> {
     try {
-      await this.attempts.try(who, async () => false);
+      await this.attempts.check(who, async () => false);
       return true;
     } catch (error) {
       if (error instanceof ConsoleError && error.code === "too_many_attempts") return false;
@@ -96,7 +96,7 @@ describe("the operator's password", () => {
       running -= 1;
       return false;
     };
-    const outcome = (who: Attempter) => attempts.try(who, check).catch((error: Error) => error.name);
+    const outcome = (who: Attempter) => attempts.check(who, check).catch((error: Error) => error.name);
     const strangers = Array.from({ length: 50 }, (_, at) => outcome(stranger(`198.51.100.${at}`)));
     const device = outcome(known("one"));
     gate.resolve();

@@ -69,7 +69,7 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
   test("a broken one is said in the log, and the old one is shown on", async () => {
     writeFileSync(certificatePath, first.certificate);
     const line = await hangUp("tls.certificate_refused");
-    expect(line).toMatchObject({ level: "error", trouble: expect.stringContaining("is not that of the first") });
+    expect(line).toMatchObject({ level: "error", trouble: expect.stringContaining("does not belong to the first") });
     expect(JSON.stringify(server.log)).not.toContain("PRIVATE KEY");
     expect(shown()).toBe(second.certificate);
     install(first);

@@ -37,30 +37,30 @@ describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and k
   test.each([
     ["missing", "good.key", "can't read .*missing: ENOENT"],
     ["good.crt", "missing", "can't read .*missing: ENOENT"],
-    ["good.crt", "other.key", "other.key is not that of the first certificate in .*good.crt"],
-    ["turned", "good.key", "is not that of the first certificate"],
-    ["good.key", "good.crt", "good.key holds no certificate in PEM form"],
-    ["good.crt", "good.crt", "good.crt holds no private key in PEM form"],
-    ["empty", "good.key", "empty holds no certificate"],
-    ["half", "good.key", "half holds no certificate"],
-    ["binary", "good.key", "binary holds no certificate"],
-    ["torn-chain", "good.key", "TLS can't be spoken with .*torn-chain"],
-    ["good.crt", "empty", "empty holds no private key"],
+    ["good.crt", "other.key", "other.key does not belong to the first certificate in .*good.crt"],
+    ["turned", "good.key", "does not belong to the first certificate"],
+    ["good.key", "good.crt", "good.key contains no certificate in PEM format"],
+    ["good.crt", "good.crt", "good.crt contains no private key in PEM format"],
+    ["empty", "good.key", "empty contains no certificate"],
+    ["half", "good.key", "half contains no certificate"],
+    ["binary", "good.key", "binary contains no certificate"],
+    ["torn-chain", "good.key", "TLS does not accept .*torn-chain"],
+    ["good.crt", "empty", "empty contains no private key"],
     ["good.crt", "encrypted", "encrypted is encrypted, .* openssl pkey -in"],
     ["good.crt", "old-encrypted", "old-encrypted is encrypted"],
   ])("%s with %s is refused: %s", (certificate, key, message) => {
     expect(() => readCredentials(at(certificate), at(key), now)).toThrow(new RegExp(message));
   });
 
-  test("say when they start, end soon and have ended, and serve all the same", () => {
+  test("a certificate that is not valid yet, expires soon or has expired is served with a warning", () => {
     const warningsAt = (at: number) => readCredentials(good.certificatePath, good.keyPath, at).warnings.join();
-    expect(warningsAt(now - 2 * day)).toContain("is valid from");
+    expect(warningsAt(now - 2 * day)).toContain("is not valid before");
     expect(warningsAt(now + 15 * day)).toBe("");
-    expect(warningsAt(now + 17 * day)).toContain("ends soon");
-    expect(warningsAt(now + 31 * day)).toContain("has ended");
+    expect(warningsAt(now + 17 * day)).toContain("expires soon");
+    expect(warningsAt(now + 31 * day)).toContain("expired on");
   });
 
-  test("warn of a key that every user may read; a group's may", () => {
+  test("a key that every user can read is served with a warning, one that its group can read without", () => {
     chmodSync(good.keyPath, 0o640);
     expect(readCredentials(good.certificatePath, good.keyPath, now).warnings).toEqual([]);
     chmodSync(good.keyPath, 0o644);

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readCredentials } from "../../src/http/credentials.ts";
-import { hostFault } from "../../src/http/hosts.ts";
+import { hostRefusal } from "../../src/http/hosts.ts";
 import { parseHostNames } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -100,9 +100,9 @@ test.skipIf(!canMakeCertificates("names of a certificate"))("a name of the serve
   using folder = temporaryDirectory();
   const { certificatePath, keyPath } = makeCertificate(folder.path, "own");
   const { leaf } = readCredentials(certificatePath, keyPath, Date.now());
-  expect(hostFault("OWN.test:8787", new Set(), leaf)).toBeNull();
-  expect(hostFault("rebound.example", new Set(), leaf)).toContain("server.hosts");
-  expect(hostFault("own.test", new Set(), null)).toContain("server.hosts");
+  expect(hostRefusal("OWN.test:8787", new Set(), leaf)).toBeNull();
+  expect(hostRefusal("rebound.example", new Set(), leaf)).toContain("server.hosts");
+  expect(hostRefusal("own.test", new Set(), null)).toContain("server.hosts");
 });
 
 describe("the list of host names", () => {

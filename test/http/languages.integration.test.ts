@@ -27,7 +27,7 @@ test("the languages are those of the model in use, from one request to the next,
   api.speechModel = english;
   expect(await codes()).toEqual(["en"]);
   const refused = await errorOf(await client.send(samplePath("jfk.mp3"), { language: "de" }), 422);
-  expect(JSON.stringify(refused)).toContain("This is no language code of GET /languages.");
+  expect(JSON.stringify(refused)).toContain("This is not a language code of GET /languages.");
   const spoken = await client.create(samplePath("jfk.mp3"), { language: "en" });
   api.speechModel = multilingual;
   const again = await client.create(samplePath("jfk.mp3"), { language: "de" });

@@ -5,7 +5,7 @@ import { Command } from "commander";
 import {
   consolePath,
   createLink,
-  leastPasswordLength,
+  MIN_PASSWORD_LENGTH,
   PasswordError,
   removePassword,
   setPassword,
@@ -61,7 +61,7 @@ async function printLink(options: LinkOptions, command: Command): Promise<void> 
 function passwordCommand(): Command {
   return addSettingsOptions(new Command("password"), ["storage.data_dir"])
     .description(
-      `Set the operator's password for the console, read from the terminal or from standard input, at least ${leastPasswordLength} characters. This signs out all sessions that used the old one.`,
+      `Set the operator's password for the console, read from the terminal or from standard input, at least ${MIN_PASSWORD_LENGTH} characters. This signs out all sessions that used the old one.`,
     )
     .option("--remove", "remove the password; only links sign in then")
     .action(async (options: { remove?: boolean }, command: Command) => {

@@ -21,11 +21,11 @@ export interface KnownDevice {
  * Creates the cookie for a device after a sign-in on it. Returns null if no password is set, since there are then no
  * attempts to limit.
  */
-export function nameDevice(store: Store, now: number): KnownDevice | null {
+export function createDevice(store: Store, now: number): KnownDevice | null {
   const expiresAt = now + DEVICE_MILLISECONDS;
-  const named = `${newToken()}.${expiresAt}`;
-  const seal = sealOf(store, named);
-  return seal === null ? null : { value: `${named}.${seal}`, expiresAt };
+  const payload = `${newToken()}.${expiresAt}`;
+  const signature = signatureOf(store, payload);
+  return signature === null ? null : { value: `${payload}.${signature}`, expiresAt };
 }
 
 /**
@@ -33,17 +33,17 @@ export function nameDevice(store: Store, now: number): KnownDevice | null {
  * has expired.
  */
 export function deviceOf(store: Store, value: string, now: number): string | null {
-  const [, id, expiresAt, sent] = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/.exec(value) ?? [];
-  if (id === undefined || sent === undefined || Number(expiresAt) <= now) return null;
-  const seal = sealOf(store, `${id}.${expiresAt}`);
-  return seal !== null && timingSafeEqual(Buffer.from(seal), Buffer.from(sent)) ? id : null;
+  const [, id, expiresAt, signature] = /^([\w-]{43})\.(\d{1,15})\.([\w-]{43})$/.exec(value) ?? [];
+  if (id === undefined || signature === undefined || Number(expiresAt) <= now) return null;
+  const seal = signatureOf(store, `${id}.${expiresAt}`);
+  return seal !== null && timingSafeEqual(Buffer.from(seal), Buffer.from(signature)) ? id : null;
 }
 
 /**
  * Returns the HMAC of a device's id and expiry; null if no password is set. The key is the stored password hash, which
  * never leaves the server and contains 256 secret bits. Setting another password therefore invalidates all devices.
  */
-function sealOf(store: Store, named: string): string | null {
+function signatureOf(store: Store, named: string): string | null {
   const hash = passwordHash(store);
   return hash === null ? null : createHmac("sha256", hash).update(`device ${named}`).digest("base64url");
 }

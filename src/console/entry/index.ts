@@ -1,9 +1,9 @@
-export { deviceOf, type KnownDevice, nameDevice } from "./devices.ts";
+export { createDevice, deviceOf, type KnownDevice } from "./devices.ts";
 export { createLink } from "./links.ts";
 export {
   hasPassword,
   isPassword,
-  leastPasswordLength,
+  MIN_PASSWORD_LENGTH,
   PasswordError,
   removePassword,
   setPassword,

@@ -4,7 +4,7 @@ import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
 
 /** Lifetime of a link: long enough to open it on another screen, too short for somebody who finds it later. */
-const linkMilliseconds = 10 * 60_000;
+const LINK_MILLISECONDS = 10 * 60_000;
 
 /** A sign-in link, identified by its token. The token itself is never stored. */
 interface EntryLink {
@@ -17,7 +17,7 @@ interface EntryLink {
 export function createLink(store: Store, by: Auditor): EntryLink {
   const token = newToken();
   const { consoleLinks } = tables;
-  const expiresAt = by.now + linkMilliseconds;
+  const expiresAt = by.now + LINK_MILLISECONDS;
   store.transaction((transaction) => {
     transaction.delete(consoleLinks).where(lte(consoleLinks.expiresAt, by.now)).run();
     transaction

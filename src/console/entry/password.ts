@@ -3,9 +3,9 @@ import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
 
 /** Minimum length. A shorter password can be guessed from a stolen database, whatever the hash function is. */
-export const leastPasswordLength = 12;
+export const MIN_PASSWORD_LENGTH = 12;
 /** Maximum length. Nobody types a longer password, and every character is hashed. */
-const mostPasswordLength = 256;
+const MAX_PASSWORD_LENGTH = 256;
 
 /** A password that is not accepted; the message gives the reason. */
 export class PasswordError extends Error {
@@ -18,8 +18,8 @@ export class PasswordError extends Error {
  */
 export async function setPassword(store: Store, password: string, by: Auditor): Promise<void> {
   const length = [...password].length;
-  if (length < leastPasswordLength || length > mostPasswordLength) {
-    throw new PasswordError(`a password has ${leastPasswordLength} to ${mostPasswordLength} characters`);
+  if (length < MIN_PASSWORD_LENGTH || length > MAX_PASSWORD_LENGTH) {
+    throw new PasswordError(`a password has ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters`);
   }
   const hash = await Bun.password.hash(password, "argon2id");
   const { consolePassword } = tables;

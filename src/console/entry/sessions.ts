@@ -4,11 +4,11 @@ import { deferSync, type Store, tables } from "../../storage/index.ts";
 import { hashToken, newToken, useLink } from "./links.ts";
 
 /** Maximum age of a session, used or not. */
-const mostMilliseconds = 7 * 86_400_000;
+const MAX_AGE_MILLISECONDS = 7 * 86_400_000;
 /** Maximum time between two requests of a session. */
-const idleMilliseconds = 12 * 3_600_000;
+const IDLE_MILLISECONDS = 12 * 3_600_000;
 /** Minimum interval between two writes of a session's last use, so that not every request writes. */
-const seenMilliseconds = 60_000;
+const SEEN_INTERVAL_MILLISECONDS = 60_000;
 
 /** An operator who is signed in. Times are milliseconds since the epoch. */
 export interface ConsoleSession {
@@ -62,7 +62,7 @@ export class Sessions {
     const row = this.#store
       .select()
       .from(consoleSessions)
-      .where(and(eq(consoleSessions.hash, hash), isOn(this.#now())))
+      .where(and(eq(consoleSessions.hash, hash), isActive(this.#now())))
       .get();
     return row === undefined ? null : asSession(row);
   }
@@ -71,20 +71,20 @@ export class Sessions {
   use(secret: string): ConsoleSession | null {
     const session = this.find(secret);
     const now = this.#now();
-    if (session === null || session.idleEndsAt - idleMilliseconds + seenMilliseconds > now) return session;
+    if (session === null || session.idleEndsAt - IDLE_MILLISECONDS + SEEN_INTERVAL_MILLISECONDS > now) return session;
     const { consoleSessions } = tables;
     const seen = this.#store.update(consoleSessions).set({ seenAt: now }).where(eq(consoleSessions.hash, session.hash));
     deferSync(this.#store, () => seen.run());
-    return { ...session, idleEndsAt: now + idleMilliseconds };
+    return { ...session, idleEndsAt: now + IDLE_MILLISECONDS };
   }
 
   /** Returns whether a session has not ended. The call does not count as a use of the session. */
-  isOn({ hash }: ConsoleSession): boolean {
+  isActive({ hash }: ConsoleSession): boolean {
     const { consoleSessions } = tables;
     const row = this.#store
       .select({ hash: consoleSessions.hash })
       .from(consoleSessions)
-      .where(and(eq(consoleSessions.hash, hash), isOn(this.#now())))
+      .where(and(eq(consoleSessions.hash, hash), isActive(this.#now())))
       .get();
     return row !== undefined;
   }
@@ -103,8 +103,8 @@ export class Sessions {
     const { consoleSessions } = tables;
     const now = this.#now();
     const over = or(
-      lte(consoleSessions.enteredAt, now - mostMilliseconds),
-      lte(consoleSessions.seenAt, now - idleMilliseconds),
+      lte(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
+      lte(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
     );
     writer.delete(consoleSessions).where(over).run();
     const row = { hash: hashToken(secret), actor, enteredBy, enteredAt: now, seenAt: now };
@@ -128,11 +128,14 @@ export function signOutEverywhere(store: Store, by: Auditor): number {
   });
 }
 
-function isOn(now: number) {
+function isActive(now: number) {
   const { consoleSessions } = tables;
-  return and(gt(consoleSessions.enteredAt, now - mostMilliseconds), gt(consoleSessions.seenAt, now - idleMilliseconds));
+  return and(
+    gt(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
+    gt(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
+  );
 }
 
 function asSession({ seenAt, ...row }: typeof tables.consoleSessions.$inferSelect): ConsoleSession {
-  return { ...row, endsAt: row.enteredAt + mostMilliseconds, idleEndsAt: seenAt + idleMilliseconds };
+  return { ...row, endsAt: row.enteredAt + MAX_AGE_MILLISECONDS, idleEndsAt: seenAt + IDLE_MILLISECONDS };
 }

@@ -3,14 +3,14 @@ import { consoleAssets } from "../assets.ts";
 import { ConsoleError } from "../errors.ts";
 
 /** Cache policy of the assets. Their names contain a hash of the content, so the content of a name never changes. */
-const storedForGood = "public, max-age=31536000, immutable";
+const immutable = "public, max-age=31536000, immutable";
 
-const packed = new Map<string, Uint8Array<ArrayBuffer>>();
+const compressedAssets = new Map<string, Uint8Array<ArrayBuffer>>();
 
 /** Returns the compressed content of an asset, which is compressed once because it never changes. */
 function compressed(name: string, text: string): Uint8Array<ArrayBuffer> {
-  const bytes = packed.get(name) ?? Bun.gzipSync(text, { level: 9 });
-  packed.set(name, bytes);
+  const bytes = compressedAssets.get(name) ?? Bun.gzipSync(text, { level: 9 });
+  compressedAssets.set(name, bytes);
   return bytes;
 }
 
@@ -27,8 +27,8 @@ export function pageRoutes(path: string) {
       .get("/assets/:name", async ({ params, request }) => {
         const { files } = await consoleAssets();
         const file = files.get(params.name);
-        if (file === undefined) throw new ConsoleError("not_found", "There is nothing here; load the page again.");
-        const headers = { "Content-Type": file.type, "Cache-Control": storedForGood, Vary: "Accept-Encoding" };
+        if (file === undefined) throw new ConsoleError("not_found", "There is no such file; load the page again.");
+        const headers = { "Content-Type": file.type, "Cache-Control": immutable, Vary: "Accept-Encoding" };
         if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) return new Response(file.text, { headers });
         return new Response(compressed(params.name, file.text), {
           headers: { ...headers, "Content-Encoding": "gzip" },

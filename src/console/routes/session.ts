@@ -5,10 +5,10 @@ import { Attempts } from "../attempts.ts";
 import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract/shared.ts";
 import {
   type ConsoleSession,
+  createDevice,
   deviceOf,
   hasPassword,
   isPassword,
-  nameDevice,
   type OpenedSession,
   type Sessions,
 } from "../entry/index.ts";
@@ -28,7 +28,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
       if (opened !== null) return opened;
       throw new ConsoleError(
         "link_not_valid",
-        "This link was used already, or is older than ten minutes. Make another: transcribe console.",
+        "This link was already used, or is older than ten minutes. Create another: transcribe console.",
       );
     }
     const sent = deviceCookieOf(request);
@@ -36,7 +36,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
       client: contextOf(request).client,
       device: sent === null ? null : deviceOf(store, sent, now()),
     };
-    if (await attempts.try(attempter, () => isPassword(store, body.password))) return sessions.enterByPassword();
+    if (await attempts.check(attempter, () => isPassword(store, body.password))) return sessions.enterByPassword();
     throw new ConsoleError("password_not_valid", "This is not the operator's password.");
   };
 
@@ -47,7 +47,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
       "/session",
       async ({ request, set }) => {
         const { session, secret } = await enter(request);
-        const device = nameDevice(store, now());
+        const device = createDevice(store, now());
         const cookies = [sessionCookie(secret, session, now(), isSecure(request))];
         if (device !== null) cookies.push(deviceCookie(device, now(), isSecure(request)));
         set.headers["set-cookie"] = cookies;

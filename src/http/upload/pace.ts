@@ -37,7 +37,7 @@ export class Pace {
   }
 
   /** Milliseconds that the sender may still take for its next bytes. Negative when it is too slow. */
-  get patience(): number {
+  get millisecondsLeft(): number {
     const { graceSeconds, bytesPerSecond, silenceSeconds } = this.#limits;
     const total = (graceSeconds + this.#arrived / bytesPerSecond) * 1000 - this.#waited;
     return Math.min(total, silenceSeconds * 1000 - this.#waitedSinceProgress);
@@ -67,11 +67,11 @@ export async function* readAtPace(body: ReadableStream<Uint8Array>, limits: Pace
     for (;;) {
       const expired = Promise.withResolvers<never>();
       const since = performance.now();
-      const timer = setTimeout(() => expired.reject(new TooSlowError("the sender is too slow")), pace.patience);
+      const timer = setTimeout(() => expired.reject(new TooSlowError("the sender is too slow")), pace.millisecondsLeft);
       const { done, value } = await Promise.race([reader.read(), expired.promise]).finally(() => clearTimeout(timer));
       if (done) return;
       pace.count(value.byteLength, performance.now() - since);
-      if (pace.patience < 0) throw new TooSlowError("the sender is too slow");
+      if (pace.millisecondsLeft < 0) throw new TooSlowError("the sender is too slow");
       yield value;
     }
   } finally {

@@ -8,9 +8,9 @@ import type { UploadFailure } from "./upload-failure.ts";
 export type SpaceRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
 
 /** Share of the free disk space that the unfinished uploads of one account may take together. */
-const accountShare = 1 / 5;
+const ACCOUNT_SHARE = 1 / 5;
 /** Number of bytes of an upload between two checks. Each check calls statfs, which takes microseconds. */
-const checkEveryBytes = 256 * 1024;
+const CHECK_INTERVAL_BYTES = 256 * 1024;
 
 /**
  * Disk space of uploads that have not arrived completely. Space is taken as bytes arrive, so an announced
@@ -27,8 +27,8 @@ export class UploadSpace {
   }
 
   /** Size of the largest upload that one account could ever send, with nothing else on the disk. */
-  get mostBytes(): number {
-    return Math.floor(this.#disk.capacityBytes("intake") * accountShare);
+  get capacityBytes(): number {
+    return Math.floor(this.#disk.capacityBytes("intake") * ACCOUNT_SHARE);
   }
 
   /**
@@ -38,14 +38,14 @@ export class UploadSpace {
     if (this.#disk.shortage(bytes, "intake") !== null) return "disk_full";
     const taken = this.#taken(accountId);
     // Bytes that have arrived are on the disk, which no longer counts them as free.
-    const share = (this.#disk.freeBytes("intake") + taken) * accountShare;
+    const share = (this.#disk.freeBytes("intake") + taken) * ACCOUNT_SHARE;
     return taken + bytes > share ? "account_share_full" : null;
   }
 
   /** Creates the reservation of an upload. It is empty at first and released when it is disposed of. */
   open(accountId: string): UploadReservation {
     let taken = 0;
-    let sinceCheck = checkEveryBytes;
+    let sinceCheck = CHECK_INTERVAL_BYTES;
     const add = (bytes: number) => {
       taken += bytes;
       const sum = this.#taken(accountId) + bytes;
@@ -55,7 +55,7 @@ export class UploadSpace {
     return {
       take: (bytes) => {
         sinceCheck += bytes;
-        if (sinceCheck >= checkEveryBytes) {
+        if (sinceCheck >= CHECK_INTERVAL_BYTES) {
           const refusal = this.refusal(accountId, bytes);
           if (refusal !== null) return refusal;
           sinceCheck = 0;

@@ -12,7 +12,7 @@ function endOf(arrivals: Iterable<Arrival>): number | "in time" {
   const pace = new Pace(uploadPace);
   let elapsed = 0;
   for (const [seconds, bytes] of arrivals) {
-    const patience = pace.patience / 1000;
+    const patience = pace.millisecondsLeft / 1000;
     if (patience < seconds) return Math.round(elapsed + patience);
     elapsed += seconds;
     pace.count(bytes, seconds * 1000);

@@ -92,6 +92,6 @@ describe("the disk space of unfinished uploads", () => {
   });
 
   test("bounds the largest upload that is ever taken by a fifth of the whole disk without its reserve", () => {
-    expect(disk({ freeBytes: 5 * MB }).space.mostBytes).toBe(Math.floor((1000 * MB - (1000 * MB) / 16) / 5));
+    expect(disk({ freeBytes: 5 * MB }).space.capacityBytes).toBe(Math.floor((1000 * MB - (1000 * MB) / 16) / 5));
   });
 });
