@@ -31,19 +31,19 @@ describe.if(ready)("the program in one file", () => {
   }, buildTimeout);
   afterAll(() => scope[Symbol.dispose]());
 
-  test("has its SHA-256 beside it", async () => {
+  test("has its SHA-256 in a file next to it", async () => {
     const sums = readFileSync(join(dirname(program), "SHA256SUMS"), "utf8");
     expect(sums).toContain(`${await digestFile(program, "sha256")}  ${basename(program)}\n`);
   });
 
-  test("names no path of the machine that made it, so that the same sources make the same bytes elsewhere", async () => {
+  test("contains no path of the machine that built it, so that builds are reproducible", async () => {
     const bytes = Buffer.from(await Bun.file(program).arrayBuffer());
     for (const path of [root, realpathSync(join(root, "node_modules")), defaultCacheRoot()]) {
       expect([path, bytes.indexOf(path)]).toEqual([path, -1]);
     }
   });
 
-  test("says what it is made of", async () => {
+  test("prints its version and its parts", async () => {
     const { stdout } = await transcribe("version", "--json");
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/);
     expect(JSON.parse(stdout)).toEqual({
@@ -60,11 +60,11 @@ describe.if(ready)("the program in one file", () => {
 
   const notice = Type.Object({ name: Type.String(), licence: Type.String(), text: Type.String({ minLength: 200 }) });
 
-  test("carries the notice of every part, and says where ffmpeg's source is", async () => {
+  test("contains the notice of every part and the source of ffmpeg", async () => {
     const list: unknown = JSON.parse((await transcribe("licenses", "--json")).stdout);
     if (!Value.Check(Type.Array(notice), list)) throw new Error("a notice has no name, licence or text");
     const names = list.map(({ name }) => name);
-    // Of the C library there is a part in the program that confines ffmpeg, which is linked statically.
+    // The program that confines ffmpeg is linked statically with the C library.
     const parts = ["Bun", "ONNX Runtime", "ffmpeg", "GNU C Library", "whisper.cpp and ggml", "elysia"];
     expect(names).toEqual(expect.arrayContaining(parts));
     const ffmpeg = list.find(({ name }) => name === "ffmpeg");
@@ -77,7 +77,7 @@ describe.if(ready)("the program in one file", () => {
       expect(stdout).toContain(text);
   });
 
-  test("is not turned into another one by the directory and environment that it is started in", async () => {
+  test("ignores code and settings of Bun in its directory and environment", async () => {
     const hostile = join(scope.path, "hostile");
     mkdirSync(hostile);
     const evil = join(hostile, "evil.ts");
@@ -104,7 +104,7 @@ describe.if(ready)("the program in one file", () => {
     }
   });
 
-  test("makes a PDF and a DOCX with the fonts that it carries", async () => {
+  test("writes a PDF and a DOCX with its own fonts", async () => {
     const input = join(scope.path, "export.jsonl");
     const text = "Hello. こんにちは。 مرحبا";
     const head = { title: null, name: "call", createdAt: 0, durationSeconds: 2, language: "en", speakers: [] };
@@ -120,7 +120,7 @@ describe.if(ready)("the program in one file", () => {
     }
   });
 
-  test("unpacks what the checkout has, once, though two start at once", async () => {
+  test("unpacks the parts of the checkout once, even if two start at once", async () => {
     const serve = async (data: string) => {
       const command = [program, "serve", "--port", "0", "--data-dir", join(scope.path, data)];
       const server = Bun.spawn(command, { cwd: empty, env, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
@@ -137,7 +137,7 @@ describe.if(ready)("the program in one file", () => {
     };
     const resident = await Promise.all([serve("data-1"), serve("data-2")]);
     for (const bytes of resident) {
-      // Those that were read to be unpacked are not held: the file has more than twice as many.
+      // The unpacked bytes are not kept in memory: the file has more than twice as many.
       expect(bytes).toBeGreaterThan(2e7);
       expect(bytes).toBeLessThan(1.5e8);
     }
@@ -156,14 +156,14 @@ describe.if(ready)("the program in one file", () => {
     expect(wrong).toEqual([]);
   }, 60_000);
 
-  test("a data directory that can't be made is what the server tells of, not its parts in it", async () => {
+  test("reports a data directory that can't be created, not the parts in it", async () => {
     const ran = await run([program, "serve", "--data-dir", "/proc/none"], { cwd: empty, env: { HOME: home } });
     expect([ran.exitCode, ran.stderr]).toEqual([1, expect.stringMatching(/^transcribe: .*--data-dir.*\n$/)]);
     expect(ran.stderr).not.toContain("runtime");
   });
 
   test.skipIf(!canMount)(
-    "doctor says that its parts can't be run where they lie, and accuses no processor",
+    "reports in doctor that its parts are on a file system without execution, and not a CPU problem",
     async () => {
       const data = join(scope.path, "noexec");
       mkdirSync(data, { mode: 0o700 });

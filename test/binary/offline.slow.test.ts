@@ -13,7 +13,7 @@ const ready = available("the program in one file without a network", sample);
 const canIsolate = offline(["true"]) !== null;
 if (!canIsolate) console.warn("SKIPPED: the program in one file without a network; namespaces need privileges");
 
-/** Runs a command, then ends the server that it says it started, and waits for that. */
+/** Runs a command, then stops the server that it started, and waits for its exit. */
 const andStopItsServer = `"$@" 2>"$said" && status=0 || status=$?
 cat "$said" >&2
 server=$(sed -n 's/.*(stop it: kill \\([0-9]*\\)).*/\\1/p' "$said")
@@ -21,14 +21,14 @@ kill "$server"
 while kill -0 "$server" 2>/dev/null; do sleep 0.1; done
 exit $status`;
 
-describe.if(ready && canIsolate)("where there is no network, no HOME worth the name and no privileges", () => {
+describe.if(ready && canIsolate)("without a network, a HOME directory and privileges,", () => {
   const scope = temporaryDirectory();
   const [program, recording, empty, home] = ["transcribe", "sample.wav", "empty", "home"].map((name) =>
     join(scope.path, name),
   ) as [string, string, string, string];
 
   beforeAll(async () => {
-    // Somebody else can go through it to what is theirs.
+    // Another user can traverse it.
     chmodSync(scope.path, 0o711);
     copyFileSync(await builtProgram(), program);
     copyFileSync(sample, recording);
@@ -39,7 +39,7 @@ describe.if(ready && canIsolate)("where there is no network, no HOME worth the n
   }, buildTimeout);
   afterAll(() => scope[Symbol.dispose]());
 
-  test("the file alone transcribes the sample, tells the speakers apart, and tries to reach nobody", async () => {
+  test("the program transcribes the sample with speaker labels, and opens no connection", async () => {
     const asNobody = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
     const quickstart = [program, "quickstart", "--port", "0", recording];
     const command = offline([...asNobody, "sh", "-c", andStopItsServer, "sh", ...quickstart]);

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { root } from "../support/checkout.ts";
 
-/** Long enough to pack all parts for the first time on a slow machine. */
+/** Long enough to build the program for the first time on a slow machine. */
 export const buildTimeout = 180_000;
 
-/** The program in one file, as scripts/build makes it of this checkout; seconds where it was built before. */
+/** Returns the single-file program that scripts/build builds from this checkout; takes seconds after the first time. */
 export async function builtProgram(): Promise<string> {
   if (process.env.TEST_PROGRAM !== undefined) return process.env.TEST_PROGRAM;
   const script = join(root, "scripts/support/build/index.ts");
@@ -21,11 +21,11 @@ export async function builtProgram(): Promise<string> {
 
 export interface RunOptions {
   readonly cwd: string;
-  /** All of it: nothing of the tests' environment is handed on. */
+  /** The complete environment: nothing of the tests' environment is inherited. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Runs a command line to its end. */
+/** Runs a command line until it exits. */
 export async function run(command: readonly string[], { cwd, env }: RunOptions) {
   const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);

@@ -8,7 +8,7 @@ import { Commands, newKeyShape, rotatedKeyShape, shapes } from "./support.ts";
 
 const patience = 60_000;
 
-describe("commands for accounts, workspaces and keys beside a running server", () => {
+describe("the commands for accounts, workspaces and keys, with a running server,", () => {
   const server = new ApiServer();
   afterAll(() => server[Symbol.dispose]());
   const commands = new Commands(server.dataDirectory.root);
@@ -19,7 +19,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   const secrets: string[] = [];
 
   test(
-    "an account and its key are made, and the key is taken with the next request",
+    "create an account and a key that the next request may use",
     async () => {
       const account = await commands.json(shapes.account, "accounts", "create", "acme");
       expect(account).toMatchObject({
@@ -58,7 +58,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   ];
   for (const [options, expected, code] of changes) {
     test(
-      `accounts set ${options.join(" ")}: the next request is ${code}`,
+      `set ${options.join(" ")} so that the next request gets ${code}`,
       async () => {
         expect(await commands.json(shapes.account, "accounts", "set", "acme", ...options)).toMatchObject(expected);
         expect(await outcome(new TestClient(server.baseUrl, secrets[0] ?? ""))).toBe(code);
@@ -68,7 +68,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   }
 
   test(
-    "accounts limits: set, one by one, they count with the next request, and default takes one back",
+    "set limits one by one, from the next request on, and reset them with default",
     async () => {
       const limits = async (...options: string[]) =>
         (await commands.json(shapes.account, "accounts", "limits", "acme", ...options)).limits;
@@ -95,7 +95,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   );
 
   test(
-    "a key that is pinned, of few scopes and with an end; workspaces are listed, and deleted when nothing needs them",
+    "create a key with a workspace, scopes and an expiry, and delete only unused workspaces",
     async () => {
       const workspace = await commands.json(shapes.workspace, "workspaces", "create", "sales", "--account", "acme");
       expect(await commands.json(Type.Array(shapes.workspace), "workspaces", "list", "--account", "acme")).toEqual([
@@ -123,7 +123,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   );
 
   test(
-    "keys rotate: both are taken within the overlap, the old one alone is refused without one",
+    "rotate keys: both are valid during the overlap, and without an overlap only the new one",
     async () => {
       const old = await commands.json(newKeyShape, "keys", "create", "--account", "acme");
       const next = await commands.json(rotatedKeyShape, "keys", "rotate", old.id, "--overlap", "12h");
@@ -139,7 +139,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   );
 
   test(
-    "lists are for programs and for people, and hold no secret",
+    "print lists for programs and for people, without secrets",
     async () => {
       const accounts = await commands.json(Type.Array(shapes.account), "accounts", "list");
       expect(accounts.map(({ name }) => name)).toEqual(["acme"]);
@@ -160,7 +160,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   );
 
   test(
-    "every change has a line in the audit log, and nothing else has: who, when, what, of which",
+    "record every change, and nothing else, in the audit log: user, time, action, subject",
     async () => {
       const entries = await commands.json(Type.Array(shapes.auditEntry), "audit", "--limit", "100");
       expect(new Set(entries.map(({ actor }) => actor))).toEqual(new Set([auditor().actor]));
@@ -168,7 +168,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
         "accounts.create",
         "keys.create",
         ...Array<string>(changes.length).fill("accounts.change"),
-        // One for each call that set something.
+        // One entry for each call that changed something.
         ...Array<string>(3).fill("accounts.change"),
         "workspaces.create",
         "keys.create",
@@ -190,7 +190,7 @@ describe("commands for accounts, workspaces and keys beside a running server", (
   );
 
   test(
-    "accounts delete takes everything of the account with it, at once, and nothing of another",
+    "delete an account with everything of it at once, and nothing of another account",
     async () => {
       const other = server.client("other");
       const kept = server.enterCompleted(other.accountId, 2);

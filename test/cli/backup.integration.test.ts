@@ -21,7 +21,7 @@ import { canMount, withSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
-// Each command is a process of its own, and a busy machine takes its time to start them.
+// Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);
 
 const main = join(import.meta.dir, "../../src/main.ts");
@@ -46,7 +46,7 @@ const restoreShape = Type.Object(
   strict,
 );
 
-/** A data directory with the rows of 0.1.0, in this version's schema. */
+/** Creates a data directory with the rows of 0.1.0 in the current schema. */
 function filled(path: string): DataDirectory {
   const directory = new DataDirectory(join(path, "data"));
   writeReleased("0.1.0", directory.databasePath);
@@ -61,12 +61,12 @@ const accountNames = (store: Store) =>
     .map((row) => row.name);
 
 describe("transcribe backup", () => {
-  test("copies what is in the database while others write to it, for its owner alone, without the recordings when told so", async () => {
+  test("copies the database during writes, readable only by its owner, and without recordings with --database-only", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const unlock = directory.lock();
     const store = openDatabase(directory.databasePath);
-    // In the write-ahead log alone, so a copy of the file would not have it.
+    // Only in the write-ahead log, so a copy of the file would not have it.
     store.$client.run("UPDATE accounts SET name = 'renamed'");
     writeFileSync(directory.filesOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2").upload, "12345");
     const target = join(parent.path, "copy.db");
@@ -78,7 +78,7 @@ describe("transcribe backup", () => {
     unlock();
   });
 
-  test("holds nothing that was deleted", async () => {
+  test("contains no deleted data", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const store = openDatabase(directory.databasePath);
@@ -91,7 +91,7 @@ describe("transcribe backup", () => {
     expect(readFileSync(later).includes("second speaker")).toBe(false);
   });
 
-  test("takes a new name among the backups where none is given", async () => {
+  test("creates a new name in backups/ by default", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
@@ -99,7 +99,7 @@ describe("transcribe backup", () => {
     expect(accountNames(openDatabase(file))).toEqual(["acme"]);
   });
 
-  test("refuses what it can't do, and leaves nothing half done", async () => {
+  test("refuses impossible targets, and leaves no partial file", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
@@ -118,7 +118,7 @@ describe("transcribe backup", () => {
     expect(readdirSync(join(directory.root, "backups")).filter((name) => name.startsWith("backup-"))).toEqual([]);
   });
 
-  test.skipIf(!canMount)("onto a full disk leaves nothing there and says so", () => {
+  test.skipIf(!canMount)("leaves nothing on a full disk, and reports it", () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     withSmallDisk("64k", (disk) => {
@@ -134,7 +134,7 @@ describe("transcribe backup", () => {
   });
 });
 
-test.skipIf(!canMount)("a command that finds the disk full says so, without a stack", () => {
+test.skipIf(!canMount)("a command reports a full disk without a stack", () => {
   withSmallDisk("300k", (disk) => {
     const root = join(disk, "data");
     const run = (...args: string[]) => {
@@ -150,20 +150,20 @@ test.skipIf(!canMount)("a command that finds the disk full says so, without a st
   });
 });
 
-/** Writes pieces of that size until nothing more goes in. */
+/** Writes chunks of this size until the disk is full. */
 function fill(path: string, size: number): void {
   const file = openSync(path, "w");
   try {
     for (;;) if (writeSync(file, Buffer.alloc(size)) < size) return;
   } catch {
-    // Full, which was the aim.
+    // The disk is full, as intended.
   } finally {
     closeSync(file);
   }
 }
 
 describe("transcribe restore", () => {
-  test("brings back what the backup holds and keeps what was there", async () => {
+  test("restores the content of the backup and stores the previous database", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
@@ -179,17 +179,17 @@ describe("transcribe restore", () => {
     expect(accountNames(openDatabase(restored.replaced ?? ""))).toEqual(["later"]);
     expect(statSync(directory.databasePath).mode & 0o777).toBe(0o600);
     expect(statSync(restored.replaced ?? "").mode & 0o077).toBe(0);
-    // Its open recordings begin again: what checkpoints speak of may not be on this disk.
+    // Its open recordings start again, because files of their checkpoints may be missing on this disk.
     expect(readdirSync(join(directory.root, "work"))).toEqual([]);
     const { $client } = openDatabase(directory.databasePath);
     expect($client.query("SELECT count(*) AS rows FROM checkpoints").get()).toEqual({ rows: 0 });
-    // Nor is anything kept of what was stored of one that was about to be completed.
+    // Stored results of an unfinished recording are removed, too.
     expect(
       $client.query("SELECT DISTINCT status FROM segments JOIN recordings ON recordings.id = recording_id").all(),
     ).toEqual([{ status: "completed" }]);
   });
 
-  test("takes a backup of an earlier version, which the next start upgrades", async () => {
+  test("restores a backup of an earlier version, which the next start upgrades", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = join(parent.path, "0.1.0.db");
@@ -199,7 +199,7 @@ describe("transcribe restore", () => {
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
   });
 
-  test("replaces a damaged database, whose log is not mixed with the new one", async () => {
+  test("replaces a damaged database without mixing its write-ahead log into the new one", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);
@@ -212,11 +212,11 @@ describe("transcribe restore", () => {
     expect(accountNames(openDatabase(directory.databasePath))).toEqual(["acme"]);
   });
 
-  test("killed at any moment leaves the one database or the other, whole", async () => {
+  test("leaves either database complete when it is killed", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const store = openDatabase(directory.databasePath);
-    // Large enough that a kill meets it at work.
+    // Large enough that the kill interrupts the work.
     store.$client.run("CREATE TABLE ballast AS SELECT randomblob(4000000) AS bytes");
     store.$client.close();
     const { file } = await new Commands(directory.root).json(backupShape, "backup", "--database-only");
@@ -243,7 +243,7 @@ describe("transcribe restore", () => {
     }
   });
 
-  test("leaves the database alone when it can't do it", async () => {
+  test("does not change the database when it fails", async () => {
     using parent = temporaryDirectory();
     const directory = filled(parent.path);
     const commands = new Commands(directory.root);

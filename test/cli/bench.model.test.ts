@@ -35,7 +35,7 @@ const shape = Type.Object(
   strict,
 );
 
-test("the steps' costs add up to what an hour yields", () => {
+test("the costs of the steps add up to the audio hours per hour", () => {
   const costs = { detect: 0.01, transcribe: 0.08, diarize: 0.01 };
   const rest = { threads: 1, device: "cpu", transcribedSeconds: 1, peakBytes: null };
   const { audioHoursPerHour, fiveHoursMinutes } = predict({ costs, languageSeconds: 8, ...rest });
@@ -44,7 +44,7 @@ test("the steps' costs add up to what an hour yields", () => {
 });
 
 describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
-  test("measures every step with the real models, and leaves nothing behind", async () => {
+  test("measures every step with the real models, and leaves no files", async () => {
     using directory = temporaryDirectory();
     const data = join(directory.path, "data");
     const environment = { TRANSCRIBE_ENGINE_THREADS: "1", TMPDIR: directory.path };
@@ -58,7 +58,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(readdirSync(directory.path)).toEqual([]);
   }, 600_000);
 
-  test("ends with its worker and its files when it is interrupted", async () => {
+  test("removes its worker and its files when it is interrupted", async () => {
     using directory = temporaryDirectory();
     const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "bench"], {
       env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: join(directory.path, "data") },
@@ -80,7 +80,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(readdirSync(directory.path)).toEqual([]);
   }, 180_000);
 
-  test("says in a line why nothing can be measured", async () => {
+  test("reports in one line why it can't measure", async () => {
     const { exitCode, stdout, stderr } = await runCli(["bench", "--seconds", "1"], {
       TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/model.bin",
     });

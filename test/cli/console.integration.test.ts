@@ -9,13 +9,13 @@ const patience = 60_000;
 const linkShape = Type.Object({ link: Type.String(), expires_at: Type.String() }, { additionalProperties: false });
 const endedShape = Type.Object({ sessions: Type.Integer() }, { additionalProperties: false });
 
-describe("transcribe console, beside a running server", () => {
+describe("transcribe console, with a running server,", () => {
   const server = new ConsoleServer();
   afterAll(() => server[Symbol.dispose]());
   const { root } = server.api.dataDirectory;
   const commands = new Commands(root);
 
-  /** Runs `console password` with this on its standard input. */
+  /** Runs `console password` with this standard input. */
   const setPassword = async (text: string) => {
     const command = programCommand("console", "password", "--data-dir", root);
     const child = Bun.spawn(command, { stdin: Buffer.from(text), stdout: "pipe", stderr: "pipe" });
@@ -24,7 +24,7 @@ describe("transcribe console, beside a running server", () => {
   };
 
   test(
-    "prints a link that opens the console, and says what stands in its way",
+    "prints a link that opens the console, and notes about obstacles",
     async () => {
       const plain = await commands.run("console");
       expect(plain.stdout).toMatch(/^http:\/\/127\.0\.0\.1:8787\/console\/#enter=[\w-]{43}\n$/);
@@ -52,7 +52,7 @@ describe("transcribe console, beside a running server", () => {
   );
 
   test(
-    "sets a password from standard input, and takes it away",
+    "sets a password from standard input, and removes it",
     async () => {
       expect(await setPassword("correct horse battery\nmore\n")).toEqual({
         ...{ exitCode: 0, stdout: "the password is set\n", stderr: "" },
@@ -80,7 +80,7 @@ describe("transcribe console, beside a running server", () => {
   );
 
   test(
-    "leaves each of these in the audit log, by the user who did it",
+    "records each change in the audit log with its user",
     async () => {
       const { stdout } = await commands.run("audit", "--limit", "50", "--json");
       const entries = JSON.parse(stdout) as { action: string; details: object }[];

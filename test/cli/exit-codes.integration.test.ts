@@ -6,7 +6,7 @@ import { Commands } from "./support.ts";
 
 const patience = 60_000;
 
-/** One row a command line: 2 for one that is wrong, 1 for one that can't be done, 0 for one that was. */
+/** Command lines with their exit codes. */
 describe("exit codes", () => {
   const directory = temporaryDirectory();
   const commands = new Commands(join(directory.path, "data"));
@@ -54,7 +54,7 @@ describe("exit codes", () => {
   ];
   for (const [exitCode, args, why] of rows) {
     test(
-      `${exitCode}: ${args.join(" ").replace(nowhere, "ID")}`,
+      `transcribe ${args.join(" ").replace(nowhere, "ID")} exits with ${exitCode}`,
       async () => {
         const result = await commands.run(...args);
         expect([result.exitCode, result.stderr]).toEqual([exitCode, expect.stringContaining(why)]);
@@ -68,7 +68,7 @@ describe("exit codes", () => {
   }
 
   test(
-    "what was refused is not in the audit log",
+    "a refused command has no entry in the audit log",
     async () => {
       const { stdout } = await commands.run("audit");
       expect(stdout.trim().split("\n")).toHaveLength(2);

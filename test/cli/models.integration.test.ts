@@ -38,10 +38,10 @@ const shownShape = Type.Object(
 );
 const findingsShape = Type.Array(Type.Object({ id: Type.String(), ok: Type.Boolean(), damage: maybeText }));
 
-// Seconds on a quiet machine, more on a busy one.
+// Takes seconds on an idle machine, and longer on a busy one.
 setDefaultTimeout(60_000);
 
-describe.if(available("commands for models", basePath))("commands for models", () => {
+describe.if(available("commands for models", basePath))("transcribe models", () => {
   const directory = temporaryDirectory();
   const data = join(directory.path, "data");
   const commands = new Commands(data);
@@ -50,7 +50,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
   beforeAll(() => copyAlteredModel(basePath, loud, "country"));
   afterAll(() => directory[Symbol.dispose]());
 
-  test("list names what the program brings and the official models, with what to know of them", async () => {
+  test("list prints the built-in and the official models with their properties", async () => {
     const rows = await commands.json(listShape, "models", "list");
     const row = (id: string) => rows.find((each) => each.id === id);
     expect(row("whisper-base")).toMatchObject({ state: "built_in", in_use: true, size_is_exact: true });
@@ -66,7 +66,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(stdout).toMatch(/^whisper-small +available +~466 MiB/m);
   });
 
-  test("import, verify and remove work on one model, and verify finds what became of it", async () => {
+  test("import, verify and remove work on one model, and verify finds damage", async () => {
     const imported = await commands.json(Type.Array(shownShape), "models", "import", loud, "--name", "mine");
     expect(imported).toMatchObject([{ id: "mine", in_catalogue: false, from: "ggml-loud.bin" }]);
     expect(await commands.json(findingsShape, "models", "verify", "mine")).toEqual([
@@ -81,7 +81,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(existsSync(file)).toBe(false);
   });
 
-  test("verify of a checkout's own damaged model says that scripts/setup brings it again", async () => {
+  test("verify of a checkout's damaged built-in model advises scripts/setup", async () => {
     const checkout = join(directory.path, "checkout");
     const damaged = join(checkout, "build/models/campplus.onnx");
     for (const part of ["src", "models", "package.json"])
@@ -97,7 +97,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(stderr).toBe("transcribe: campplus: damaged; repair: run scripts/setup\n");
   });
 
-  test("a bundle is made of what is installed and read on another machine", async () => {
+  test("bundle writes an installed model that another machine imports", async () => {
     await commands.run("models", "import", loud);
     const bundle = join(directory.path, "bundle.tar");
     await commands.json(Type.Array(shownShape), "models", "bundle", "whisper-loud", "-o", bundle);
@@ -107,7 +107,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     ]);
   });
 
-  test("pull comes through the environment's proxy, says what to do where there is no network, and leaves nothing", async () => {
+  test("pull uses the proxy of the environment, advises on machines without a network, and leaves nothing", async () => {
     const asked: string[] = [];
     using proxy = Bun.serve({
       port: 0,
@@ -165,7 +165,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(existsSync(join(data, "models/installed/whisper-hostile"))).toBe(false);
   });
 
-  test("use refuses a model that is cut off inside its vocabulary, and the one before stays in use", async () => {
+  test("use refuses a model that is cut off inside its vocabulary, and the previous one stays in use", async () => {
     await commands.run("models", "import", loud, "--name", "cut");
     truncateSync(join(data, "models/installed/cut/model.bin"), 200_000);
     const refusal = await commands.refusal("models", "use", "cut");
@@ -175,7 +175,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     await commands.run("models", "remove", "cut");
   });
 
-  test("use says that the settings win, and changes nothing", async () => {
+  test("use reports that the settings override it, and changes nothing", async () => {
     const { exitCode, stdout, stderr } = await runCli(["models", "use", "whisper-loud", "--data-dir", data], {
       TRANSCRIBE_ENGINE_WHISPER_MODEL: basePath,
     });
@@ -185,7 +185,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
     expect(rows.find(({ id }) => id === "whisper-base")?.in_use).toBe(true);
   });
 
-  test("a wrong command line ends with 2", async () => {
+  test("an invalid command line exits with 2", async () => {
     mkdirSync(data, { recursive: true });
     for (const args of [["bundle", "whisper-loud"], ["import"], ["use"], ["import", loud, "--name", "Ä/"]]) {
       expect((await commands.run("models", ...args)).exitCode).toBe(2);
@@ -193,7 +193,7 @@ describe.if(available("commands for models", basePath))("commands for models", (
   });
 });
 
-test("the progress of a download fits on a line and says how long it will take", () => {
+test("the progress of a download fits on a line and has the remaining time", () => {
   const mib = 1024 * 1024;
   const at = { doing: "x: download", done: 98 * mib, total: 466 * mib, rate: 5.4 * mib };
   expect(transferText(at)).toBe("x: download [#####                   ]  21 %  98 of 466 MiB, 5.4 MiB/s, 69 s left");

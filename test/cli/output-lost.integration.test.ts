@@ -5,7 +5,7 @@ import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const patience = 60_000;
-/** Every write to it fails as on a full disk. */
+/** A device on which every write fails as on a full disk. */
 const fullDisk = "/dev/full";
 
 describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDisk) ? "" : " (no /dev/full)"}`, () => {
@@ -14,7 +14,7 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
   const environment = { PATH: process.env.PATH, HOME: directory.path };
 
   test.each(["version", "accounts --help", "config show --json"])(
-    "%s: printed to a full disk is one line and exit code 1",
+    "%s prints one line and exits with 1 on a full disk",
     async (line) => {
       const stdout = openSync(fullDisk, "w");
       const command = Bun.spawn(programCommand(...line.split(" ")), {
@@ -34,7 +34,7 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
   );
 
   test(
-    "whose reader has gone ends without a word",
+    "a command whose reader exited exits silently",
     async () => {
       const command = Bun.spawn(
         ["/bin/sh", "-c", 'exec 3>&1; { "$@" 2>&3; echo "ended $?" >&3; } | true', "sh", ...programCommand("licenses")],
@@ -49,7 +49,7 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
   );
 
   test(
-    "a server whose log can't be written goes on",
+    "a server whose log can't be written continues",
     async () => {
       const stderr = openSync(fullDisk, "w");
       const server = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", join(directory.path, "data")), {

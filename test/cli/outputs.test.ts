@@ -6,8 +6,8 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const bytes = new TextEncoder().encode("new");
 
-describe("where transcripts go", () => {
-  test("nowhere, where neither a format nor a place was asked for", () => {
+describe("the outputs of a command line", () => {
+  test("are none without a format and an output", () => {
     expect(planOutputs(["a.mp3", "b.mp3"], {})).toEqual([null, null]);
   });
 
@@ -26,7 +26,7 @@ describe("where transcripts go", () => {
     expect(planOutputs(["a.mp3"], { output: path, format })).toEqual([{ format: expected, path }]);
   });
 
-  test("into a directory by the recordings' names, which can't lead out of it", () => {
+  test("are named after the recordings in a directory, and can't lead out of it", () => {
     using directory = temporaryDirectory();
     const names = [
       "/x/meeting.one.m4a",
@@ -48,7 +48,7 @@ describe("where transcripts go", () => {
     [["a.mp3"], "no/such/place.txt", "there is no directory"],
     [["a.mp3"], "there.txt", "--force"],
     [["there.mp3"], ".", "--force"],
-  ])("%p to %s is refused before anything is sent", (names, place, says) => {
+  ])("of %p to %s are refused before anything is sent", (names, place, says) => {
     using directory = temporaryDirectory();
     writeFileSync(join(directory.path, "there.txt"), "old");
     const output = place === "-" ? place : `${directory.path}/${place}`;
@@ -56,7 +56,7 @@ describe("where transcripts go", () => {
     expect(readdirSync(directory.path)).toEqual(["there.txt"]);
   });
 
-  test("no transcript is printed where JSON is; a file of its own, and JSON alone, are fine", () => {
+  test("can't include JSON and a transcript on standard output, but can be JSON and a file", () => {
     using directory = temporaryDirectory();
     const json = { json: true };
     for (const options of [{ output: "-" }, { format: "srt" as const }, { output: "-", format: "vtt" as const }]) {
@@ -69,15 +69,15 @@ describe("where transcripts go", () => {
   });
 });
 
-describe("a transcript that is written", () => {
-  test("is there whole, with nothing beside it", async () => {
+describe("a written transcript", () => {
+  test("is complete, without other files", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "new.txt");
     await writeOutput(path, bytes, false);
     expect([readFileSync(path, "utf8"), readdirSync(directory.path)]).toEqual(["new", ["new.txt"]]);
   });
 
-  test("overwrites nothing that came meanwhile, not even a broken link, unless it is told to", async () => {
+  test("overwrites no existing file and no broken link without --force", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "old.txt");
     writeFileSync(path, "old");
@@ -92,12 +92,12 @@ describe("a transcript that is written", () => {
     expect(readdirSync(directory.path).sort()).toEqual(["link.txt", "old.txt"]);
   });
 
-  test("never takes a device's place", async () => {
+  test("never replaces a device", async () => {
     await writeOutput("/dev/null", bytes, true);
     expect(await Bun.file("/dev/null").text()).toBe("");
   });
 
-  test("says where it could not be written", async () => {
+  test("reports the path that could not be written", async () => {
     await expect(writeOutput("/proc/no/where.txt", bytes, false)).rejects.toThrow("can't write /proc/no/where.txt");
   });
 });

@@ -3,8 +3,8 @@ import { escapedJson, fitted, printable, printableText } from "../../src/cli/pri
 
 const evil = "a\x1b[31m\r\x00\x7f\x9bK\u202eb\u2028\ud800c";
 
-test("nothing that steers a terminal is left, and what is read stays", () => {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what must not be there
+test("printable text has no control characters of a terminal, and keeps the rest", () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these characters are not allowed
   const steering = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2028\ud800]/;
   for (const shown of [printable(evil), printableText(evil), escapedJson(evil)]) expect(shown).not.toMatch(steering);
   expect(printable("Grüße, 会議 👩‍👩‍👧 مرحبا")).toBe("Grüße, 会議 👩‍👩‍👧 مرحبا");
@@ -12,7 +12,7 @@ test("nothing that steers a terminal is left, and what is read stays", () => {
   expect(printableText("a\r\nb\tc\n")).toBe("a\nb\tc\n");
 });
 
-test("JSON with escapes reads back as it was", () => {
+test("escaped JSON parses to the original value", () => {
   const value = { text: evil, list: ["\u0085", "line\nline"] };
   expect(JSON.parse(escapedJson(value))).toEqual(value);
 });

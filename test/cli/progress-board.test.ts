@@ -5,7 +5,7 @@ import { Screen } from "./screen.ts";
 const capable = { TERM: "xterm-256color", LANG: "en_GB.UTF-8" };
 const redrawn = () => Bun.sleep(300);
 
-test("each recording has its line, drawn over in place; what is printed goes above", async () => {
+test("each recording has a line that is redrawn in place, and other output appears above", async () => {
   const screen = new Screen(70);
   using board = new ProgressBoard(screen, capable);
   const [one, two] = [board.row("meeting.m4a"), board.row("talk.mp3")];
@@ -26,7 +26,7 @@ test("each recording has its line, drawn over in place; what is printed goes abo
   expect(screen.text).toBe("said by somebody\nmeeting.m4a → meeting.srt");
 });
 
-test("it is drawn a few times a second at most, and not at all while nothing changes", async () => {
+test("the board is redrawn at most a few times per second, and only after changes", async () => {
   const screen = new Screen();
   using board = new ProgressBoard(screen, capable);
   const row = board.row("a");
@@ -39,7 +39,7 @@ test("it is drawn a few times a second at most, and not at all while nothing cha
   expect(screen.writes).toBe(drawn);
 });
 
-test("a terminal that gets narrower, or wider, shows each line once", async () => {
+test("a terminal that becomes narrower or wider shows each line once", async () => {
   const screen = new Screen(100);
   using board = new ProgressBoard(screen, capable);
   screen.write("before\n");
@@ -53,7 +53,7 @@ test("a terminal that gets narrower, or wider, shows each line once", async () =
   }
 });
 
-test("wide letters are counted as they are shown", async () => {
+test("wide characters count as two columns", async () => {
   const screen = new Screen(64);
   using board = new ProgressBoard(screen, capable);
   for (const name of ["会議の録音.mp3", "a.mp3", "会".repeat(80)]) board.row(name).show("decode", 0);
@@ -64,7 +64,7 @@ test("wide letters are counted as they are shown", async () => {
   expect(new Set(barColumns).size).toBe(1);
 });
 
-test("more recordings than rows are counted, not shown", async () => {
+test("recordings that don't fit the terminal are counted", async () => {
   const screen = new Screen();
   screen.rows = 6;
   using board = new ProgressBoard(screen, capable);
@@ -73,7 +73,7 @@ test("more recordings than rows are counted, not shown", async () => {
   expect(screen.text.split("\n")).toEqual([...[0, 1, 2].map((n) => expect.stringContaining(`${n}.mp3`)), "and 7 more"]);
 });
 
-test("names and steps of others can't steer the terminal", async () => {
+test("untrusted names and steps send no control characters to the terminal", async () => {
   const screen = new Screen();
   using board = new ProgressBoard(screen, capable);
   const row = board.row("\x1b[2J\x1b]0;title\x07evil\u202egpj.mp3");
@@ -85,7 +85,7 @@ test("names and steps of others can't steer the terminal", async () => {
   expect(screen.text).toBe("\u{fffd}[1A done");
 });
 
-test("letters beyond ASCII are left out where the locale has none", async () => {
+test("a locale without UTF-8 gets only ASCII characters", async () => {
   const screen = new Screen();
   using board = new ProgressBoard(screen, { TERM: "vt100" });
   board.row("a.mp3").show("upload", 55);
@@ -93,7 +93,7 @@ test("letters beyond ASCII are left out where the locale has none", async () => 
   expect(screen.text).toBe("a.mp3  ###########---------   55 %  upload");
 });
 
-test("a terminal that can't be drawn over gets a line for each step", () => {
+test("a terminal without redrawing gets a line for each step", () => {
   const screen = new Screen();
   using board = new ProgressBoard(screen, { TERM: "dumb" });
   const row = board.row("a.mp3");
@@ -103,7 +103,7 @@ test("a terminal that can't be drawn over gets a line for each step", () => {
   expect(screen.text).toBe("a.mp3: upload\na.mp3: decode\ndone");
 });
 
-test("nothing is written into a pipe", async () => {
+test("a pipe receives nothing from the board", async () => {
   const written: string[] = [];
   using board = new ProgressBoard({ write: (text) => written.push(text) }, capable);
   const row = board.row("a.mp3");
@@ -114,7 +114,7 @@ test("nothing is written into a pipe", async () => {
   expect(written).toEqual([]);
 });
 
-test("what is disposed of leaves a clean line and hears no more of the terminal", async () => {
+test("a disposed board removes its rows and its listeners", async () => {
   const screen = new Screen();
   {
     using board = new ProgressBoard(screen, capable);

@@ -8,7 +8,7 @@ import { Commands, shapes } from "./support.ts";
 const patience = 60_000;
 const list = Type.Array(shapes.recording);
 
-describe("commands for recordings beside a running server", () => {
+describe("transcribe recordings, with a running server,", () => {
   const server = new ApiServer();
   afterAll(() => server[Symbol.dispose]());
   const commands = new Commands(server.dataDirectory.root);
@@ -21,7 +21,7 @@ describe("commands for recordings beside a running server", () => {
   const statusOf = async (id: string, by = client) => (await by.get(id)).status;
 
   test(
-    "list: newest first, of all accounts or one, by status, as many as asked for",
+    "list prints recordings newest first, by account and status, up to the limit",
     async () => {
       const cases: [string[], string[]][] = [
         [[], [queued, processing, completed, failed]],
@@ -51,7 +51,7 @@ describe("commands for recordings beside a running server", () => {
   );
 
   test(
-    "show names the true cause, which the API does not",
+    "show prints the internal cause of a failure, which the API does not",
     async () => {
       expect(await commands.json(shapes.recording, "recordings", "show", failed)).toMatchObject({
         id: failed,
@@ -66,7 +66,7 @@ describe("commands for recordings beside a running server", () => {
   );
 
   test(
-    "hold keeps a client from deleting, and the operator too, until release",
+    "hold prevents deletion by a client and by the operator until release",
     async () => {
       const held = await commands.json(shapes.recording, "recordings", "hold", completed);
       expect(held.held_since).not.toBeNull();
@@ -82,7 +82,7 @@ describe("commands for recordings beside a running server", () => {
   );
 
   test(
-    "cancel ends what waits and what runs as failed, internal; gives its audio back; and can't end it twice",
+    "cancel fails queued and processing recordings as internal, refunds their audio, and refuses failed ones",
     async () => {
       server.usage.admit(client.accountId, processing, 1000, server.now());
       server.usage.chargeAudio(processing, 60, 1000);
@@ -105,7 +105,7 @@ describe("commands for recordings beside a running server", () => {
   );
 
   test(
-    "delete takes files and text of one that has ended, and no other",
+    "delete removes files and transcript of a completed or failed recording, and refuses others",
     async () => {
       const open = server.enterProcessing(client.accountId);
       const ended = server.enterCompleted(client.accountId, 400);
@@ -121,7 +121,7 @@ describe("commands for recordings beside a running server", () => {
   );
 
   test(
-    "every change has a line in the audit log; what changed nothing has none",
+    "every change has an entry in the audit log, and a refused change has none",
     async () => {
       const entries = await commands.json(Type.Array(shapes.auditEntry), "audit");
       const ofRecordings = entries.filter(({ action }) => action.startsWith("recordings.")).reverse();

@@ -33,13 +33,13 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { withinReach } from "../support/within-reach.ts";
 import { Commands, shapes } from "./support.ts";
 
-// Each command is a process of its own, and a busy machine takes its time to start them.
+// Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(180_000);
 
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: root in a data directory of another user; it takes root");
 
-/** A user without a name, and so without further groups. */
+/** A user without a name, and so without additional groups. */
 const owner = 54_321;
 const anything = Type.Object({}, { additionalProperties: true });
 
@@ -49,7 +49,7 @@ function give(path: string): void {
   for (const name of readdirSync(path)) give(join(path, name));
 }
 
-/** A data directory of the owner, with one recording that waits, and a directory of root's that it must not touch. */
+/** A data directory of the owner with one queued recording, and a directory of root that commands must not touch. */
 function place() {
   const scope = temporaryDirectory();
   chmodSync(scope.path, 0o755);
@@ -72,7 +72,7 @@ function place() {
   };
 }
 
-/** Everything of a tree that a command could have changed. */
+/** Returns all properties of a tree that a command could have changed. */
 function stateOf(path: string): unknown[] {
   return ["", ...readdirSync(path, { recursive: true }).map(String)].toSorted().map((name) => {
     const stats = lstatSync(join(path, name));
@@ -87,7 +87,7 @@ function stateOf(path: string): unknown[] {
   });
 }
 
-/** Who owns what lies in a directory; not what links in it lead to. */
+/** Returns the owners of the files in a directory, without following links. */
 function ownersIn(path: string): Set<number> {
   const owners = readdirSync(path, { withFileTypes: true }).flatMap((entry) => [
     lstatSync(join(path, entry.name)).uid,
@@ -107,7 +107,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     ["state", "server.lock"],
   ];
   test.each(traps.map((names) => [names.join(", "), names] as const))(
-    "reads and changes nothing where links lead in the place of %s, and makes what is its owner's",
+    "follows no links in the place of %s, and creates files of the owner",
     async (_, names) => {
       using made = place();
       const { root } = made.directory;
@@ -137,7 +137,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     },
   );
 
-  test("mends and reports in doctor what is the owner's, and nothing that links lead to", async () => {
+  test("repairs and reports in doctor only files of the owner, and follows no links", async () => {
     using made = place();
     const { root, incoming, state } = made.directory;
     mkdirSync(join(root, "models"));
@@ -158,7 +158,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(stateOf(made.outside)).toEqual(before);
     const { checks } = JSON.parse(stdout) as { checks: { id: string; status: string; advice: string | null }[] };
     const rights = checks.find(({ id }) => id === "data.rights");
-    // Root's own file is not given away: its owner may have moved it here.
+    // A file of root keeps its owner, because another user may have moved it here.
     expect([rights?.status, rights?.advice]).toEqual(["warning", expect.stringContaining(`sudo chown -h ${owner}:`)]);
     expect([statSync(root).mode & 0o777, lstatSync(join(root, "roots")).uid]).toEqual([0o700, 0]);
     expect(readdirSync(incoming)).toEqual(["link"]);
@@ -186,43 +186,40 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     ["serve", ["serve", "--port", "0"], () => "models/installed/mine/model.json"],
     ["backup", ["backup"], ({ id }) => `uploads/${id}`],
   ];
-  test.each(readers)(
-    "has no rights but the owner's, in any thread, when %s reads there",
-    async (_, command, pipeOf) => {
-      using made = place();
-      const { root, databasePath } = made.directory;
-      const database = new Database(databasePath);
-      database.run("INSERT INTO chosen_models VALUES ('speech', 'mine', 0)");
-      database.close(true);
-      const pipe = join(root, pipeOf(made));
-      mkdirSync(dirname(pipe), { recursive: true });
-      rmSync(pipe, { force: true });
-      expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
-      give(root);
-      const child = Bun.spawn([...programCommand(...command), "--data-dir", root], {
-        env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "", ...programSettings },
-        ...({ stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const),
-      });
-      try {
-        const writer = await reader(pipe, () => child.exitCode !== null);
-        const rights = readdirSync(`/proc/${child.pid}/task`).map((thread) =>
-          /^Uid:.*\nGid:.*$|^Groups:.*$|^CapEff:.*$/gm
-            [Symbol.match](readFileSync(`/proc/${child.pid}/task/${thread}/status`, "utf8"))
-            ?.map((line) => line.trim()),
-        );
-        closeSync(writer);
-        const four = Array.from({ length: 4 }, () => owner).join("\t");
-        const expected = [`Uid:\t${four}\nGid:\t${four}`, `Groups:\t${owner}`, "CapEff:\t0000000000000000"];
-        expect(rights.length).toBeGreaterThan(1);
-        for (const each of rights) expect(each?.toSorted()).toEqual(expected.toSorted());
-      } finally {
-        child.kill("SIGKILL");
-        await child.exited;
-      }
-    },
-  );
+  test.each(readers)("has only the owner's rights in all threads when %s reads there", async (_, command, pipeOf) => {
+    using made = place();
+    const { root, databasePath } = made.directory;
+    const database = new Database(databasePath);
+    database.run("INSERT INTO chosen_models VALUES ('speech', 'mine', 0)");
+    database.close(true);
+    const pipe = join(root, pipeOf(made));
+    mkdirSync(dirname(pipe), { recursive: true });
+    rmSync(pipe, { force: true });
+    expect(Bun.spawnSync(["mkfifo", pipe]).exitCode).toBe(0);
+    give(root);
+    const child = Bun.spawn([...programCommand(...command), "--data-dir", root], {
+      env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "", ...programSettings },
+      ...({ stdin: "ignore", stdout: "ignore", stderr: "ignore" } as const),
+    });
+    try {
+      const writer = await reader(pipe, () => child.exitCode !== null);
+      const rights = readdirSync(`/proc/${child.pid}/task`).map((thread) =>
+        /^Uid:.*\nGid:.*$|^Groups:.*$|^CapEff:.*$/gm
+          [Symbol.match](readFileSync(`/proc/${child.pid}/task/${thread}/status`, "utf8"))
+          ?.map((line) => line.trim()),
+      );
+      closeSync(writer);
+      const four = Array.from({ length: 4 }, () => owner).join("\t");
+      const expected = [`Uid:\t${four}\nGid:\t${four}`, `Groups:\t${owner}`, "CapEff:\t0000000000000000"];
+      expect(rights.length).toBeGreaterThan(1);
+      for (const each of rights) expect(each?.toSorted()).toEqual(expected.toSorted());
+    } finally {
+      child.kill("SIGKILL");
+      await child.exited;
+    }
+  });
 
-  test("writes a backup to where root alone may write, and reads one from there", async () => {
+  test("writes and reads a backup in a directory that only root may write to", async () => {
     using made = place();
     const target = join(made.outside, "backup.tar");
     const alone = join(made.outside, "copy.db");
@@ -243,17 +240,17 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(await made.commands.refusal("backup", join(made.outside, "none/x"))).toContain("can't write the backup");
   });
 
-  test("leaves nothing where root alone may write of a backup that failed", async () => {
+  test("leaves nothing of a failed backup in a directory that only root may write to", async () => {
     using made = place();
     writeFileSync(made.directory.databasePath, "no database");
     const before = stateOf(made.outside);
     await made.commands.refusal("backup", join(made.outside, "backup.tar"));
-    // The process that keeps root's rights sees the end of the other, and removes what it left.
+    // The process that keeps root's rights detects the exit of the other one and removes its file.
     while (readdirSync(made.outside).length > 2) await Bun.sleep(5);
     expect(stateOf(made.outside).slice(1)).toEqual(before.slice(1));
   });
 
-  test("opens a file that the owner could have exchanged with the owner's rights", async () => {
+  test("opens a file that the owner could have replaced with the owner's rights", async () => {
     using made = place();
     const links = join(made.directory.root, "backups");
     mkdirSync(links);
@@ -272,14 +269,14 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(stateOf(made.outside)).toEqual(before);
   });
 
-  test("refuses a damaged model that root alone may read by the name that root gave it", async () => {
+  test("refuses a damaged model that only root may read under the name that root used", async () => {
     using made = place();
     const model = join(made.outside, "ggml-damaged.bin");
     writeFileSync(model, smallWhisper().bytes.subarray(0, -1), { mode: 0o600 });
     expect(await made.commands.refusal("models", "import", model)).toContain(`${model} is a damaged whisper model`);
   });
 
-  test("opens with the owner's rights what a further group of the owner could have exchanged", () => {
+  test("opens a file that another group of the owner could have replaced with the owner's rights", () => {
     using made = place();
     const further = 54_322;
     const shared = join(made.path, "shared");
@@ -300,7 +297,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(openedWith(0o750)).toBe(`true 0\n${groups}`);
   });
 
-  test("follows links to another disk that its owner may use", async () => {
+  test("follows links to another disk that the owner may use", async () => {
     using made = place();
     const disk = join(made.path, "disk");
     mkdirSync(disk);
@@ -310,7 +307,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect([readdirSync(disk).length, ownersIn(disk)]).toEqual([1, new Set([owner])]);
   });
 
-  test("makes a data directory in another user's directory as that user", async () => {
+  test("creates a data directory in another user's directory as that user", async () => {
     using made = place();
     const home = join(made.path, "home");
     mkdirSync(home);
@@ -319,7 +316,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(ownersIn(home)).toEqual(new Set([owner]));
   });
 
-  test("refuses a data directory that strangers could exchange, and says who", async () => {
+  test("refuses a data directory that other users could replace, and names them", async () => {
     using made = place();
     const strangers = join(made.path, "strangers");
     mkdirSync(strangers);
@@ -337,7 +334,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     }
   });
 
-  test("without the right to become its owner does nothing, and says what to do", async () => {
+  test("does nothing without the right to become the owner, and prints what to do", async () => {
     using made = place();
     const before = stateOf(made.directory.root);
     const command = programCommand("recordings", "list", "--data-dir", made.directory.root);
@@ -354,7 +351,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
 
 const isNativeReady = isFromSource && available("root and models of another user", basePath);
 describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of another user", () => {
-  /** Runs a command with the program within the owner's reach. */
+  /** Runs a command with a copy of the program that the owner can access. */
   async function run(made: ReturnType<typeof place>, ...args: string[]) {
     const scratch = join(made.path, `scratch-${Bun.randomUUIDv7()}`);
     mkdirSync(scratch);
@@ -366,7 +363,7 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     return { exitCode: await child.exited, stdout, stderr };
   }
 
-  test("takes it in from where root alone may read, and computes with it as the owner, who can't reach further", async () => {
+  test("imports it from a directory that only root may read, and runs it with the rights of the owner", async () => {
     using made = place();
     const mine = join(made.outside, "ggml-loud.bin");
     copyAlteredModel(basePath, mine, "country");
@@ -375,17 +372,17 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
     const used = await run(made, "models", "use", "whisper-loud", "--json");
     expect([used.exitCode, used.stderr]).toEqual([0, ""]);
-    // Found sound by self-tests, whose verdicts the owner keeps.
+    // The self-tests passed, and their verdicts belong to the owner.
     expect(existsSync(made.directory.verdicts)).toBe(true);
     expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
 
-    // A bundle goes to where root alone may write.
+    // A bundle is written to a directory that only root may write to.
     const bundle = join(made.outside, "models.bundle");
     const bundled = await run(made, "models", "bundle", "whisper-loud", "-o", bundle, "--json");
     expect([bundled.exitCode, bundled.stderr]).toEqual([0, ""]);
     expect([statSync(bundle).uid, readdirSync(made.outside).length]).toEqual([0, 4]);
 
-    // The owner has root read another file in its place.
+    // The owner replaces the file by a link to another one.
     const model = join(made.directory.root, "models/installed/whisper-loud/model.bin");
     rmSync(model);
     symlinkSync(mine, model);
@@ -397,7 +394,7 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     expect(ownersIn(made.directory.root)).toEqual(new Set([owner]));
   });
 
-  test("runs no recording of root's with it", async () => {
+  test("transcribes no recording of root with it", async () => {
     using made = place();
     const folder = join(made.directory.root, "models/installed/mine");
     mkdirSync(folder, { recursive: true });

@@ -1,8 +1,8 @@
 import type { ScreenStream } from "../../src/cli/progress-board.ts";
 
 /**
- * A small terminal: what a person sees after everything that was written. It knows line ends, carriage returns, cursor up,
- * erasing to the end of a line and of the screen; lines that are too long go on in the next row.
+ * A small terminal that shows the result of everything that was written. It supports line feeds, carriage returns,
+ * cursor up, and erasing to the end of a line and of the screen. Long lines continue in the next row.
  */
 export class Screen implements ScreenStream {
   readonly isTTY = true;
@@ -30,7 +30,7 @@ export class Screen implements ScreenStream {
     return this.#listeners.size;
   }
 
-  /** Makes it narrower or wider, as terminals do: long lines are broken anew, and the cursor stays at its letter. */
+  /** Changes the width like a terminal: long lines are wrapped again, and the cursor stays at its character. */
   resize(columns: number): void {
     const rows: string[][] = [];
     let cursorRow = 0;
@@ -46,11 +46,11 @@ export class Screen implements ScreenStream {
 
   write(text: string): void {
     this.writes += 1;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what a terminal reads
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal reads escape sequences
     for (const [piece] of text.matchAll(/\x1b\[(\d*)([A-Za-z])|./gsu)) this.#take(piece);
   }
 
-  /** The lines, without empty ones at the end. */
+  /** The lines without empty ones at the end. */
   get text(): string {
     return this.#lines
       .map((line) => line.join("").trimEnd())

@@ -5,14 +5,14 @@ import { canSeeProcesses } from "../e2e/processes.ts";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** The signals that a process has taken into its own hands (proc(5)), as a bit mask. */
+/** Returns the signals that a process handles (proc(5)), as a bit mask. */
 function signalsTaken(pid: number): bigint {
   const mask = /^SigCgt:\s+([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return BigInt(`0x${mask}`);
 }
 
 test.skipIf(!canSeeProcesses)(
-  `a server that is sent SIGHUP again and again while it starts does start, and reads its settings again${canSeeProcesses ? "" : " (no /proc)"}`,
+  `a server that gets SIGHUP repeatedly while it starts does start, and reloads its settings${canSeeProcesses ? "" : " (no /proc)"}`,
   async () => {
     using directory = temporaryDirectory();
     const server = Bun.spawn(programCommand("serve", "--port", "0", "--data-dir", join(directory.path, "data")), {

@@ -21,13 +21,13 @@ describe("a server that can't start", () => {
       "TRANSCRIBE_SERVER_TLS_CERTIFICATE: set both server.tls_certificate and",
     ],
     [
-      "a certificate that is not there",
+      "a missing certificate",
       { TRANSCRIBE_SERVER_TLS_CERTIFICATE: "/no/a.pem", TRANSCRIBE_SERVER_TLS_KEY: "/no/a.key" },
       1,
       "server.tls_certificate, server.tls_key: can't read /no/a.pem",
     ],
     [
-      "a model that is not there",
+      "a missing model",
       { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" },
       1,
       "engine.whisper_model: no model /no/such.bin is installed, and no file is there of that name",
@@ -45,7 +45,7 @@ describe("a server that can't start", () => {
       "engine.whisper_model: /etc/passwd is not a whisper model in ggml form",
     ],
   ];
-  test.each(cases)("for %s says so without a stack, and ends", async (_what, environment, exitCode, message) => {
+  test.each(cases)("reports %s without a stack, and exits", async (_what, environment, exitCode, message) => {
     using directory = temporaryDirectory();
     const result = await runCli(["serve", "--port", "0", "--data-dir", directory.path], environment);
     expect(result.exitCode).toBe(exitCode);
@@ -53,7 +53,7 @@ describe("a server that can't start", () => {
     expect(result.stderr).not.toMatch(/^\s+at |\.ts/m);
   });
 
-  test("for a model whose tensor table is damaged says what is wrong with it once, and ends", async () => {
+  test("reports the fault of a model with a damaged tensor table once, and exits", async () => {
     using directory = temporaryDirectory();
     const model = join(directory.path, "damaged.bin");
     const { bytes } = smallWhisper();
@@ -66,7 +66,7 @@ describe("a server that can't start", () => {
     ]);
   });
 
-  test("on a port that another program has says so, and ends with its worker", async () => {
+  test("reports a port that another program uses, and exits with its worker", async () => {
     using directory = temporaryDirectory();
     const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
     try {

@@ -4,7 +4,7 @@ import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test.each(["SIGTERM", "SIGINT"] as const)(
-  "a server that is sent %s as soon as it says that it serves stops in order",
+  "a server that gets %s as soon as it is ready stops gracefully",
   async (signal) => {
     using directory = temporaryDirectory();
     const command = programCommand("serve", "--port", "0", "--data-dir", join(directory.path, "data"));

@@ -26,9 +26,9 @@ function statusIn(stdout: string) {
   return parsed;
 }
 
-describe("service status", () => {
+describe("transcribe service status", () => {
   test(
-    "ends with 0 while the server takes work, and names it",
+    "exits with 0 while the server is ready, and prints its address",
     async () => {
       await using server = new TestServer();
       await server.start();
@@ -50,7 +50,7 @@ describe("service status", () => {
   );
 
   test(
-    "looks at a data directory that is not there without making it",
+    "does not create a missing data directory",
     async () => {
       using directory = temporaryDirectory();
       const data = join(directory.path, "data");
@@ -62,7 +62,7 @@ describe("service status", () => {
   );
 });
 
-describe("service install and uninstall", () => {
+describe("transcribe service install and uninstall", () => {
   const refused: [number, string[], string][] = [
     [1, ["install", "--no-start"], "scripts/build"],
     [1, ["install", "--config", "relative.toml"], "--config"],
@@ -74,10 +74,10 @@ describe("service install and uninstall", () => {
   ];
   for (const [exitCode, args, why] of refused) {
     test(
-      `${exitCode}: service ${args.join(" ")}`,
+      `exit with ${exitCode} after ${args.join(" ")}`,
       async () => {
         using directory = temporaryDirectory();
-        // Should one of them not refuse, it is this tree that it changes.
+        // A command that does not refuse changes only this tree.
         const elsewhere = args[0] === "nonsense" ? [] : ["--root", directory.path];
         const result = await runCli(["service", ...args, ...elsewhere]);
         expect([result.exitCode, result.stdout, result.stderr]).toEqual([exitCode, "", expect.stringContaining(why)]);

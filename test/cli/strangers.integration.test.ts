@@ -6,7 +6,7 @@ import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
 
-// Each command is a process of its own, and a busy machine takes its time to start them.
+// Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);
 
 const isRoot = process.geteuid?.() === 0;
@@ -20,15 +20,15 @@ function give(path: string): void {
   for (const name of readdirSync(path)) give(join(path, name));
 }
 
-/** A directory that the stranger can go through. */
+/** A directory that the stranger can traverse. */
 function openDirectory() {
   const directory = temporaryDirectory();
   chmodSync(directory.path, 0o755);
   return directory;
 }
 
-describe.skipIf(!isRoot)("root in the data directory of a service's user", () => {
-  test("makes what is the user's, and is in the audit log as root", async () => {
+describe.skipIf(!isRoot)("a command of root in the data directory of the service's user", () => {
+  test("creates files of that user, and is in the audit log as root", async () => {
     using parent = openDirectory();
     const { root } = new DataDirectory(join(parent.path, "data"));
     give(root);
@@ -40,7 +40,7 @@ describe.skipIf(!isRoot)("root in the data directory of a service's user", () =>
     expect((await commands.run("audit")).stdout).not.toContain(String(stranger));
   });
 
-  test("tries nothing in a stranger's folder", async () => {
+  test("does nothing in a stranger's directory", async () => {
     using parent = temporaryDirectory();
     const { root } = new DataDirectory(join(parent.path, "data"));
     give(root);
@@ -51,7 +51,7 @@ describe.skipIf(!isRoot)("root in the data directory of a service's user", () =>
   });
 });
 
-describe.skipIf(!isRoot)("a data folder that the client happens to stand beside", () => {
+describe.skipIf(!isRoot)("a data directory in the client's current directory", () => {
   const cases: [string, number, string][] = [
     ["of a stranger has no say in where the key goes", stranger, "settings"],
     ["of this user names the server", 0, "note"],
@@ -97,7 +97,7 @@ describe.skipIf(!isRoot)("a data folder that the client happens to stand beside"
   });
 });
 
-test("what a file's name says can't steer the terminal", async () => {
+test("a file's name can't send control characters to the terminal", async () => {
   using parent = temporaryDirectory();
   const { exitCode, stderr } = await new Commands(parent.path).run(
     "restore",

@@ -8,7 +8,7 @@ const instant = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\
 const maybe = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const id = Type.String({ pattern: "^[0-9a-f-]{36}$" });
 
-/** What the commands print with --json. */
+/** Schemas of the output of commands with --json. */
 export const shapes = {
   account: Type.Object(
     {
@@ -81,7 +81,7 @@ export class Commands {
     return runCli([...args, "--data-dir", this.#dataDirectory]);
   }
 
-  /** Runs a command that must do what it is asked for, and gives what it prints as JSON. */
+  /** Runs a command that must succeed, and returns its JSON output. */
   async json<T extends TSchema>(shape: T, ...args: readonly string[]): Promise<Static<T>> {
     const { exitCode, stdout, stderr } = await this.run(...args, "--json");
     expect([exitCode, stderr]).toEqual([0, expect.not.stringContaining("transcribe:")]);
@@ -91,7 +91,7 @@ export class Commands {
     return printed;
   }
 
-  /** Runs a command that can't do what it is asked for: exit code 1, why on standard error, no stack. @returns why */
+  /** Runs a command that must fail with exit code 1 and a message without a stack. @returns the message */
   async refusal(...args: readonly string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(...args);
     expect([exitCode, stdout]).toEqual([1, ""]);

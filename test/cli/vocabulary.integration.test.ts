@@ -7,7 +7,7 @@ import { Commands, shapes } from "./support.ts";
 
 const patience = 60_000;
 
-describe("accounts vocabulary", () => {
+describe("transcribe accounts vocabulary", () => {
   const server = new ApiServer();
   const directory = temporaryDirectory();
   afterAll(() => {
@@ -24,7 +24,7 @@ describe("accounts vocabulary", () => {
   };
 
   test(
-    "is set, shown and taken away beside a running server, and counts for recordings created from then on",
+    "sets, shows and removes the vocabulary with a running server, for recordings created afterwards",
     async () => {
       expect([await vocabulary(), created()]).toEqual([null, null]);
       expect(await vocabulary("Leverrier, Kubernetes")).toBe("Leverrier, Kubernetes");
@@ -41,7 +41,7 @@ describe("accounts vocabulary", () => {
   );
 
   test(
-    "is never in what clients are answered",
+    "never shows the vocabulary in responses of the API",
     async () => {
       await vocabulary("Zitronenfalter");
       const { id } = server.recordings.create(newRecording(Bun.randomUUIDv7(), client.accountId));
@@ -54,7 +54,7 @@ describe("accounts vocabulary", () => {
   );
 
   test(
-    "is refused where whisper would not hear all of it, and where it is no text; what was set stays",
+    "refuses a vocabulary that is too long or not text, and keeps the previous one",
     async () => {
       await vocabulary("Leverrier");
       const binary = join(directory.path, "binary");

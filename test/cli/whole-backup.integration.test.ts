@@ -177,19 +177,19 @@ function flipped(bytes: Buffer, at: number): Uint8Array {
   return harmed;
 }
 
-/** The archive with its last recording under another name, and a header that is right for it. */
+/** Returns the archive with its last recording under another name, and a header with a correct checksum. */
 function renamed(bytes: Buffer, name: string): Uint8Array {
   const harmed = Buffer.from(bytes);
   harmed.set(tar.header({ name, sizeBytes: 3000 }), lastUpload(bytes));
   return harmed;
 }
 
-/** Where the last recording's header begins. */
+/** Returns the offset of the last recording's header. */
 function lastUpload(bytes: Buffer): number {
   return bytes.lastIndexOf("uploads/", bytes.lastIndexOf("manifest.json", bytes.indexOf('"format"')));
 }
 
-/** The archive with its last recording as a symbolic link, and a header that is right for it. */
+/** Returns the archive with its last recording as a symbolic link, and a header with a correct checksum. */
 function linked(bytes: Buffer): Uint8Array {
   const at = lastUpload(bytes);
   const header = Buffer.from(bytes.subarray(at, at + 512));

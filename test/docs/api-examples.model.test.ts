@@ -19,7 +19,7 @@ function has(...programs: readonly string[]): boolean {
   return missing.length === 0;
 }
 
-/** What the lines `start, speaker, text` say, of one speaker. */
+/** Joins the texts of one speaker from lines of `start, speaker, text`. */
 function spoken(printed: string): string {
   const said = printed.split("\n").map((line) => /^\d+(?:\.\d+)?\tA\t(.+)$/.exec(line)?.[1] ?? "");
   return said.filter((text) => text !== "").join(" ");
@@ -39,7 +39,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
     folder[Symbol.dispose]();
   });
 
-  /** Runs an example in its folder, with an account of its own. */
+  /** Runs an example in its own folder with its own account. */
   async function run(name: string, ...command: readonly string[]) {
     const { key, baseUrl } = server.client(name);
     const directory = join(folder.path, name);
@@ -68,7 +68,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
   }
 
   test.if(has("bash", "curl", "jq")).concurrent(
-    "with curl, from the upload to the delete",
+    "work with curl, from the upload to the deletion",
     async () => {
       const blocks = inLanguage("sh");
       expect(blocks.length).toBeGreaterThan(4);
@@ -88,7 +88,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
     120_000,
   );
 
-  test.concurrent("in TypeScript", async () => {
+  test.concurrent("work in TypeScript", async () => {
     const [text = "", ...others] = inLanguage("ts");
     expect(others).toEqual([]);
     const program = prepare("typescript", "transcribe.mts", text);
@@ -97,7 +97,7 @@ describe.if(ready)("the examples of docs/api.md", () => {
   }, 120_000);
 
   test.if(has("python3")).concurrent(
-    "in Python, with its standard library alone",
+    "work in Python with its standard library",
     async () => {
       const [text = "", ...others] = inLanguage("python");
       expect(others).toEqual([]);

@@ -2,17 +2,17 @@ import type { Command } from "commander";
 import { cliProgram } from "../../src/cli/index.ts";
 import { blocksOf, type Page, proseOf } from "./pages.ts";
 
-/** A call of the program as a page shows it. */
+/** A call of the program in a page. */
 export interface CommandLine {
-  /** What follows the program's name. */
+  /** The words after the program's name. */
   readonly words: readonly string[];
-  /** Named in a sentence, where what it needs may be left out. */
+  /** Whether it is named in a sentence, where required arguments may be omitted. */
   readonly isMention: boolean;
 }
 
 const programName = /^(?:\S*\/)?transcribe(?:-linux-(?:x64|arm64))?$/;
 
-/** The calls in a page's shell blocks, and those named in its sentences. */
+/** Returns the calls in a page's shell blocks and in its sentences. */
 export function commandLinesOf(page: Page): CommandLine[] {
   const shell = blocksOf(page).filter(({ language }) => language === "sh");
   const lines = shell.flatMap(({ text }) => text.replaceAll(/\\\n\s*/g, " ").split("\n"));
@@ -22,7 +22,7 @@ export function commandLinesOf(page: Page): CommandLine[] {
   return [...shown, ...mentioned.filter(({ words }) => words.length > 0)];
 }
 
-/** Words behind the program's name in each of a line's commands: up to a pipe, a bracket or a comment. */
+/** Returns the words after the program's name in each command of a line, up to a pipe, a bracket or a comment. */
 function callsIn(line: string): string[][] {
   const withoutComment = line.replace(/(^|\s)#.*/, "");
   return withoutComment.split(/\$\(|[|;()]|&&/).flatMap((command) => {
@@ -34,13 +34,13 @@ function callsIn(line: string): string[][] {
   });
 }
 
-/** The command that one stands for when none of its own is named, as `console` does for its `link`; commander doesn't tell. */
+/** Returns the default subcommand of a command, such as `link` of `console`. commander has no public property for it. */
 function withoutName(command: Command): Command {
   const name = "_defaultCommandName" in command ? command._defaultCommandName : null;
   return command.commands.find((child) => child.name() === name) ?? command;
 }
 
-/** What is wrong with a call, by the program's own declarations; null when nothing is. */
+/** Returns the fault of a call according to the program's declarations; null if there is none. */
 export function faultOf({ words, isMention }: CommandLine): string | null {
   let command: Command = cliProgram();
   let values = 0;

@@ -4,7 +4,7 @@ import { pages } from "./pages.ts";
 
 const everywhere = pages.flatMap((page) => commandLinesOf(page).map((line) => ({ page: page.name, line })));
 
-test("the pages show commands", () => {
+test("the documentation shows commands", () => {
   expect(everywhere.filter(({ line }) => !line.isMention).length).toBeGreaterThan(20);
   expect(everywhere.filter(({ line }) => line.isMention).length).toBeGreaterThan(10);
 });
@@ -17,7 +17,7 @@ test.each(pages.map((page) => [page.name, page] as const))(
   },
 );
 
-describe("a command that does not exist is found", () => {
+describe("the check of commands", () => {
   const page = (text: string) => ({ name: "x.md", path: "/x.md", text });
   test.each([
     ["```sh\ntranscribe frobnicate\n```", "no command frobnicate"],

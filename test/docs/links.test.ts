@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root } from "../support/checkout.ts";
 import { anchorsOf, localLinksOf, pageNamed, pages } from "./pages.ts";
 
-test.each(pages.map((page) => [page.name, page] as const))("every link in %s leads somewhere", (_, page) => {
+test.each(pages.map((page) => [page.name, page] as const))("every link in %s has a target", (_, page) => {
   const broken = localLinksOf(page).filter(({ path, anchor }) => {
     if (!existsSync(path)) return true;
     if (anchor === "") return false;
@@ -19,7 +19,7 @@ test("README.md names every part of the program", () => {
   expect(parts.map(({ name }) => `src/${name}`).filter((path) => !linked.includes(path))).toEqual([]);
 });
 
-test("every page can be reached from README.md", () => {
+test("README.md leads to every page", () => {
   const reached = new Set(["README.md"]);
   for (let before = 0; before !== reached.size; ) {
     before = reached.size;

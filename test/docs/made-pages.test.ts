@@ -4,16 +4,16 @@ import { troubleshootingPage } from "../../scripts/support/docs/troubleshooting-
 import { failureKinds } from "../../src/recordings/index.ts";
 import { pageNamed } from "./pages.ts";
 
-test("docs/cli.md is what scripts/docs makes of the program", () => {
+test("docs/cli.md is what scripts/docs generates", () => {
   expect(pageNamed("docs/cli.md").text).toBe(cliPage());
 });
 
-test("docs/troubleshooting.md has what scripts/docs makes of the program", () => {
+test("docs/troubleshooting.md has what scripts/docs generates", () => {
   const { text } = pageNamed("docs/troubleshooting.md");
   expect(text).toBe(troubleshootingPage(text));
 });
 
-test("docs/troubleshooting.md tells of every way a recording can fail, and of no other", () => {
+test("docs/troubleshooting.md explains every cause of a failed recording, and no other", () => {
   const { text } = pageNamed("docs/troubleshooting.md");
   const section = text.slice(text.indexOf("## Why a recording failed"), text.indexOf("## What the API answers"));
   const told = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? "");

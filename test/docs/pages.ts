@@ -10,7 +10,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** A fenced block: what stands behind the fence, e.g. `sh run`, and its text. */
+/** A fenced block: its info string, e.g. `sh run`, and its text. */
 export interface Block {
   readonly page: string;
   readonly line: number;
@@ -50,12 +50,12 @@ export function blocksOf({ name, text }: Page): Block[] {
   }));
 }
 
-/** A page without its fenced blocks. */
+/** Returns a page without its fenced blocks. */
 export function proseOf({ text }: Page): string {
   return text.replaceAll(/^```.*?^```$/gms, "");
 }
 
-/** Names of the sections as GitHub and others link them. */
+/** Returns the anchors of the sections as GitHub generates them. */
 export function anchorsOf(page: Page): string[] {
   return [...proseOf(page).matchAll(/^#+ (.+)$/gm)].map((match) =>
     (match[1] ?? "")
@@ -65,7 +65,7 @@ export function anchorsOf(page: Page): string[] {
   );
 }
 
-/** Links to files and sections here, as path and section; what a link says leads out of the checkout is not among them. */
+/** Returns the links inside the checkout, each as path and section. */
 export function localLinksOf(page: Page): { link: string; path: string; anchor: string }[] {
   return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)]
     .map((match) => match[1] ?? "")

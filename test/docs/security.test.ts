@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { root } from "../support/checkout.ts";
 import { pageNamed } from "./pages.ts";
 
-/** The rows of the threat tables: threat, protection, test. */
+/** Returns the rows of the threat tables: threat, protection, test. */
 const rows = pageNamed("docs/security.md")
   .text.split("\n## Threats, protections and tests\n")[1]
   ?.split("\n## ")[0]
@@ -12,7 +12,7 @@ const rows = pageNamed("docs/security.md")
   .filter((line) => line.startsWith("| ") && !line.startsWith("| threat "))
   .map((line) => line.slice(2, -2).split(" | "));
 
-/** A file of tests, with the names of tests that stand behind it. */
+/** A test file, followed by names of its tests. */
 const CITED = /`(test\/[\w./-]+)`(?:: ((?:"[^"]+"(?:, )?)+))?/g;
 
 function citedIn(cell: string): { readonly file: string; readonly names: string[] }[] {

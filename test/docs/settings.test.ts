@@ -10,7 +10,7 @@ import { blocksOf, pages } from "./pages.ts";
 const groups = new Set(settingEntries.map(({ path }) => path.split(".")[0]));
 const paths = new Set(settingEntries.map(({ path }) => path));
 
-/** Names of the log's events look like settings. */
+/** Names of log events, which look like settings. */
 const source = join(root, "src");
 const events = new Set(
   [...new Glob("**/*.ts").scanSync(source)].flatMap((file) =>
@@ -18,14 +18,14 @@ const events = new Set(
   ),
 );
 
-/** Settings that a page names in its sentences and tables: `server.port`. */
+/** Returns the settings that a page names in its sentences and tables, e.g. `server.port`. */
 function named(text: string): string[] {
   const spans = [...text.matchAll(/`([a-z]+)\.([a-z_]+)(?: = [^`]*)?`/g)];
   const names = spans.filter((match) => groups.has(match[1] ?? "")).map((match) => `${match[1]}.${match[2]}`);
   return names.filter((name) => !events.has(name));
 }
 
-test("the pages name settings", () => {
+test("the documentation names settings", () => {
   expect(pages.flatMap(({ text }) => named(text)).length).toBeGreaterThan(10);
 });
 
@@ -37,7 +37,7 @@ test.each(pages.map((page) => [page.name, page] as const))("every variable that 
   const variables = [...new Set(page.text.match(/\bTRANSCRIBE_[A-Z_]+\b/g) ?? [])];
   const readings = variables.map((name) => {
     const entry = settingEntries.find(({ env }) => env === name);
-    // What is no setting is let through by name; anything else with our prefix is an error.
+    // Variables that are not settings are listed by name; any other one with the prefix is an error.
     const value = String(entry?.defaultValue ?? "");
     return [name, () => loadSettings({ file: undefined, environment: { [name]: value }, flags: {} })] as const;
   });
@@ -47,7 +47,7 @@ test.each(pages.map((page) => [page.name, page] as const))("every variable that 
 const files = pages.flatMap(blocksOf).filter(({ language }) => language === "toml");
 
 test.if(files.length > 0).each(files.map((block) => [`${block.page}:${block.line}`, block] as const))(
-  "the settings file at %s is taken",
+  "the settings file at %s is valid",
   (_, block) => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "transcribe.toml");

@@ -21,7 +21,7 @@ import { uninstallSteps } from "../../src/install/uninstall.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const isRoot = process.geteuid?.() === 0;
-if (!isRoot) console.warn("skipped: installing the service, files can be given to another user by root alone");
+if (!isRoot) console.warn("skipped: installing the service, because only root can change the owner of files");
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -32,7 +32,7 @@ const at = (path: string) => join(root, path);
 const usualData = "/var/lib/transcribe";
 const names = ["transcribe", "other"];
 
-/** A machine that knows users by its passwd file and nothing of systemd. */
+/** A machine with users in its passwd file and without systemd. */
 const machine: Machine = {
   hasSystemd: false,
   isRoot: true,
@@ -76,8 +76,8 @@ beforeEach(() => {
   writeFileSync(program, "the first program", { mode: 0o700 });
 });
 
-describe.skipIf(!isRoot)("installing", () => {
-  test("puts everything in its place, with the rights that it needs and no more", async () => {
+describe.skipIf(!isRoot)("an installation", () => {
+  test("creates all files with the least permissions", async () => {
     expect(new Set(outcomes(await install()))).toEqual(new Set(["done"]));
     expect(readFileSync(at(places.program), "utf8")).toBe("the first program");
     expect(readlinkSync(at(places.enabled))).toBe(places.unit);
@@ -101,7 +101,7 @@ describe.skipIf(!isRoot)("installing", () => {
     );
   });
 
-  test("a second time changes nothing that a running service would have to start again for", async () => {
+  test("that is repeated changes nothing that needs a restart of the service", async () => {
     await install();
     const before = everything();
     const reports = await install();
@@ -112,7 +112,7 @@ describe.skipIf(!isRoot)("installing", () => {
     expect(everything()).toEqual(before);
   });
 
-  test("data on another disk, behind a link, is kept", async () => {
+  test("keeps a data directory that is a link to another disk", async () => {
     mkdirSync(at("/disk"));
     mkdirSync(at("/var/lib"), { recursive: true });
     symlinkSync(at("/disk"), at(usualData));
@@ -123,7 +123,7 @@ describe.skipIf(!isRoot)("installing", () => {
     expect(reports.find(({ what }) => what.startsWith(`${usualData},`))?.outcome).toBe("kept");
   });
 
-  test("a newer program keeps the one before, which goes back in its place the same way", async () => {
+  test("of a newer program keeps the previous one, which can be installed again", async () => {
     await install();
     writeFileSync(program, "the second program");
     expect((await install()).filter(({ restarts }) => restarts)).toHaveLength(1);
@@ -138,13 +138,13 @@ describe.skipIf(!isRoot)("installing", () => {
     expect(readdirSync(at("/usr/local/bin")).sort()).toEqual(["transcribe", "transcribe.previous"]);
   });
 
-  test("a dry run says what it would do and does nothing", async () => {
+  test("with --dry-run reports its steps and changes nothing", async () => {
     const before = everything();
     expect(new Set(outcomes(await install({ dryRun: true })))).toEqual(new Set(["would do"]));
     expect(everything()).toEqual(before);
   });
 
-  test("settings that are there stay as they are, and have their say about port and data", async () => {
+  test("keeps an existing settings file, and uses its port and data directory", async () => {
     mkdirSync(at("/etc/transcribe"), { recursive: true });
     const mine = '[server]\nport = 443\n[storage]\ndata_dir = "/srv/recordings"\n';
     writeFileSync(at(defaultConfigFile), mine);
@@ -216,7 +216,7 @@ describe.skipIf(!isRoot)("installing", () => {
     });
   }
 
-  test("what the file system refuses is said in a line, with nothing half-written left", async () => {
+  test("reports a file system error in one line, and leaves no partial files", async () => {
     mkdirSync(at("/usr/local"), { recursive: true });
     writeFileSync(at("/usr/local/bin"), "a file where a directory belongs");
     const refusal = await install().catch((error: unknown) => error);
@@ -225,10 +225,10 @@ describe.skipIf(!isRoot)("installing", () => {
   });
 });
 
-describe.skipIf(!isRoot)("uninstalling", () => {
+describe.skipIf(!isRoot)("a removal", () => {
   const purged = { user: "transcribe", dataDirectory: usualData };
 
-  test("leaves settings, data and user", async () => {
+  test("keeps settings, data and user", async () => {
     await install();
     writeFileSync(at(`${usualData}/transcribe.db`), "");
     await uninstall(null);
@@ -240,7 +240,7 @@ describe.skipIf(!isRoot)("uninstalling", () => {
     expect(readFileSync(at("/etc/passwd"), "utf8")).toContain("transcribe:");
   });
 
-  test("purging takes them, too, and leaves what somebody else put there", async () => {
+  test("with --purge removes them, too, and keeps files of others", async () => {
     await install();
     for (const name of ["transcribe.db", "transcribe.db-wal", "mine.txt"])
       writeFileSync(at(`${usualData}/${name}`), "");
@@ -251,14 +251,14 @@ describe.skipIf(!isRoot)("uninstalling", () => {
     expect(readFileSync(at("/etc/passwd"), "utf8")).not.toContain("transcribe:");
   });
 
-  test("a directory that holds no database of ours is not touched", async () => {
+  test("does not change a directory without a database of the service", async () => {
     await install();
     mkdirSync(at("/srv/uploads"), { recursive: true });
     await uninstall({ user: "transcribe", dataDirectory: "/srv" });
     expect(existsSync(at("/srv/uploads"))).toBe(true);
   });
 
-  test("out of another machine's tree, the service of this one is left alone", async () => {
+  test("from another machine's tree does not change the service of this machine", async () => {
     await install();
     const commands: string[] = [];
     const run: Machine["run"] = ([name]) => {
@@ -271,7 +271,7 @@ describe.skipIf(!isRoot)("uninstalling", () => {
     expect(existsSync(at(places.unit))).toBe(false);
   });
 
-  test("what is not there is no fault", async () => {
+  test("of missing parts is no error", async () => {
     expect(new Set(outcomes(await uninstall(purged)))).toEqual(new Set(["kept"]));
   });
 });

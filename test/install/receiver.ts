@@ -1,6 +1,6 @@
 import { dlopen, FFIType, ptr } from "bun:ffi";
 
-/** The service manager's end of sd_notify(3): a unix datagram socket that is read without waiting. */
+/** The service manager's side of sd_notify(3): a Unix datagram socket that is read without waiting. */
 export class Receiver implements Disposable {
   readonly #socket: number;
   readonly #libc = dlopen("libc.so.6", {
@@ -24,7 +24,7 @@ export class Receiver implements Disposable {
     if (this.#libc.symbols.bind(this.#socket, ptr(name), name.length) !== 0) throw new Error(`can't bind ${address}`);
   }
 
-  /** Every message so far, each as its lines. */
+  /** Returns the messages so far, each as its lines. */
   get messages(): readonly (readonly string[])[] {
     const dontWait = 0x40;
     for (;;) {

@@ -12,7 +12,7 @@ const log = createLogger("silent");
 const idle = { trouble: null, processing: 0, queued: 0 };
 const onLinux = process.platform === "linux";
 
-describe.skipIf(!onLinux)("what a service manager is told", () => {
+describe.skipIf(!onLinux)("a message to the service manager", () => {
   const directory = temporaryDirectory();
   afterAll(() => directory[Symbol.dispose]());
 
@@ -29,7 +29,7 @@ describe.skipIf(!onLinux)("what a service manager is told", () => {
     });
   }
 
-  test("names what keeps the server from working, and no line of it becomes an assignment", () => {
+  test("has the reason why a server is not ready, without a line that is an assignment", () => {
     const messages: (readonly string[])[] = [];
     const notify = (lines: readonly string[]) => messages.push(lines) > 0;
     new Supervisor({ notify, watchdogMilliseconds: null, log }).ready(() => ({
@@ -43,7 +43,7 @@ describe.skipIf(!onLinux)("what a service manager is told", () => {
     ]);
   });
 
-  test("a server that can't say how it stands gives no sign of life, and goes on when it can again", async () => {
+  test("is not sent while the server can't report its status", async () => {
     const messages: string[] = [];
     const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
     let broken = true;
@@ -58,7 +58,7 @@ describe.skipIf(!onLinux)("what a service manager is told", () => {
     expect(messages).toContain("WATCHDOG=1");
   });
 
-  test("while it stops it lives, and is not called ready again", async () => {
+  test("reports a stopping server as alive, and not as ready", async () => {
     const messages: string[] = [];
     const notify = (lines: readonly string[]) => messages.push(...lines) > 0;
     const supervisor = new Supervisor({ notify, watchdogMilliseconds: 20, log });
@@ -71,7 +71,7 @@ describe.skipIf(!onLinux)("what a service manager is told", () => {
   });
 });
 
-describe("whether there is a service manager", () => {
+describe("the service manager", () => {
   const environments: [string, Record<string, string>][] = [
     ["none is named", {}],
     ["the name is empty", { NOTIFY_SOCKET: "" }],
@@ -80,16 +80,16 @@ describe("whether there is a service manager", () => {
     ["the name is longer than an address may be", { NOTIFY_SOCKET: `/${"x".repeat(107)}` }],
   ];
   for (const [when, environment] of environments) {
-    test(`none where ${when}`, () => expect(findSupervisor(environment, 1, log)).toBeNull());
+    test(`is not found when ${when}`, () => expect(findSupervisor(environment, 1, log)).toBeNull());
   }
 
-  test("one that does not listen is no reason to fail", () => {
+  test("may be silent without a failure of the server", () => {
     expect(() => findSupervisor({ NOTIFY_SOCKET: "/nowhere" }, 1, log)?.ready(() => idle)).not.toThrow();
   });
 });
 
 test.skipIf(!onLinux)(
-  "serve tells it: ready, alive, stopping; and short of memory the kernel takes the worker first",
+  "serve reports that it is ready, alive and stopping, and its worker is the kernel's first choice without memory",
   async () => {
     using directory = temporaryDirectory();
     const address = join(directory.path, "notify");

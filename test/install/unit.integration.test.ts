@@ -36,39 +36,39 @@ const cases: [string, Partial<typeof usual>, readonly string[], readonly string[
   ["no GPU groups", { deviceGroups: [] }, ["DevicePolicy=closed"], ["SupplementaryGroups"]],
 ];
 
-describe("the unit", () => {
+describe("the systemd unit", () => {
   for (const [name, change, lines, absent] of cases) {
-    test(`${name}: says what it must, and nothing else`, () => {
+    test(`has its lines, and no others, for ${name}`, () => {
       const unit = unitFile({ ...usual, ...change });
       const written = unit.split("\n");
       expect(lines.filter((line) => !written.includes(line))).toEqual([]);
       expect(absent.filter((text) => unit.includes(text))).toEqual([]);
-      // A directive that was left without its line's end would swallow the next.
+      // A directive without its line break would swallow the next one.
       expect(written.filter((line) => !/^(?:|#.*|\[\w+\]|\w+=[^=]*(?:=[^=]*)?)$/.test(line))).toEqual([]);
     });
   }
 
-  test("can be read again for its user and settings", () => {
+  test("can be parsed for its user and settings file", () => {
     expect(readUnit(unitFile(usual))).toEqual({ user: usual.user, configFile: usual.configFile });
     expect(readUnit("[Service]\nExecStart=/bin/true\n")).toBeNull();
   });
 });
 
 const canAnalyze = runTool(["systemd-analyze", "--version"]).exitCode === 0;
-if (!canAnalyze) console.warn("skipped: systemd's own opinion of the unit, there is no systemd-analyze here");
+if (!canAnalyze) console.warn("skipped: systemd's analysis of the unit, because systemd-analyze is missing");
 
-describe.skipIf(!canAnalyze)("systemd's own opinion", () => {
-  // In tenths; under 20 is the second best of systemd's five classes.
+describe.skipIf(!canAnalyze)("systemd's analysis of the unit", () => {
+  // In tenths; below 20 is the second best of systemd's five classes.
   const exposures: [string, Partial<typeof usual>, number][] = [
     ["the usual one", {}, 20],
     ["a low port", { port: 443 }, 24],
     ["data elsewhere", { dataDirectory: "/srv/t" }, 20],
   ];
   for (const [name, change, threshold] of exposures) {
-    test(`${name}: nothing to complain of, exposure below ${threshold / 10}`, () => {
+    test(`reports no faults and an exposure below ${threshold / 10} for ${name}`, () => {
       using directory = temporaryDirectory();
       const file = join(directory.path, "transcribe.service");
-      // The program is not installed here, and that is all that may be missing.
+      // Only the program itself may be missing.
       writeFileSync(
         file,
         unitFile({ ...usual, ...change }).replace("ExecStart=/usr/local/bin/transcribe", "ExecStart=/bin/true"),
@@ -84,7 +84,7 @@ describe.skipIf(!canAnalyze)("systemd's own opinion", () => {
   }
 });
 
-test("a unit's groups are those of its own user, by their numbers", () => {
+test("the groups of a unit are returned by number, and only for its own user", () => {
   const unit = unitFile({ ...usual, user: "nobody" });
   const nobody = Number(runTool(["id", "-u", "nobody"]).stdout);
   const groups = "root:x:0:\nvideo:x:44:\nrender:x:105:me\nother:x:1000:\n";

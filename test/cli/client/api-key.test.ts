@@ -11,7 +11,7 @@ function keyFile(directory: string, name: string, text: string, mode: number): s
   return path;
 }
 
-test("a file that was named wins over the environment, and that over the user's file", () => {
+test("a named key file overrides the environment, which overrides the user's key file", () => {
   using home = temporaryDirectory();
   mkdirSync(join(home.path, ".config/transcribe"), { recursive: true });
   keyFile(home.path, ".config/transcribe/key", "trs_user\n", 0o600);
@@ -26,7 +26,7 @@ test("a file that was named wins over the environment, and that over the user's 
 });
 
 test.each([0o640, 0o604, 0o644, 0o660, 0o620])(
-  "a file of mode %o is refused, with the command that mends it",
+  "a key file of mode %o is refused, with the command that restricts it",
   (mode) => {
     using directory = temporaryDirectory();
     const path = keyFile(directory.path, "key", "trs_secret\n", mode);
@@ -36,19 +36,22 @@ test.each([0o640, 0o604, 0o644, 0o660, 0o620])(
   },
 );
 
-test.each(["", "two keys\n", "a\nb\n", "trs_ü\n"])("a file that holds %j is no key, and not shown", (text) => {
-  using directory = temporaryDirectory();
-  const path = keyFile(directory.path, "key", text, 0o600);
-  expect(() => findApiKey(path, {})).toThrow("one API key and nothing else");
-});
+test.each(["", "two keys\n", "a\nb\n", "trs_ü\n"])(
+  "a key file with the content %j is refused, and its content is not shown",
+  (text) => {
+    using directory = temporaryDirectory();
+    const path = keyFile(directory.path, "key", text, 0o600);
+    expect(() => findApiKey(path, {})).toThrow("one API key and nothing else");
+  },
+);
 
-test("without any key the message says where one goes and how it is made", () => {
+test("the message without a key explains where to put one and how to create one", () => {
   const find = () => findApiKey(undefined, { HOME: "/nowhere" });
   expect(find).toThrow("/nowhere/.config/transcribe/key");
   expect(find).toThrow("transcribe keys create");
 });
 
-test("a directory or a missing file that was named is said", () => {
+test("a named key file that is a directory or missing is refused", () => {
   using directory = temporaryDirectory();
   expect(() => findApiKey(directory.path, {})).toThrow("not a regular file");
   expect(() => findApiKey(join(directory.path, "none"), { TRANSCRIBE_API_KEY: "x" })).toThrow("there is no key file");

@@ -21,7 +21,7 @@ interface Outcome {
   readonly error: { code: string; message: string } | null;
 }
 
-describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the client's commands", () => {
+describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a client command", () => {
   const server = new ApiServer({ recordingsPerAccount: 100 });
   const home = temporaryDirectory();
   afterAll(() => {
@@ -35,7 +35,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     return { accountId, run: (...args: string[]) => runCli(args, environment) };
   };
   const requests = () => server.log.filter(({ event }) => event === "http.request").length;
-  /** Completes what was sent, as soon as it was; or fails it. */
+  /** Completes or fails each recording as soon as it was sent. */
   const worker = (fails = false, begins = () => true) => {
     const timer = setInterval(() => {
       if (!begins()) return;
@@ -50,7 +50,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   };
 
   test(
-    "submit prints the id at once, list shows it, newest first, and watch follows it to its end",
+    "submit prints the ids at once, list shows them newest first, and watch follows them until they are completed",
     async () => {
       const { run } = as("first");
       const sent = await run("submit", jfk, jfk);
@@ -65,7 +65,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
           .map((line) => line.split(" ")[0]),
       ).toEqual(ids.toReversed());
 
-      // It lists what is open, and asks for each, before any of them ends.
+      // The command lists the open recordings and polls each before any is completed.
       const before = requests();
       using _ = worker(false, () => requests() >= before + 4);
       const watched = await run("watch", "--every", "0.1");
@@ -78,7 +78,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "one bad file stops no other: each is told of, files are written for the good ones, and the exit code says 1",
+    "submit continues after a bad file: it reports each error, writes the good transcripts, and exits with 1",
     async () => {
       const { run } = as("several");
       using directory = temporaryDirectory();
@@ -108,7 +108,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "a recording that ends as failed is exit code 3, with the reason in words",
+    "submit exits with 3 after a failed recording, and prints the reason",
     async () => {
       const { run } = as("failing");
       using _ = worker(true);
@@ -120,7 +120,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "submit --wait prints who said what, without what would steer a terminal",
+    "submit --wait prints the transcript without control characters of a terminal",
     async () => {
       const { run } = as("waiting");
       using _ = worker();
@@ -132,7 +132,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "Ctrl-C leaves the recording running, and says how to come back to it",
+    "Ctrl-C leaves the recording on the server, and prints how to follow it",
     async () => {
       const { run, accountId } = as("interrupted");
       const environment = { TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: server.client("interrupted").key };
@@ -156,7 +156,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     patience,
   );
 
-  describe("on recordings that are there", () => {
+  describe("for existing recordings", () => {
     let ids: string[] = [];
     const { run, accountId } = as("reader");
     beforeAll(() => {
@@ -164,7 +164,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     });
 
     test(
-      "list shows as many as are asked for, over all pages",
+      "list prints as many recordings as requested, over all pages",
       async () => {
         for (const [args, count] of [
           [[], 20],
@@ -181,7 +181,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     );
 
     test(
-      "get shows the record, with --segments what was said",
+      "get prints the recording, with --segments its transcript",
       async () => {
         const id = ids[0] ?? "";
         const shown = await run("get", id);
@@ -198,7 +198,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     );
 
     test(
-      "export prints, or writes what the file's name asks for",
+      "export prints the transcript, or writes the format of the file's extension",
       async () => {
         using directory = temporaryDirectory();
         const id = ids[0] ?? "";
@@ -211,7 +211,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
     );
 
     test(
-      "delete takes several ids, and tells of each that it could not",
+      "delete accepts several ids, and reports each that it could not delete",
       async () => {
         const open = server.enterQueued(accountId);
         const gone = ids.slice(-2);
@@ -245,7 +245,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
       [2, ["submit", jfk, "--every", "0"], "--every"],
     ];
     test(
-      "what can't be done says why, and the exit code says what kind of fault it is",
+      "a refused command prints the reason, with the exit code of its kind",
       async () => {
         const results = await Promise.all(refusals.map(([, args]) => run(...args)));
         for (const [index, [code, args, says]] of refusals.entries()) {
@@ -260,7 +260,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   });
 
   test(
-    "a key that is not taken is exit code 5, and stops a batch before anything is sent",
+    "an invalid key exits with 5, and stops a batch before anything is sent",
     async () => {
       const environment = { HOME: home.path, TRANSCRIBE_SERVER: server.origin, TRANSCRIBE_API_KEY: "trs_wrong" };
       const { exitCode, stdout, stderr } = await runCli(["submit", jfk, jfk], environment);
@@ -277,7 +277,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "what is no server of this API is exit code 4, and its answer does not reach the terminal",
+    "a server without this API exits with 4, and its response is not printed",
     async () => {
       const answers = [
         () => new Response("\x1b[2J<html>", { status: 200 }),
@@ -297,7 +297,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("the c
   );
 
   test(
-    "a proxy of the environment is asked for other machines, and never for this one",
+    "a proxy of the environment is used for other machines, and never for this one",
     async () => {
       const asked: string[] = [];
       using proxy = Bun.serve({

@@ -7,7 +7,7 @@ import { apiClient, BadNetwork, connectedClient, type Fate, refusal, TestClock }
 
 const jfk = samplePath("jfk.mp3");
 
-describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a recording that is sent", () => {
+describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a sent recording", () => {
   const server = new ApiServer({ recordingsPerAccount: 2 });
   const network = new BadNetwork(() => server.origin);
   const nothing = { language: undefined, onSent: () => {} };
@@ -37,17 +37,17 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
 
   const troubles: [string, Fate[], number[]][] = [
     ["whose connection breaks", ["break", "break"], [1000, 2000]],
-    ["whose answer is lost", ["lose the answer"], [1000]],
+    ["whose response is lost", ["lose the answer"], [1000]],
     [
-      "that meets 500, then 503",
+      "that gets 500, then 503",
       [refusal(500, "internal_error"), refusal(503, "service_unavailable", { "Retry-After": "7" })],
       [1000, 7000],
     ],
-    ["that meets a proxy's 502", [{ status: 502, body: "<html>Bad Gateway</html>" }], [1000]],
-    ["that is asked to wait", [refusal(429, "rate_limited", { "Retry-After": "33" })], [33_000]],
-    ["whose first request is unanswered", [refusal(409, "idempotency_request_in_progress")], [2000]],
+    ["that gets a proxy's 502", [{ status: 502, body: "<html>Bad Gateway</html>" }], [1000]],
+    ["that is rate limited", [refusal(429, "rate_limited", { "Retry-After": "33" })], [33_000]],
+    ["whose first request is still in progress", [refusal(409, "idempotency_request_in_progress")], [2000]],
   ];
-  test.each(troubles)("%s is sent again with the same key, and is there once", async (_, fates, sleeps) => {
+  test.each(troubles)("%s is sent again with the same key, and is created once", async (_, fates, sleeps) => {
     network.fates.push(...fates);
     const clock = new TestClock();
     const created = await send(clock);
@@ -57,7 +57,7 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
     expect(new Set(network.seen.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
   });
 
-  test("one that arrived broken is sent again with a fresh key, twice at most", async () => {
+  test("that arrived damaged is sent again with a new key, at most twice", async () => {
     const broken = refusal(422, "uploaded_file_cannot_be_processed");
     network.fates.push(broken, broken);
     const clock = new TestClock();
@@ -71,7 +71,7 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
     await expect(send(clock)).rejects.toThrow("uploaded_file_cannot_be_processed");
   });
 
-  test("one for which the account has no place waits for one", async () => {
+  test("without a free place in the account waits for one", async () => {
     const [first] = [server.enterQueued(caller.accountId), server.enterProcessing(caller.accountId)];
     const clock = new TestClock();
     clock.onSleep = (count) => {
@@ -81,7 +81,7 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
     expect(clock.sleeps).toEqual([5000, 10_000, 20_000]);
   });
 
-  test("one that survives a restart of the server in the middle is there once", async () => {
+  test("whose server restarts meanwhile is created once", async () => {
     network.fates.push("lose the answer");
     const clock = new TestClock();
     clock.onSleep = () => server.restart();
@@ -89,7 +89,7 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
     expect(await idsOf()).toEqual([created.id]);
   });
 
-  test("what is no recording is refused once, with the server's reason", async () => {
+  test("that is not audio is refused once, with the server's reason", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, 'a "quoted" näme\n.txt');
     await Bun.write(path, "no recording");
@@ -99,19 +99,19 @@ describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a record
     await expect(send(new TestClock(), join(directory.path, "none"))).rejects.toThrow("there is no file");
   });
 
-  test("a name with quotes, line ends and letters of all kinds arrives as it is", async () => {
+  test("keeps its name with quotes, line breaks and any letters", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "会議 100% ü.mp3");
     await Bun.write(path, Bun.file(jfk));
     expect((await send(new TestClock(), path)).source.name).toBe("会議 100% ü");
   });
 
-  test("a link goes as a link", async () => {
+  test("given by a link is sent as a link", async () => {
     const created = await send(new TestClock(), "https://example.org/talk.mp3#t=1");
     expect(created.source).toEqual({ type: "url", name: null, url: "https://example.org/talk.mp3" });
   });
 
-  test("an address where nothing listens is not waited for", async () => {
+  test("is not retried at an address where nothing listens", async () => {
     const clock = new TestClock();
     const client = apiClient("http://127.0.0.1:1", caller.key, clock);
     await expect(client.checkKey()).rejects.toMatchObject({ exitCode: 4 });

@@ -6,14 +6,14 @@ import { connectedClient, TestClock } from "./support.ts";
 const quietly = { everySeconds: undefined, atOnce: false, together: () => 1, onPoll: () => {} };
 const spoken = [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Yes.", words: [] }];
 
-describe("following a recording", () => {
+describe("the client that follows a recording", () => {
   const server = new ApiServer();
   afterAll(() => server[Symbol.dispose]());
   const caller = server.client("follower");
   const follow = async (clock: TestClock, id: string, options = {}) =>
     followRecording(await connectedClient(server.origin, caller.key, clock), id, { ...quietly, ...options });
 
-  test("asks first after 10 s, then every 5 s", async () => {
+  test("polls first after 10 s, then every 5 s", async () => {
     const id = server.enterQueued(caller.accountId);
     const clock = new TestClock();
     clock.onSleep = (count) => {
@@ -24,7 +24,7 @@ describe("following a recording", () => {
     expect(clock.sleeps).toEqual([10_000, 5000, 5000, 5000, 5000]);
   });
 
-  test("asks less and less often for one of ten minutes or more, up to every 30 s", async () => {
+  test("polls a recording of at least ten minutes less and less often, up to every 30 s", async () => {
     const id = server.enterProcessing(caller.accountId);
     server.recordings.describe(id, { durationSeconds: 3600 });
     const clock = new TestClock();
@@ -33,7 +33,7 @@ describe("following a recording", () => {
     expect(clock.sleeps).toEqual([10_000, 20_000, 30_000, 30_000, 30_000]);
   });
 
-  test("gives up after twice the length and ten minutes, but not on one that still waits", async () => {
+  test("stops after twice the length plus ten minutes, but not while the recording is queued", async () => {
     const id = server.enterQueued(caller.accountId);
     const clock = new TestClock();
     let claimedAt = 0;
@@ -47,7 +47,7 @@ describe("following a recording", () => {
     expect(clock.now() - claimedAt).toBeWithin(720_000, 740_000);
   });
 
-  test("many at once leave the key's rate to others", async () => {
+  test("polls many recordings slowly, to leave the key's rate limit to other requests", async () => {
     const id = server.enterProcessing(caller.accountId);
     const clock = new TestClock();
     clock.onSleep = (count) => void (count === 3 && server.recordings.complete(id, spoken));
@@ -55,7 +55,7 @@ describe("following a recording", () => {
     expect(clock.sleeps).toEqual([40_000, 40_000, 40_000]);
   });
 
-  test("one that is not there, or gone meanwhile, is not asked for again", async () => {
+  test("does not repeat a request for a missing recording", async () => {
     const clock = new TestClock();
     await expect(follow(clock, Bun.randomUUIDv7(), { atOnce: true })).rejects.toMatchObject({ code: "not_found" });
     expect(clock.sleeps).toEqual([]);
@@ -68,6 +68,6 @@ test.each([
   [10, 600, 20],
   [20, 64_800, 30],
   [5, 600, 10],
-])("after a pause of %p s for a recording of %p s comes one of %p s", (last, duration, next) => {
+])("a pause of %p s for a recording of %p s is followed by one of %p s", (last, duration, next) => {
   expect(nextPause(last, duration)).toBe(next);
 });

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 describe.if(canMakeCertificates("tests of a private authority"))(
   "a server whose certificate a private authority signed",
   () => {
-    test("is believed with --ca alone, and not under another name", async () => {
+    test("is trusted only with --ca, and not under another name", async () => {
       using server = new ApiServer();
       using folder = temporaryDirectory();
       const [key, own] = [join(folder.path, "own.key"), join(folder.path, "own.crt")];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runCli } from "../../support/server.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** Words of a command line, the last one under the cursor, and what must and must not be offered for it. */
+/** Words of a command line, the last one at the cursor, with offers that are required and forbidden. */
 const cases: { words: string[]; offers: string[]; never: string[] }[] = [
   { words: ["su"], offers: ["submit"], never: ["serve", "__worker"] },
   { words: ["keys", ""], offers: ["create", "list", "rotate", "revoke"], never: ["submit", "hold"] },
@@ -20,14 +20,14 @@ const cases: { words: string[]; offers: string[]; never: string[] }[] = [
   { words: ["completion", ""], offers: ["bash", "zsh", "fish"], never: ["serve"] },
 ];
 
-/** How each shell is asked for what it would offer: one word a line. */
+/** Commands that print the offers of a shell, one word per line. */
 const shells: Record<string, (script: string, words: string[]) => string[]> = {
   bash: (script, words) => [
     ...["bash", "--norc", "-c"],
     `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _transcribe; printf '%s\\n' "\${COMPREPLY[@]}"`,
     ...[script, "transcribe", ...words],
   ],
-  // The completion system's own functions need a terminal; ours stand in for those that are handed the words.
+  // The functions of the completion system need a terminal; these replace the ones that receive the words.
   zsh: (script, words) => [
     ...["zsh", "-f", "-c"],
     `compdef() { :; }; _message() { :; }
@@ -69,7 +69,7 @@ describe.each(Object.keys(shells))("completion in %s", (shell) => {
   });
 });
 
-test("another shell is refused, with those there are", async () => {
+test("an unknown shell is refused with a list of the known ones", async () => {
   const { exitCode, stdout, stderr } = await runCli(["completion", "powershell"]);
   expect([exitCode, stdout]).toEqual([2, ""]);
   expect(stderr).toContain("bash, zsh, fish");

@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
-/** A settings file of that content. */
+/** Writes a settings file with this content. */
 async function fileOf(name: string, toml: string): Promise<string> {
   const file = join(directory.path, name);
   await Bun.write(file, toml);
@@ -49,7 +49,7 @@ const faults = Type.Array(
 const checkedShape = Type.Object({ file: Type.Union([Type.String(), Type.Null()]), faults, warnings: faults });
 
 describe("transcribe config show", () => {
-  test("says of every setting its value and where it comes from", async () => {
+  test("prints the value and the origin of every setting", async () => {
     const file = await fileOf("show.toml", '[limits]\nupload_bytes = "1 GiB"\n');
     const args = ["config", "show", "--config", file, "--port", "99"];
     const environment = { TRANSCRIBE_QUEUE_SLOTS: "3" };
@@ -72,7 +72,7 @@ describe("transcribe config show", () => {
     expect(forPeople).toMatch(new RegExp(`^limits\\.upload_bytes +"1 GiB" +${RegExp.escape(file)}:2:1$`, "m"));
   });
 
-  test("shows no password of a link", async () => {
+  test("prints no password of a URL", async () => {
     const environment = { TRANSCRIBE_MODELS_MIRROR: "https://user:secret@mirror.example/models" };
     for (const form of [[], ["--json"]]) {
       const { stdout } = await runCli(["config", "show", ...form], environment);
@@ -81,7 +81,7 @@ describe("transcribe config show", () => {
     }
   });
 
-  test("says that no file was read, and refuses settings that are wrong", async () => {
+  test("reports that no file was read, and refuses invalid settings", async () => {
     expect((await runCli(["config", "show"])).stdout).toStartWith("settings file: none\n");
     const { exitCode, stdout, stderr } = await runCli(["config", "show"], { TRANSCRIBE_PORT: "x" });
     expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining("transcribe: TRANSCRIBE_PORT: ")]);
@@ -89,7 +89,7 @@ describe("transcribe config show", () => {
 });
 
 describe("transcribe config check", () => {
-  test("finds nothing in a good file, and ends with 0", async () => {
+  test("finds no fault in a valid file, with exit code 0", async () => {
     const file = await fileOf("good.toml", "[queue]\nslots = 2\n");
     expect(await runCli(["config", "check", file])).toEqual({
       exitCode: 0,
@@ -98,7 +98,7 @@ describe("transcribe config check", () => {
     });
   });
 
-  test("names every fault with its place, those that only other parts understand too, and ends with 2", async () => {
+  test("reports every fault with its place, also those that other parts find, with exit code 2", async () => {
     const wrong = await fileOf("wrong.toml", "[queue]\nslot = 2\n[server]\nport = 'x'\n");
     const { exitCode, stdout, stderr } = await runCli(["config", "check", wrong]);
     expect([exitCode, stderr]).toEqual([2, ""]);
@@ -131,7 +131,7 @@ describe("transcribe config check", () => {
     });
   });
 
-  test("warns of what has no effect, and ends with 0", async () => {
+  test("warns of settings without effect, with exit code 0", async () => {
     const file = await fileOf("warned.toml", "[fetch]\nenabled = false\nallow = ['a.example']\n");
     const { exitCode, stdout } = await runCli(["config", "check", file]);
     expect(exitCode).toBe(0);
@@ -139,14 +139,14 @@ describe("transcribe config check", () => {
   });
 });
 
-test("a server whose settings say nothing tells the line, and does not start", async () => {
+test("a server with an invalid settings file reports the line and does not start", async () => {
   const file = await fileOf("serve.toml", "[fetch]\nallow = ['10.0.0.0/99']\n");
   const { exitCode, stderr } = await runCli(["serve", "--config", file, "--data-dir", join(directory.path, "data")]);
   expect(exitCode).toBe(2);
   expect(stderr).toStartWith(`transcribe: ${file}:2:1: fetch.allow: 10.0.0.0/99: `);
 });
 
-test("commands find the data directory in the settings file, as the server does", async () => {
+test("commands find the data directory in the settings file, like the server", async () => {
   const file = await fileOf("accounts.toml", "[storage]\ndata_dir = 'of-the-file'\n");
   await runCli(["accounts", "create", "acme", "--config", file]);
   const listed = await runCli(["accounts", "list", "--json"], { TRANSCRIBE_CONFIG: file });

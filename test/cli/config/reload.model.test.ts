@@ -11,7 +11,7 @@ afterAll(async () => {
   directory[Symbol.dispose]();
 });
 
-/** Writes the file, sends SIGHUP, and gives what the server logs next of its settings, so many lines. */
+/** Writes the file, sends SIGHUP, and returns the next log lines about settings. */
 async function reload(toml: string, lines = 1) {
   await Bun.write(file, toml);
   const before = server.log.length;
@@ -22,7 +22,7 @@ async function reload(toml: string, lines = 1) {
 }
 
 test(
-  "SIGHUP has a running server read its settings again; a file that is wrong changes nothing",
+  "a running server reloads its settings on SIGHUP, and an invalid file changes nothing",
   server.showing(async () => {
     await Bun.write(file, "[limits]\nfailed_authentications_per_minute = 1\n");
     await server.start();

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** Nothing of these concerns a service, and without a console or a network they only take time. */
+/** Units that are irrelevant for a service and take time without a console or a network. */
 const masked = ["getty.target", "console-getty.service", "systemd-logind.service", "systemd-networkd.service"];
 
-/** Makes a machine of a tree in $1, with what is written to it kept in $2, in a control group $3, and starts its systemd. */
+/** Starts systemd in the tree $1, with its changes in the directory $2 and its processes in the control group $3. */
 const bootScript = `set -eu
 echo $$ > "$3/cgroup.procs"
 exec unshare --mount --uts --ipc --net --pid --cgroup --fork --kill-child --propagation private sh -euc '
@@ -34,7 +34,7 @@ umount -l /.outside
 exec env -i container=other PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb /lib/systemd/systemd --system
 ' sh "$1" "$2"`;
 
-/** A Debian system that runs under its own systemd, in namespaces of this machine; gone with all its processes when disposed of. */
+/** A Debian system with its own systemd in namespaces of this machine. Disposing of it ends all its processes. */
 export class BootedMachine implements AsyncDisposable {
   readonly #scope = temporaryDirectory();
   readonly #controlGroup: string;
@@ -51,7 +51,7 @@ export class BootedMachine implements AsyncDisposable {
     });
   }
 
-  /** Puts a file into the system. */
+  /** Copies a file into the system. */
   write(path: string, content: string | Uint8Array, mode = 0o644): void {
     writeFileSync(`/proc/${this.#first}/root${path}`, content, { mode });
   }
@@ -60,21 +60,21 @@ export class BootedMachine implements AsyncDisposable {
     return readFileSync(`/proc/${this.#first}/root${path}`, "utf8");
   }
 
-  /** Waits until everything was started that starts with the system. */
+  /** Waits until the system has started all its units. */
   async booted(): Promise<void> {
     for (let tries = 0; tries < 300; tries++) {
       if (this.#outer.exitCode !== null) throw new Error(`the system does not boot: ${this.#outer.exitCode}`);
       const [child] = readFileSync(`/proc/${this.#outer.pid}/task/${this.#outer.pid}/children`, "utf8").split(" ");
       this.#first = Number(child);
       const state = this.#first > 0 ? await this.run("systemctl", "is-system-running") : null;
-      // A module that can't be loaded here makes it "degraded".
+      // A module that can't be loaded here makes the state "degraded".
       if (/^(?:running|degraded)$/.test(state?.stdout.trim() ?? "")) return;
       await Bun.sleep(100);
     }
     throw new Error("the system does not come up");
   }
 
-  /** Runs a command in it, as its root. */
+  /** Runs a command in the system as its root. */
   async run(...command: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
     const enter = [
       "nsenter",
@@ -93,7 +93,7 @@ export class BootedMachine implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // The kernel ends every process of a pid namespace with its first.
+    // The kernel ends every process of a pid namespace together with its first one.
     if (this.#first > 0 && this.#outer.exitCode === null) process.kill(this.#first, "SIGKILL");
     this.#outer.kill("SIGKILL");
     await this.#outer.exited;
@@ -106,7 +106,7 @@ async function removeControlGroup(path: string): Promise<void> {
   for (const entry of readdirSync(path, { withFileTypes: true })) {
     if (entry.isDirectory()) await removeControlGroup(join(path, entry.name));
   }
-  // A process that was killed stays in it for a moment.
+  // A killed process stays in the control group for a moment.
   for (let tries = 0; tries < 50; tries++) {
     try {
       rmdirSync(path);

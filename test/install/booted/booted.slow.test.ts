@@ -11,7 +11,7 @@ const patience = 120_000;
 const unit = "/etc/systemd/system/transcribe.service";
 const settings = "/etc/transcribe/transcribe.toml";
 
-/** Says what a service under our unit can do that it must not. */
+/** Prints the forbidden operations that a service with this unit can do. */
 const trespasses = `exec 3>&1 >/dev/null 2>&1
 say() { echo "$@" >&3; }
 for d in / /etc /usr/local/bin /usr/local/lib/transcribe /srv /opt /home /root /run /boot; do
@@ -30,7 +30,7 @@ ls /proc/1/environ && say sees the processes of others
 grep '^CapBnd:.*[1-9a-f]' /proc/self/status && say has capabilities
 say all tried`;
 
-/** What confines ffmpeg, as it reports itself; the host's kernel may lack Landlock. */
+/** The confinement of ffmpeg as it reports it; the host's kernel may lack Landlock. */
 const report = "/usr/local/lib/transcribe/*/ffmpeg/confine --report";
 
 describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s", (tree) => {
@@ -56,7 +56,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   afterAll(() => machine?.[Symbol.asyncDispose](), patience);
 
   test(
-    `${basename(tree)}: it installs itself, and transcribes`,
+    `${basename(tree)}: the program installs itself and transcribes`,
     async () => {
       const installed = await machine.run("/srv/installer", "service", "install");
       expect([installed.exitCode, installed.stderr]).toEqual([0, ""]);
@@ -74,7 +74,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
         "/srv/jfk.mp3",
         "--wait",
       );
-      // Lines are as wide as a terminal.
+      // The lines are as wide as a terminal.
       expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
       expect(await property("StatusText")).toMatch(/^Ready; \d processing, 0 queued\.$/);
       const owners = await machine.run("find", "/var/lib/transcribe", "!", "-user", "transcribe");
@@ -84,7 +84,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
-    "its unit is closed to all that ffmpeg and inference don't need",
+    "the unit forbids everything that ffmpeg and inference don't need",
     async () => {
       const probe = (script: string) => {
         machine.write("/srv/probe.sh", script);
@@ -111,7 +111,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
-    "a server that hangs is ended and started again",
+    "a server that hangs is killed and restarted",
     async () => {
       await machine.run("mkdir", "-p", `${unit}.d`);
       machine.write(`${unit}.d/watchdog.conf`, "[Service]\nWatchdogSec=3\n");
@@ -129,7 +129,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
-    "wrong settings leave a running server as it is, and are not tried again and again",
+    "invalid settings don't change a running server, and cause no restart loop",
     async () => {
       const right = machine.read(settings);
       const pid = await property("MainPID");
@@ -148,7 +148,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
-    "uninstalled and purged, nothing of it is left",
+    "an uninstallation with --purge leaves nothing",
     async () => {
       const gone = await machine.run("transcribe", "service", "uninstall", "--purge", "--yes");
       expect([gone.exitCode, gone.stderr]).toEqual([0, ""]);
