@@ -8,7 +8,7 @@ import { writeSrt, writeTxt, writeVtt } from "./text-formats.ts";
 const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
 
 /** Number of segments that are written before the event loop runs: a few milliseconds of work. */
-const segmentsPerTurn = 200;
+const SEGMENTS_PER_BATCH = 200;
 
 /**
  * Number of characters that are collected before a write. A shorter text stays in memory. The transcript of two hours
@@ -105,7 +105,7 @@ async function* withPauses(
   let read = 0;
   for await (const segment of segments) {
     yield segment;
-    if (++read % segmentsPerTurn !== 0) continue;
+    if (++read % SEGMENTS_PER_BATCH !== 0) continue;
     await new Promise<void>((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
   }

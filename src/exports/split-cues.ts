@@ -2,13 +2,13 @@ import { type Boundary, boundaryBetween } from "../text/index.ts";
 import type { CueFragment } from "./cue-fragments.ts";
 
 /** Limits of a subtitle cue, as used by broadcasters: two lines of 42 columns, seven seconds. */
-export const cueLimits = { lines: 2, columns: 42, milliseconds: 7_000 } as const;
+export const CUE_LIMITS = { columns: 42, milliseconds: 7_000 } as const;
 
 /** A cue with fewer columns or less time is hard to read, unless the sentence is that short. */
-const shortColumns = 16;
-const shortMilliseconds = 1_000;
+const MIN_COLUMNS = 16;
+const MIN_MILLISECONDS = 1_000;
 /** Minimum pause between two words that makes a good place for a break. */
-const pauseMilliseconds = 300;
+const PAUSE_MILLISECONDS = 300;
 
 /** A range of fragments, `from` to `to` (exclusive), that form one cue. */
 interface CueRange {
@@ -19,7 +19,7 @@ interface CueRange {
 }
 
 /**
- * Splits fragments into cues within `cueLimits` at the lowest total cost. Sentence ends are the cheapest breaks, then
+ * Splits fragments into cues within `CUE_LIMITS` at the lowest total cost. Sentence ends are the cheapest breaks, then
  * clause ends, then pauses; a break after an article or similar word costs most. Few cues, no tiny cues and lines of
  * even length also lower the cost. Only a single fragment that is too long exceeds the limits.
  */
@@ -78,19 +78,19 @@ class BreakCosts {
    */
   shapeCost({ from, to, lineBreak }: CueRange): number {
     const wholeText = from === 0 && to === this.#fragments.length;
-    const tiny = this.#width(from, to) < shortColumns || this.#duration(from, to) < shortMilliseconds;
+    const tiny = this.#width(from, to) < MIN_COLUMNS || this.#duration(from, to) < MIN_MILLISECONDS;
     const uneven = lineBreak === to ? 0 : this.#lineCost(from, lineBreak, to);
     return 1 + (tiny && !wholeText ? 0.7 : 0) + 0.3 * uneven;
   }
 
   /** Returns the fragments as a cue with its best line break; undefined if they do not fit in one cue. */
   fit(from: number, to: number): CueRange | undefined {
-    if (this.#duration(from, to) > cueLimits.milliseconds) return undefined;
-    if (this.#width(from, to) <= cueLimits.columns) return { from, to, lineBreak: to };
+    if (this.#duration(from, to) > CUE_LIMITS.milliseconds) return undefined;
+    if (this.#width(from, to) <= CUE_LIMITS.columns) return { from, to, lineBreak: to };
     let lineBreak: number | undefined;
     let cheapest = Number.POSITIVE_INFINITY;
-    for (let at = to - 1; at > from && this.#width(at, to) <= cueLimits.columns; at--) {
-      if (this.#width(from, at) > cueLimits.columns) continue;
+    for (let at = to - 1; at > from && this.#width(at, to) <= CUE_LIMITS.columns; at--) {
+      if (this.#width(from, at) > CUE_LIMITS.columns) continue;
       const cost = this.#lineCost(from, at, to);
       if (cost < cheapest) {
         cheapest = cost;
@@ -105,7 +105,7 @@ class BreakCosts {
    * worst case.
    */
   #lineCost(from: number, at: number, to: number): number {
-    const difference = Math.abs(this.#width(from, at) - this.#width(at, to)) / cueLimits.columns;
+    const difference = Math.abs(this.#width(from, at) - this.#width(at, to)) / CUE_LIMITS.columns;
     return difference + 0.3 * this.breakCost(at);
   }
 
@@ -136,5 +136,5 @@ function costOfBreak(before: CueFragment, after: CueFragment | undefined): numbe
   if (after === undefined) return 0;
   const written = hyphen.test(before.text) ? "open" : boundaryBetween(before.text, after.text);
   const cost = BOUNDARY_COSTS[written === "open" && before.bindsToNext ? "bound" : written];
-  return after.startMilliseconds - before.endMilliseconds >= pauseMilliseconds ? PAUSE_FACTOR * cost : cost;
+  return after.startMilliseconds - before.endMilliseconds >= PAUSE_MILLISECONDS ? PAUSE_FACTOR * cost : cost;
 }

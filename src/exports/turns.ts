@@ -10,9 +10,9 @@ export interface Turn {
 }
 
 /** Minimum pause that starts a new paragraph of the same speaker. */
-const pauseMilliseconds = 4_000;
+const PARAGRAPH_PAUSE_MILLISECONDS = 4_000;
 /** Duration after which a long speech gets a new paragraph, so that readers can find its place in the recording. */
-const longMilliseconds = 60_000;
+const LONG_PARAGRAPH_MILLISECONDS = 60_000;
 
 /** Characters of Chinese and Japanese, which have no space between sentences. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303F\uFF00-\uFFEF]/u;
@@ -29,8 +29,8 @@ export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable
     const continues =
       text !== "" &&
       segment.speaker === speaker &&
-      segment.startMilliseconds - endMilliseconds < pauseMilliseconds &&
-      segment.startMilliseconds - startMilliseconds < longMilliseconds;
+      segment.startMilliseconds - endMilliseconds < PARAGRAPH_PAUSE_MILLISECONDS &&
+      segment.startMilliseconds - startMilliseconds < LONG_PARAGRAPH_MILLISECONDS;
     if (continues) {
       text = joinSentences(text, added);
       endMilliseconds = Math.max(endMilliseconds, segment.endMilliseconds);

@@ -5,7 +5,7 @@ import { numeral, utf16Hex } from "./show-text.ts";
 import { subsetFont } from "./subset.ts";
 
 /** Maximum number of mappings in one block of a CMap (Adobe technical note 5014). */
-const mappingsPerBlock = 100;
+const MAPPINGS_PER_BLOCK = 100;
 
 /** Adds a compressed stream object. */
 export function addStream(
@@ -95,8 +95,8 @@ function boundingBox(face: Face): number[] {
 function unicodeMap(glyphs: readonly EncodedGlyph[]): string {
   const mappings = glyphs.map(({ text }, code) => `<${code.toString(16).padStart(4, "0")}> <${utf16Hex(text)}>\n`);
   let blocks = "";
-  for (let from = 0; from < mappings.length; from += mappingsPerBlock) {
-    const block = mappings.slice(from, from + mappingsPerBlock);
+  for (let from = 0; from < mappings.length; from += MAPPINGS_PER_BLOCK) {
+    const block = mappings.slice(from, from + MAPPINGS_PER_BLOCK);
     blocks += `${block.length} beginbfchar\n${block.join("")}endbfchar\n`;
   }
   return `/CIDInit /ProcSet findresource begin

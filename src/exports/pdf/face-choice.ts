@@ -69,11 +69,6 @@ export class FaceChoice {
     this.#eastAsian = eastAsianFaces(language, sample);
   }
 
-  /** All faces that were loaded to look for a glyph. */
-  get faces(): Face[] {
-    return [...this.#loaded.values()];
-  }
-
   /** Splits a text where the face changes, but never within a grapheme. */
   split(text: string, weight: Weight): FaceRun[] {
     const runs: { text: string; face: Face }[] = [];
@@ -89,7 +84,7 @@ export class FaceChoice {
     return runs;
   }
 
-  load(name: FaceName): Face {
+  #load(name: FaceName): Face {
     const face = this.#loaded.get(name) ?? new Face(name);
     this.#loaded.set(name, face);
     return face;
@@ -108,11 +103,11 @@ export class FaceChoice {
     const candidates = this.#candidates(grapheme, weight);
     let withBase: Face | undefined;
     for (const name of candidates) {
-      const face = this.load(name);
+      const face = this.#load(name);
       if (numbers.every((codePoint) => face.covers(codePoint))) return face;
       if (numbers[0] !== undefined && face.covers(numbers[0])) withBase ??= face;
     }
-    return withBase ?? this.load(weight === "bold" ? "latinBold" : "latin");
+    return withBase ?? this.#load(weight === "bold" ? "latinBold" : "latin");
   }
 
   #candidates(grapheme: string, weight: Weight): FaceName[] {

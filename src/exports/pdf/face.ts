@@ -16,10 +16,10 @@ export interface EncodedGlyph {
 }
 
 /** Maximum number of UTF-16 units for the text of one code in common PDF readers. */
-export const maxTextUnits = 8;
+export const MAX_TEXT_UNITS = 8;
 
 /** Highest code: a code has two bytes. Code 0 is the missing glyph. */
-const maxCodes = 0xffff;
+const MAX_CODES = 0xffff;
 
 /** A font file during the creation of a PDF: the characters that it covers, and the glyphs that were used. */
 export class Face {
@@ -57,12 +57,12 @@ export class Face {
     return covered;
   }
 
-  /** Returns the code of a glyph for a text of at most `maxTextUnits`. */
+  /** Returns the code of a glyph for a text of at most `MAX_TEXT_UNITS`. */
   encode(glyphId: number, text: string): number {
     const key = `${glyphId} ${text}`;
     let code = this.#codes.get(key);
     if (code === undefined) {
-      if (this.used.length > maxCodes) return 0;
+      if (this.used.length > MAX_CODES) return 0;
       code = this.used.length;
       this.used.push({ glyphId, text, width: this.font.glyphHAdvance(glyphId) * this.scale });
       this.#codes.set(key, code);

@@ -12,7 +12,7 @@ import { Structure } from "./structure.ts";
 import { drawTranscript } from "./transcript-pages.ts";
 
 /** Number of turns that are examined to detect how the text is written. */
-const sampleTurns = 300;
+const SAMPLE_TURNS = 300;
 
 /**
  * Writes a transcript as a tagged PDF 1.7, with headings, outline, language and reading order for screen readers. Text
@@ -21,7 +21,7 @@ const sampleTurns = 300;
  */
 export async function writePdf(document: ExportDocument): Promise<Uint8Array> {
   const turns = await Array.fromAsync(toTurns(document.segments));
-  const sample = turns.slice(0, sampleTurns).map((turn) => turn.text);
+  const sample = turns.slice(0, SAMPLE_TURNS).map((turn) => turn.text);
   const faces = new FaceChoice(document.language, sample.join(""));
   const shaper = new Shaper(faces, document.language);
 

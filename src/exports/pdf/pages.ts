@@ -11,7 +11,7 @@ export const textWidth = pageSize.width - 2 * margins.side;
 const footerBaseline = 38;
 
 /** Compression level, which takes half the time of the default level 6 for files that are a tenth larger. */
-const compressionLevel = 3;
+const COMPRESSION_LEVEL = 3;
 
 /** Layout of a paragraph. */
 export interface BlockStyle {
@@ -44,13 +44,13 @@ export class Pages {
   }
 
   /** Starts a new page if a paragraph of this style would not fit on the current one. */
-  makeRoom({ size, leading, spaceBefore, keepBelow }: BlockStyle): void {
+  ensureSpace({ size, leading, spaceBefore, keepBelow }: BlockStyle): void {
     const fresh = this.#top === pageSize.height - margins.top;
     if (!fresh && this.#top - spaceBefore - size * leading - keepBelow < margins.bottom) this.#endPage();
   }
 
   draw(element: StructureElement, { lines, direction, ascent, descent }: Paragraph, style: BlockStyle): void {
-    this.makeRoom(style);
+    this.ensureSpace(style);
     if (this.#top < pageSize.height - margins.top) this.#top -= style.spaceBefore;
     const scale = style.size / 1000;
     const natural = (ascent + descent) * scale;
@@ -121,7 +121,7 @@ export class Pages {
   }
 
   #endPage(): void {
-    this.#finished.push(deflateSync(this.#operators.join("\n"), { level: compressionLevel }));
+    this.#finished.push(deflateSync(this.#operators.join("\n"), { level: COMPRESSION_LEVEL }));
     this.#operators = [];
     this.#top = pageSize.height - margins.top;
   }

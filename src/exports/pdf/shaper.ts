@@ -14,7 +14,7 @@ export interface ShapedRun {
 }
 
 /** Maximum number of cached words for each direction and weight: as many as are spoken in days, at 300 bytes each. */
-const mostRemembered = 20_000;
+const MAX_CACHED_WORDS = 20_000;
 
 /** Shapes text into glyphs with HarfBuzz and caches the shaped words. */
 export class Shaper {
@@ -40,7 +40,7 @@ export class Shaper {
       const ofFaces = this.#faces.split(text, weight);
       runs = ofFaces.map((run) => this.#shapeRun(run, direction));
       if (direction === "rtl") runs = runs.toReversed();
-      if (shaped.size === mostRemembered) shaped.clear();
+      if (shaped.size === MAX_CACHED_WORDS) shaped.clear();
       shaped.set(text, runs);
     }
     return runs;

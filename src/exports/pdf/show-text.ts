@@ -1,8 +1,8 @@
 import type { Direction } from "../direction.ts";
-import { type Face, maxTextUnits } from "./face.ts";
+import { type Face, MAX_TEXT_UNITS } from "./face.ts";
 
 /** Text for a glyph that represents none (a zero-width space), because every code must map to some text. */
-const nothing = "\u200B";
+const NO_TEXT = "\u200B";
 
 /** Glyphs that together represent some characters, usually one glyph for one text. */
 export interface Cluster {
@@ -27,25 +27,25 @@ export function showOperators(clusters: readonly Cluster[], face: Face, directio
   const line = new ShowLine(face);
   for (const { text, glyphs } of clusters) {
     const characters = Array.from(text);
-    const only = glyphs.length === 1 && text.length <= maxTextUnits ? glyphs[0] : undefined;
+    const only = glyphs.length === 1 && text.length <= MAX_TEXT_UNITS ? glyphs[0] : undefined;
     if (only !== undefined && (characters.length === 1 || direction === "ltr")) line.show(only, text);
-    else if (direction === "ltr") showTogether(line, characters, glyphs);
-    else showTurned(line, characters, glyphs);
+    else if (direction === "ltr") showLeftToRight(line, characters, glyphs);
+    else showRightToLeft(line, characters, glyphs);
   }
   return line.end();
 }
 
-function showTogether(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
+function showLeftToRight(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
   // PDF readers without support for such spans get one character for each glyph, or the whole text with the first
   // glyph.
   const together = characters.join("");
-  const texts = characters.length === glyphs.length || together.length > maxTextUnits ? characters : [together];
+  const texts = characters.length === glyphs.length || together.length > MAX_TEXT_UNITS ? characters : [together];
   line.openSpan(together);
   // PDF readers with support for spans derive a span's position from its first and last glyph. A combining mark there
   // would give a wrong position.
   if (isMoved(glyphs[0])) line.space("left", 0);
   glyphs.forEach((glyph, index) => {
-    line.show(glyph, texts[index] ?? nothing);
+    line.show(glyph, texts[index] ?? NO_TEXT);
   });
   if (isMoved(glyphs.at(-1))) line.space("right", 0);
   line.closeSpan();
@@ -54,13 +54,13 @@ function showTogether(line: ShowLine, characters: readonly string[], glyphs: rea
 /**
  * Distance between the positions of marks, in thousandths of the size. PDF readers order characters by their positions.
  */
-const markDistance = 2;
+const MARK_DISTANCE = 2;
 
 /**
  * Shows a right-to-left cluster. PDF readers reverse a line's characters, also those within a code or a span. Therefore
  * every mark is a separate span without width, in front of the letter, which HarfBuzz puts last.
  */
-function showTurned(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
+function showRightToLeft(line: ShowLine, characters: readonly string[], glyphs: readonly PlacedGlyph[]): void {
   const letter = glyphs.at(-1);
   const marks = glyphs.slice(0, -1);
   const markTexts = characters.slice(1).reverse();
@@ -68,13 +68,13 @@ function showTurned(line: ShowLine, characters: readonly string[], glyphs: reado
   for (let index = 0; index < spans; index++) {
     const last = index === spans - 1;
     line.openSpan(markTexts[index] ?? "");
-    const place = (letter?.offsetX ?? 0) - (spans - index) * markDistance;
+    const place = (letter?.offsetX ?? 0) - (spans - index) * MARK_DISTANCE;
     line.space("left", place);
-    for (const mark of marks.slice(index, last ? undefined : index + 1)) line.show(mark, markTexts[index] ?? nothing);
+    for (const mark of marks.slice(index, last ? undefined : index + 1)) line.show(mark, markTexts[index] ?? NO_TEXT);
     line.space("right", place);
     line.closeSpan();
   }
-  if (letter !== undefined) line.show(letter, characters[0] ?? nothing);
+  if (letter !== undefined) line.show(letter, characters[0] ?? NO_TEXT);
 }
 
 function isMoved(glyph: PlacedGlyph | undefined): boolean {
@@ -110,8 +110,8 @@ class ShowLine {
   space(edge: "left" | "right", distance: number): void {
     const glyphId = this.#face.font.nominalGlyph(0x20);
     if (glyphId === undefined) return;
-    const width = this.#face.widthOf(this.#face.encode(glyphId, nothing));
-    this.show({ glyphId, advance: 0, offsetX: edge === "left" ? distance : distance - width, offsetY: 0 }, nothing);
+    const width = this.#face.widthOf(this.#face.encode(glyphId, NO_TEXT));
+    this.show({ glyphId, advance: 0, offsetX: edge === "left" ? distance : distance - width, offsetY: 0 }, NO_TEXT);
   }
 
   /** Starts a span. The glyphs up to its end represent this text. */

@@ -69,7 +69,7 @@ export function drawTranscript(
   for (const turn of turns) {
     const name = speakerName(head, turn.speaker);
     const time = clockTime(turn.startMilliseconds);
-    pages.makeRoom(styles.turn);
+    pages.ensureSpace(styles.turn);
     if (turn.startMilliseconds >= nextEntryAt) {
       section = structure.add(structure.document, "Sect");
       outline.push({ title: `${time}  ${name}`, ...pages.place });
