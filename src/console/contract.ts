@@ -13,7 +13,7 @@
  * | POST recordings?account=&workspace= | multipart/form-data: `file` or `url`, `language`? → 201 `RecordingDetail` |
  * | GET, DELETE recordings/ID | `RecordingDetail`; 204 |
  * | GET recordings/ID/segments, …/outline, …/find | `SegmentPage`, `Outline`, `Find` |
- * | GET recordings/ID/listening, …/audio, …/waveform | `Listening` (starts the copy), bytes, `Waveform` |
+ * | GET recordings/ID/playback, …/audio, …/waveform | `PlaybackCopy` (starts the copy), bytes, `Waveform` |
  * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
  * | GET recordings/ID/exports/FORMAT | the file, with the names given to the speakers |
  * | GET accounts | `AccountPage` |

@@ -28,7 +28,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       version: programVersion,
       started_at: timestamp(startedAt),
       model: modelInUse().id,
-      trouble: trouble(),
+      problem: trouble(),
     },
     queue: {
       ...recordings.open.counts(),
@@ -67,7 +67,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     disk,
     refusals: refusals.map(({ name, count }) => ({ code: name, count })),
     failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
-    worker: { state, deaths: deaths.map(({ name, count }) => ({ signal: name, count })) },
+    worker: { state, crashes: deaths.map(({ name, count }) => ({ signal: name, count })) },
   };
 }
 
@@ -112,7 +112,7 @@ export function openRecordings(services: ConsoleServices): OpenRecording[] {
       status: recording.status,
       progress: toProgress(recording),
       place,
-      trouble: troubleOf(services, recording.id),
+      problem: troubleOf(services, recording.id),
       duration_seconds: recording.durationSeconds,
       created_at: timestamp(recording.createdAt),
     }));

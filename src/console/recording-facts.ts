@@ -2,7 +2,7 @@ import { exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
 import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
-import type { Listening, RecordingDetail, Speaker } from "./contract/recordings.ts";
+import type { PlaybackCopy, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import type { ConsoleServices } from "./services.ts";
 import { showRecording, troubleOf } from "./show-recording.ts";
 
@@ -48,14 +48,14 @@ export class RecordingFacts {
     return {
       ...showRecording(store, recording),
       place: place === 0 ? null : place,
-      trouble: troubleOf(this.#services, recording.id),
+      problem: troubleOf(this.#services, recording.id),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
-      listening: showPlayback(listening.stateOf(recording.id)),
+      playback_copy: showPlayback(listening.stateOf(recording.id)),
     };
   }
 }
@@ -67,7 +67,7 @@ function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
   }));
 }
 
-export function showPlayback(copy: PlaybackState): Listening {
+export function showPlayback(copy: PlaybackState): PlaybackCopy {
   return {
     state: copy.state,
     percent: copy.state === "making" ? copy.percent : null,

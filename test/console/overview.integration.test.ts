@@ -71,8 +71,8 @@ describe("the overview", () => {
       },
     ]);
     expect(overview.refusals).toEqual([{ code: "missing_api_key", count: 1 }]);
-    expect(overview.worker).toEqual({ state: "ready", deaths: [{ signal: "SIGILL", count: 1 }] });
-    expect(overview.server).toMatchObject({ model: "whisper-base", trouble: "the disk is full" });
+    expect(overview.worker).toEqual({ state: "ready", crashes: [{ signal: "SIGILL", count: 1 }] });
+    expect(overview.server).toMatchObject({ model: "whisper-base", problem: "the disk is full" });
     expect(overview.memory.worker_bytes).toBeGreaterThan(1e6);
     expect(overview.disk?.size_bytes).toBeGreaterThan(overview.disk?.free_bytes ?? 0);
     expect(Object.keys(overview.disk?.folders ?? {})).toContain("uploads");

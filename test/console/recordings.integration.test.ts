@@ -94,10 +94,10 @@ describe("one recording", () => {
     const id = await server.enterSaid("first", ["One two.", "Three.", "Four."]);
     const recording = await (await server.operator()).read(`/recordings/${id}`, recordingSchema);
     expect(recording).toMatchObject({
-      ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, trouble: null },
+      ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, problem: null },
       ...{ model: "whisper-base", size_bytes: 1000, progress: { step: null, percent: 100 } },
       exports: ["txt", "srt", "vtt", "pdf", "docx"].map((format) => ({ format, file_name: `interview.${format}` })),
-      listening: { state: "none", message: expect.stringContaining("no longer stored") },
+      playback_copy: { state: "none", message: expect.stringContaining("no longer stored") },
     });
     const [ann, bob] = recording.speakers;
     expect(ann).toMatchObject({ speaker: "A", name: null, seconds: 1.8, segments: 2 });
@@ -112,25 +112,16 @@ describe("one recording", () => {
     server.waiting = [two, one];
     server.troubles.set(one, "disk_full");
     const operator = await server.operator();
-    expect(await operator.read(`/recordings/${two}`, recordingSchema)).toMatchObject({ place: 1, trouble: null });
+    expect(await operator.read(`/recordings/${two}`, recordingSchema)).toMatchObject({ place: 1, problem: null });
     const shown = await operator.read(`/recordings/${one}`, recordingSchema);
     expect(shown).toMatchObject({ place: 2, speakers: [], segments: 0, exports: [] });
-    expect(shown.trouble).toContain("disk");
+    expect(shown.problem).toContain("disk");
   });
 
   test.each(["0", "0191e5a0-0000-7000-8000-000000000000", "..", "%00"])("is not there: %p", async (id) => {
     using server = new ConsoleServer();
     const operator = await server.operator();
-    for (const path of [
-      "",
-      "/segments",
-      "/outline",
-      "/find?q=x",
-      "/listening",
-      "/audio",
-      "/waveform",
-      "/exports/txt",
-    ]) {
+    for (const path of ["", "/segments", "/outline", "/find?q=x", "/playback", "/audio", "/waveform", "/exports/txt"]) {
       expect(await operator.refusal(operator.data(`/recordings/${encodeURIComponent(id)}${path}`), 404)).toBe(
         "not_found",
       );

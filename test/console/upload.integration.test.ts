@@ -150,7 +150,7 @@ describe("a recording that is sent in the console", () => {
         { code: "en", name: "English" },
         { code: "jv", name: "Javanese" },
       ],
-      most_bytes: 1234,
+      max_bytes: 1234,
       links: true,
     });
   });

@@ -102,7 +102,7 @@ function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
 }
 
 function SinceStart({ overview: { server, refusals, failures, worker } }: { overview: Overview }) {
-  const crashes = worker.deaths.reduce((all, { count }) => all + count, 0);
+  const crashes = worker.crashes.reduce((all, { count }) => all + count, 0);
   return (
     <Part title={texts.sinceStart}>
       <p class="soft">

@@ -35,7 +35,7 @@ export function OverviewScreen() {
 
 /** Returns the state of the server in one sentence. */
 function statementOf({ server, queue, days }: Overview): string {
-  if (server.trouble !== null) return texts.notReady(server.trouble);
+  if (server.problem !== null) return texts.notReady(server.problem);
   if (queue.processing + queue.queued > 0) return texts.busy(queue.processing, queue.queued);
   const done = days.at(-1)?.completed_seconds ?? 0;
   return done > 0 ? texts.idleAfter(duration(done)) : texts.idle;
@@ -62,7 +62,7 @@ function OpenRecordings({ overview: { recordings, queue } }: { overview: Overvie
 }
 
 function Row({ recording }: { recording: OpenRecording }) {
-  const { id, name, account, workspace, duration_seconds, created_at, progress, place, trouble } = recording;
+  const { id, name, account, workspace, duration_seconds, created_at, progress, place, problem } = recording;
   const shownName = name ?? strings.untitled;
   return (
     <li>
@@ -79,7 +79,7 @@ function Row({ recording }: { recording: OpenRecording }) {
           <Ago at={created_at} />
         </span>
       </div>
-      {trouble !== null && <p class="problem">{trouble}</p>}
+      {problem !== null && <p class="problem">{problem}</p>}
       {place === null && <ProgressBar label={strings.progressOf(shownName)} percent={progress.percent} />}
     </li>
   );

@@ -74,14 +74,14 @@ function Facts({ recording }: { recording: RecordingDetail }) {
 
 /** Shows the status of a recording that is not completed. */
 function Status({ recording, name }: { recording: RecordingDetail; name: string }) {
-  const { id, status, progress, trouble, failure } = recording;
+  const { id, status, progress, problem, failure } = recording;
   return (
     <section class="progress-panel">
       <p class="statement" role="status">
         {statusText(recording)}
       </p>
       {status === "processing" && <ProgressBar label={strings.progressOf(name)} percent={progress.percent} />}
-      {trouble !== null && <p class="problem">{trouble}</p>}
+      {problem !== null && <p class="problem">{problem}</p>}
       {status === "queued" && <p class="soft">{texts.queued}</p>}
       {failure !== null && <p class="soft">{texts.failureMeans[failure.reason]}</p>}
       {failure?.cause && (

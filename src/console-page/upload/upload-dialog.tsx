@@ -34,7 +34,7 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
   const [accountId, setAccount] = useState(options.accounts[0]?.id ?? "");
   const workspaces = options.accounts.find(({ id }) => id === accountId)?.workspaces ?? [];
   const files = choice === "link" ? [] : choice;
-  const fitting = files.filter((file) => file.size <= options.most_bytes);
+  const fitting = files.filter((file) => file.size <= options.max_bytes);
   const count = choice === "link" ? 1 : fitting.length;
   const languages = options.languages
     .map(({ code }) => ({ id: code, name: languageName(code) }))
@@ -59,7 +59,7 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
           <li key={file.name} class={fitting.includes(file) ? undefined : "bad"}>
             <bdi>{file.name}</bdi>{" "}
             <span class="soft">
-              {fitting.includes(file) ? bytes(file.size) : texts.tooLarge(bytes(options.most_bytes))}
+              {fitting.includes(file) ? bytes(file.size) : texts.tooLarge(bytes(options.max_bytes))}
             </span>
           </li>
         ))}

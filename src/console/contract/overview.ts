@@ -25,7 +25,7 @@ const openRecordingSchema = Type.Object({
    */
   place: nullable(Type.Integer({ minimum: 1 })),
   /** The problem that keeps the recording from continuing, in plain words; the server retries by itself. */
-  trouble: nullable(Type.String()),
+  problem: nullable(Type.String()),
   duration_seconds: nullable(secondsSchema),
   created_at: timeSchema,
 });
@@ -65,7 +65,7 @@ export const overviewSchema = Type.Object({
     /** The speech model for new recordings. */
     model: Type.String(),
     /** The problem that keeps the server from processing recordings, in plain words. */
-    trouble: nullable(Type.String()),
+    problem: nullable(Type.String()),
   }),
   queue: Type.Object({
     queued: countSchema,
@@ -119,7 +119,7 @@ export const overviewSchema = Type.Object({
   worker: Type.Object({
     state: Type.Union([Type.Literal("ready"), Type.Literal("asleep"), Type.Literal("starting"), Type.Literal("down")]),
     /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
-    deaths: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
+    crashes: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),
 });
 export type Overview = Static<typeof overviewSchema>;

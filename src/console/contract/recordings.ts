@@ -80,7 +80,7 @@ export const recordingPageSchema = Type.Object({
 export type RecordingPage = Static<typeof recordingPageSchema>;
 
 /** Status of the playback copy. */
-export const listeningSchema = Type.Object({
+export const playbackCopySchema = Type.Object({
   /** `ready`: GET …/audio and …/waveform work. `none`: the recording's audio is deleted or has not been decoded. */
   state: Type.Union([Type.Literal("ready"), Type.Literal("making"), Type.Literal("none"), Type.Literal("failed")]),
   /** Progress while the copy is made, if known. */
@@ -88,7 +88,7 @@ export const listeningSchema = Type.Object({
   /** Reason why there is no copy, shown to the user unchanged; null unless `none` or `failed`. */
   message: nullable(Type.String()),
 });
-export type Listening = Static<typeof listeningSchema>;
+export type PlaybackCopy = Static<typeof playbackCopySchema>;
 
 const speakerSchema = Type.Object({
   /** `A`, `B`, …, as in the API. */
@@ -108,7 +108,7 @@ export const recordingSchema = Type.Composite([
   Type.Object({
     /** Place in the queue as in the overview; null unless the recording waits. */
     place: nullable(Type.Integer({ minimum: 1 })),
-    trouble: nullable(Type.String()),
+    problem: nullable(Type.String()),
     size_bytes: nullable(bytesSchema),
     /** Id of the speech model; null: an early version created the recording. */
     model: nullable(Type.String()),
@@ -119,7 +119,7 @@ export const recordingSchema = Type.Composite([
     doubt_below: Type.Number({ minimum: 0, maximum: 1 }),
     /** Export formats, with the file name for each. */
     exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
-    listening: listeningSchema,
+    playback_copy: playbackCopySchema,
   }),
 ]);
 export type RecordingDetail = Static<typeof recordingSchema>;

@@ -76,7 +76,7 @@ export const uploadOptionsSchema = Type.Object({
   accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), workspaces: Type.Array(namedSchema) })),
   /** Languages that the current model accepts, by code. */
   languages: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),
-  most_bytes: bytesSchema,
+  max_bytes: bytesSchema,
   /** Whether the server fetches links. */
   links: Type.Boolean(),
 });

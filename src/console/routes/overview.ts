@@ -25,7 +25,7 @@ function uploadOptions({ store, settings, modelInUse, now }: ConsoleServices): U
       .map((account) => ({ ...named(account), workspaces: listWorkspaces(store, account).map(named) }))
       .sort((a, b) => a.name.localeCompare(b.name, "en")),
     languages: modelInUse().languages.map(({ code, name }) => ({ code, name })),
-    most_bytes: limits.upload_bytes,
+    max_bytes: limits.upload_bytes,
     links: fetch.enabled,
   };
 }

@@ -3,7 +3,7 @@ import { type AnyElysia, Elysia } from "elysia";
 import { pageSize, readQuery } from "../../http/index.ts";
 import { readWaveform } from "../../media/index.ts";
 import { addRoute } from "../add-route.ts";
-import { listeningSchema } from "../contract/recordings.ts";
+import { playbackCopySchema } from "../contract/recordings.ts";
 import { waveformSchema } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
 import { requireRecording } from "../lookups.ts";
@@ -25,7 +25,7 @@ export function playbackRoutes({ recordings, listening }: ConsoleServices): AnyE
   };
   const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
 
-  addRoute(routes, "GET /listening", { 200: listeningSchema }, (_, id) =>
+  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, (_, id) =>
     showPlayback(listening.request(requireRecording(recordings, id).id)),
   );
 

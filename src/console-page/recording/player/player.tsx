@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Listening, Outline, RecordingDetail } from "../../../console/contract.ts";
+import type { Outline, PlaybackCopy, RecordingDetail } from "../../../console/contract.ts";
 import { clock } from "../../format.ts";
 import { Icon, IconButton, Problem, ProgressBar } from "../../parts/index.ts";
 import { dataUrl } from "../../server.ts";
@@ -118,9 +118,9 @@ function Controls({ playback, durationSeconds, onRetry, children }: ControlsProp
 const REFRESH_MILLISECONDS = 1_000;
 
 /** Returns the status of the playback copy. If the copy is missing, the request makes the server create it. */
-function usePlaybackCopy({ id, listening: first }: RecordingDetail) {
+function usePlaybackCopy({ id, playback_copy: first }: RecordingDetail) {
   const [isRequested, setRequested] = useState(first.state !== "ready");
-  const { value, retry } = useData<Listening>(isRequested ? `recordings/${id}/listening` : null);
+  const { value, retry } = useData<PlaybackCopy>(isRequested ? `recordings/${id}/playback` : null);
   useEffect(() => {
     const timer = value?.state === "making" ? setTimeout(retry, REFRESH_MILLISECONDS) : undefined;
     return () => clearTimeout(timer);

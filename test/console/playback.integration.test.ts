@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync } from "node:fs";
-import { listeningSchema } from "../../src/console/contract/recordings.ts";
+import { playbackCopySchema } from "../../src/console/contract/recordings.ts";
 import { waveformSchema } from "../../src/console/contract/transcript.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("tests of listening in the console", ffmpegPath, jfk);
+const ready = available("tests of playback in the console", ffmpegPath, jfk);
 
 /** Enters a recording of eleven seconds that is kept, and waits until it can be listened to. @returns its id */
 async function prepared(server: ConsoleServer, operator: Browser): Promise<string> {
@@ -15,7 +15,7 @@ async function prepared(server: ConsoleServer, operator: Browser): Promise<strin
   copyFileSync(jfk, api.dataDirectory.filesOf(id).upload);
   api.recordings.describe(id, { durationSeconds: 11 });
   api.recordings.complete(id, []);
-  while ((await operator.read(`/recordings/${id}/listening`, listeningSchema)).state !== "ready") await Bun.sleep(10);
+  while ((await operator.read(`/recordings/${id}/playback`, playbackCopySchema)).state !== "ready") await Bun.sleep(10);
   return id;
 }
 
@@ -76,7 +76,7 @@ test("a recording that is no longer kept can't be listened to, which is said in 
   using server = new ConsoleServer();
   const id = await server.enterSaid("first", ["Hello."]);
   const operator = await server.operator();
-  const { state, message } = await operator.read(`/recordings/${id}/listening`, listeningSchema);
+  const { state, message } = await operator.read(`/recordings/${id}/playback`, playbackCopySchema);
   expect([state, message]).toEqual(["none", expect.stringContaining("retention.audio_days")]);
   for (const path of ["audio", "waveform"]) {
     expect(await operator.refusal(operator.data(`/recordings/${id}/${path}`), 409)).toBe("not_ready");
