@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { heardLength } from "../speech/index.ts";
+import { embeddedSeconds } from "../speech/index.ts";
 import { boundaryBetween } from "../text/index.ts";
 import { hasBlock, OverlapFinder, type Span, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
@@ -64,7 +64,7 @@ export async function runSecondPass(
       context.progress(finished / blocks);
     },
   );
-  const sentences = compared.map((fragment) => ({ speaker: fragment.speaker, seconds: heardLength(fragment) }));
+  const sentences = compared.map((fragment) => ({ speaker: fragment.speaker, seconds: embeddedSeconds(fragment) }));
   const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
   await yieldToEventLoop(signal);
   return reassignTurns(turns, compared, speakers);
@@ -101,7 +101,7 @@ export function fragmentsToCompare(all: readonly Fragment[]): Fragment[] {
       .toSorted((a, b) => secondsOf(b) - secondsOf(a))
       .filter((fragment) => {
         const isWanted = total < KNOWN_SECONDS;
-        total += heardLength(fragment);
+        total += embeddedSeconds(fragment);
         return isWanted;
       });
   });

@@ -15,7 +15,7 @@ export {
   testDiarization,
   testDiarizationGpu,
 } from "./devices/index.ts";
-export { heardLength } from "./diarization/index.ts";
+export { embeddedSeconds } from "./diarization/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export { familyOf, type Language, readModelLanguages, validateModelFile } from "./recognizer/index.ts";

@@ -29,8 +29,8 @@ function inPieces<W extends Span>(
     startSeconds: clock.at(startSeconds),
     endSeconds: clock.at(endSeconds),
   }));
-  const heard = { startSeconds: 0, endSeconds: clock.totalSeconds, speech };
-  return keepToSpeech(words, heard, samples).map((word) => ({ ...word, ...clock.recordingSpan(word) }));
+  const joined = { startSeconds: 0, endSeconds: clock.totalSeconds, speech };
+  return keepToSpeech(words, joined, samples).map((word) => ({ ...word, ...clock.recordingSpan(word) }));
 }
 
 /**

@@ -16,11 +16,11 @@ export function planChunks(regions: readonly Span[], totalSeconds: number, joins
 function packJoined(regions: readonly Span[], totalSeconds: number): Span[] {
   const whole = { startSeconds: 0, endSeconds: totalSeconds };
   const clock = new SpeechClock(transcribedSpans({ ...whole, speech: [...regions] }), whole);
-  const heard = regions.map(({ startSeconds, endSeconds }) => ({
+  const joined = regions.map(({ startSeconds, endSeconds }) => ({
     startSeconds: clock.at(startSeconds),
     endSeconds: clock.at(endSeconds),
   }));
-  return packChunks(heard, clock.totalSeconds, { maxGapSeconds: Number.POSITIVE_INFINITY }).map((chunk) => ({
+  return packChunks(joined, clock.totalSeconds, { maxGapSeconds: Number.POSITIVE_INFINITY }).map((chunk) => ({
     startSeconds: clock.recordingTime(chunk.startSeconds),
     endSeconds: clock.recordingTime(chunk.endSeconds),
   }));

@@ -37,7 +37,7 @@ export function runWorker(): void {
       workbench = await openWorkbench(message);
       const { cpuVariant, devices, speechDevice } = workbench;
       send({ type: "ready", cpuVariant, devices, speechDevice });
-      tellGpuMemory(workbench);
+      reportGpuMemory(workbench);
     } catch (error) {
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       send({ type: "unusable", message: messageOf(error) });
@@ -76,14 +76,14 @@ export function runWorker(): void {
 /** Interval of the memory reports. GPUs are shared with other programs, so the free memory changes by itself. */
 const gpuMemoryMilliseconds = 15_000;
 
-function tellGpuMemory(workbench: Workbench): void {
-  const tell = () => {
+function reportGpuMemory(workbench: Workbench): void {
+  const report = () => {
     const memory = workbench.gpuMemory();
     if (memory !== null) send({ type: "gpuMemory", memory });
   };
   if (workbench.speechDevice === "cpu") return;
-  tell();
-  setInterval(tell, gpuMemoryMilliseconds);
+  report();
+  setInterval(report, gpuMemoryMilliseconds);
 }
 
 function send(message: FromWorker): void {

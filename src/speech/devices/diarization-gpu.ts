@@ -4,7 +4,7 @@ import type { ProgramFiles } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { onnxLibraryOf } from "../onnx-runtime.ts";
 import { cpuIdentity } from "./cpu-libraries.ts";
-import { mayBeDriversCrash, reasonOfEnd } from "./gpu-fallback.ts";
+import { mayBeDriversCrash, reasonOfExit } from "./gpu-fallback.ts";
 import { gpuIdentity, isGpuWithinReach } from "./gpu-presence.ts";
 import { faultOf, type GpuTestResult, judgeGpu, type SampleOptions, testWithSample } from "./gpu-self-test.ts";
 import { runSelfTest, type SelfTestOptions, type SelfTestResult } from "./run-self-test.ts";
@@ -137,17 +137,17 @@ export class DiarizationGpu {
   }
 
   /** Handles the end of a worker. @returns whether only these models are blamed for it */
-  after(death: UnexpectedExit): boolean {
-    const { gpu, gpuFailure, stalled, running } = death;
+  after(exit: UnexpectedExit): boolean {
+    const { gpu, gpuFailure, stalled, running } = exit;
     if (this.#onGpu === null || this.#onGpu.length === 0 || gpu !== this.#worker) return false;
-    const isUnknown = stalled === true || mayBeDriversCrash(death);
+    const isUnknown = stalled === true || mayBeDriversCrash(exit);
     const isOfRecognizer = running !== undefined && running.speech.length > 0 && running.others.length === 0;
     const mayBeTheirs =
       gpuFailure === undefined
         ? isUnknown && !isOfRecognizer
         : gpuFailure.part === "speakers" || gpuFailure.outOfMemory;
     if (!mayBeTheirs) return false;
-    const [parts, reason, until] = [this.#onGpu, reasonOfEnd(death), "the next start of the server"];
+    const [parts, reason, until] = [this.#onGpu, reasonOfExit(exit), "the next start of the server"];
     this.#options.log.error({ event: "engine.speakers_gpu_left_out", parts, reason, until });
     this.#onGpu = [];
     return true;

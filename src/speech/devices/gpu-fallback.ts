@@ -30,9 +30,9 @@ export class GpuFallback {
   }
 
   /** Handles the end of a worker. */
-  after(death: UnexpectedExit): void {
-    const { gpu, gpuFailure, stalled, running = { speech: [], others: [] } } = death;
-    const crashed = mayBeDriversCrash(death);
+  after(exit: UnexpectedExit): void {
+    const { gpu, gpuFailure, stalled, running = { speech: [], others: [] } } = exit;
+    const crashed = mayBeDriversCrash(exit);
     if (gpuFailure === undefined && stalled !== true && !crashed) return;
     const operations = [...running.speech, ...running.others];
     const isOfOthers = running.speech.length === 0 && running.others.length > 0;
@@ -42,7 +42,7 @@ export class GpuFallback {
       return;
     }
     if (gpu === undefined) return;
-    const reason = reasonOfEnd(death);
+    const reason = reasonOfExit(exit);
     const suspects = gpuFailure === undefined ? operations : [];
     this.#suspects.set(gpu, [...(this.#suspects.get(gpu) ?? []), suspects]);
     // CUDA's backend terminates the process if memory is short.
@@ -80,6 +80,6 @@ export function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
 }
 
 /** Returns the reason for a worker's end, for the log. */
-export function reasonOfEnd({ gpuFailure, stalled, signal }: UnexpectedExit): string {
+export function reasonOfExit({ gpuFailure, stalled, signal }: UnexpectedExit): string {
   return gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
 }

@@ -35,19 +35,19 @@ export interface PrepareWorkerOptions {
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
-): (death: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
+): (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
   const fallback = new GpuFallback(log);
   const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
-  return async (death, signal) => {
-    if (death !== null && !diarizationGpu.after(death)) fallback.after(death);
+  return async (exit, signal) => {
+    if (exit !== null && !diarizationGpu.after(exit)) fallback.after(exit);
     const choice = { nativeDirectory, verdictsPath, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
-    if (death?.signal === "SIGILL" && started !== "") {
+    if (exit?.signal === "SIGILL" && started !== "") {
       log.error({ event: "engine.cpu_variant_left_out", cpuLibrary: started });
       for (const each of [speechModel, ...others]) {
         await leaveOutCpuLibrary({ ...choice, speechModel: each }, started, "a worker met an illegal instruction");

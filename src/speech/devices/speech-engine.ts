@@ -33,9 +33,9 @@ export class SpeechEngine {
     const { log, onCompletion, onUnexpectedExit, idleMilliseconds } = options;
     this.engine = new Engine({
       command: ownCommand("__worker"),
-      prepare: async (death, signal) => {
+      prepare: async (exit, signal) => {
         const models = options.speechModels();
-        const starts = await prepare(death, signal);
+        const starts = await prepare(exit, signal);
         const [{ cpuLibrary, gpu }] = starts;
         this.#start = { cpuLibrary, hasGpu: gpu !== undefined };
         this.#admitted = new Set(models);

@@ -1,13 +1,13 @@
 import { FRAME_SAMPLES, SAMPLE_RATE } from "../../timeline/index.ts";
-import { dot, likeness } from "./similarity.ts";
+import { dot, minSimilarity } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
 /** Candidate speakers per voice. With three voices in a window, the best assignment never needs a fourth. */
-const TRIED = 3;
+const CANDIDATES = 3;
 /** Clean speech beyond this length does not increase a voice's weight. */
-const MOST_SECONDS = 2;
+const MAX_SECONDS = 2;
 /** Weight of a voice without clean speech, relative to one second of it. It is low because other speakers overlap. */
-const UNCLEAR = 0.1;
+const UNCLEAN_WEIGHT = 0.1;
 
 /**
  * Assigns a speaker to each voice of one window so that the weighted sum of similarities is maximal. Voices with more
@@ -19,11 +19,11 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
   const ranked = voices.map((voice) => {
     const whole = wholeVoice(voice);
     const seconds = (voice.cleanFrames * FRAME_SAMPLES) / SAMPLE_RATE;
-    const weight = UNCLEAR + Math.min(MOST_SECONDS, seconds);
+    const weight = UNCLEAN_WEIGHT + Math.min(MAX_SECONDS, seconds);
     return centroids
       .map((centroid, speaker) => ({ speaker, score: weight * dot(whole, centroid) }))
       .sort((a, b) => b.score - a.score)
-      .slice(0, TRIED);
+      .slice(0, CANDIDATES);
   });
   let best: number[] = [];
   let most = Number.NEGATIVE_INFINITY;
@@ -56,15 +56,15 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
  * Returns the speaker of each fragment of a voice: `speaker`, or another that it resembles much more. The segmentation
  * model sometimes merges two people who speak one after the other, mostly of the same sex.
  */
-export function assignPieces(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
-  return voice.pieces.map(({ start, end, embedding }) => {
+export function assignFragments(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
+  return voice.fragments.map(({ start, end, embedding }) => {
     if (speaker < 0 || end === start) return speaker;
     let best = speaker;
-    let most = dot(embedding, centroids[speaker] ?? embedding) + likeness.ofStrangers;
+    let most = dot(embedding, centroids[speaker] ?? embedding) + minSimilarity.ofStrangers;
     for (const [other, centroid] of centroids.entries()) {
-      const alike = dot(embedding, centroid);
-      if (alike <= most) continue;
-      most = alike;
+      const similar = dot(embedding, centroid);
+      if (similar <= most) continue;
+      most = similar;
       best = other;
     }
     return best;

@@ -1,20 +1,20 @@
 import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { BlockActivity } from "./activity.ts";
 
-/** Speech is clean if a local speaker's probability exceeds HEARD while all others are below OTHERS. */
-const HEARD = 0.5;
-const OTHERS = 0.3;
+/** Speech is clean if a local speaker's probability exceeds SPEECH_PROBABILITY while all others are below MAX_OTHERS_PROBABILITY. */
+const SPEECH_PROBABILITY = 0.5;
+const MAX_OTHERS_PROBABILITY = 0.3;
 /** Minimum clean speech, in frames, for using only the clean speech of a voice (0.4 s). */
-const FEWEST_CLEAN_FRAMES = 24;
+const MIN_CLEAN_FRAMES = 24;
 /** Minimum speech of any kind, in frames; a local speaker with less is ignored (0.1 s). */
-const FEWEST_FRAMES = 6;
+const MIN_FRAMES = 6;
 /** Minimum frames of a span that is embedded separately (0.6 s). Shorter spans characterise a voice poorly. */
-const FEWEST_PIECE_FRAMES = 36;
+const MIN_FRAGMENT_FRAMES = 36;
 /** Fragments are cut at window starts, so that overlapping windows have identical fragments. */
 const CELL_FRAMES = HOP_FRAMES;
 
 /** Frames `[start, end)` of the recording. */
-export interface Stretch {
+export interface FrameSpan {
   start: number;
   end: number;
 }
@@ -27,9 +27,9 @@ export interface LocalVoice {
   /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
   cleanFrames: number;
   /** Spans of clean speech in order, 0.6 to 2.7 s each. */
-  pieces: Stretch[];
-  /** Spans to join if `pieces` is empty: all clean speech, or all speech if the clean speech is too short. */
-  scraps: Stretch[];
+  fragments: FrameSpan[];
+  /** Spans to join if `fragments` is empty: all clean speech, or all speech if the clean speech is too short. */
+  scraps: FrameSpan[];
 }
 
 /** Returns the voices that are active in one window of a block; `window` is relative to the block's first window. */
@@ -37,22 +37,22 @@ export function localVoices(activity: BlockActivity, window: number): LocalVoice
   const first = (activity.firstWindow + window) * HOP_FRAMES;
   const voices: LocalVoice[] = [];
   for (let local = 0; local < LOCAL_SPEAKERS; local++) {
-    const heard = stretchesOf(first, (frame) => activity.probability(window, frame, local) > HEARD);
-    if (framesIn(heard) < FEWEST_FRAMES) continue;
-    const clean = stretchesOf(
+    const speech = spansOf(first, (frame) => activity.probability(window, frame, local) > SPEECH_PROBABILITY);
+    if (framesIn(speech) < MIN_FRAMES) continue;
+    const clean = spansOf(
       first,
       (frame) =>
-        activity.probability(window, frame, local) > HEARD &&
-        othersProbability(activity, window, frame, local) < OTHERS,
+        activity.probability(window, frame, local) > SPEECH_PROBABILITY &&
+        othersProbability(activity, window, frame, local) < MAX_OTHERS_PROBABILITY,
     );
-    const isClear = framesIn(clean) >= FEWEST_CLEAN_FRAMES;
-    const pieces = isClear ? clean.flatMap((stretch) => cut(stretch, first + WINDOW_FRAMES)) : [];
+    const isClear = framesIn(clean) >= MIN_CLEAN_FRAMES;
+    const fragments = isClear ? clean.flatMap((span) => cut(span, first + WINDOW_FRAMES)) : [];
     voices.push({
       window: activity.firstWindow + window,
       local,
       cleanFrames: isClear ? framesIn(clean) : 0,
-      pieces,
-      scraps: pieces.length > 0 ? [] : isClear ? clean : heard,
+      fragments,
+      scraps: fragments.length > 0 ? [] : isClear ? clean : speech,
     });
   }
   return voices;
@@ -69,19 +69,19 @@ function othersProbability(activity: BlockActivity, window: number, frame: numbe
 /**
  * Returns the spans of consecutive frames of a window that satisfy `isWanted`. @param first the window's first frame
  */
-function stretchesOf(first: number, isWanted: (frame: number) => boolean): Stretch[] {
-  const stretches: Stretch[] = [];
+function spansOf(first: number, isWanted: (frame: number) => boolean): FrameSpan[] {
+  const spans: FrameSpan[] = [];
   for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
     if (!isWanted(frame)) continue;
-    const last = stretches.at(-1);
+    const last = spans.at(-1);
     if (last?.end === first + frame) last.end++;
-    else stretches.push({ start: first + frame, end: first + frame + 1 });
+    else spans.push({ start: first + frame, end: first + frame + 1 });
   }
-  return stretches;
+  return spans;
 }
 
-function framesIn(stretches: readonly Stretch[]): number {
-  return stretches.reduce((total, { start, end }) => total + end - start, 0);
+function framesIn(spans: readonly FrameSpan[]): number {
+  return spans.reduce((total, { start, end }) => total + end - start, 0);
 }
 
 /**
@@ -89,21 +89,21 @@ function framesIn(stretches: readonly Stretch[]): number {
  * at
  * the window's end, because the next window contains it whole.
  */
-function cut({ start, end }: Stretch, windowEnd: number): Stretch[] {
-  if (end - start < FEWEST_PIECE_FRAMES) return [];
-  const pieces: Stretch[] = [];
+function cut({ start, end }: FrameSpan, windowEnd: number): FrameSpan[] {
+  if (end - start < MIN_FRAGMENT_FRAMES) return [];
+  const fragments: FrameSpan[] = [];
   for (let at = start; at < end; ) {
     const next = Math.min(end, (Math.floor(at / CELL_FRAMES) + 1) * CELL_FRAMES);
-    pieces.push({ start: at, end: next });
+    fragments.push({ start: at, end: next });
     at = next;
   }
-  const isShort = ({ start: from, end: to }: Stretch) => to - from < FEWEST_PIECE_FRAMES;
-  const [first, second] = pieces;
-  if (first && second && isShort(first)) pieces.splice(0, 2, { start: first.start, end: second.end });
-  const [before, last] = [pieces.at(-2), pieces.at(-1)];
+  const isShort = ({ start: from, end: to }: FrameSpan) => to - from < MIN_FRAGMENT_FRAMES;
+  const [first, second] = fragments;
+  if (first && second && isShort(first)) fragments.splice(0, 2, { start: first.start, end: second.end });
+  const [before, last] = [fragments.at(-2), fragments.at(-1)];
   if (before && last && isShort(last)) {
-    pieces.pop();
+    fragments.pop();
     if (last.end < windowEnd) before.end = last.end;
   }
-  return pieces;
+  return fragments;
 }

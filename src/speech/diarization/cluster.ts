@@ -9,11 +9,11 @@ import {
   type WorkArea,
 } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
-import { assignPieces, assignWindow } from "./assign.ts";
+import { assignFragments, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
-import { joinAlike } from "./linkage.ts";
+import { joinSimilar } from "./linkage.ts";
 import { channelComponent, removeChannel } from "./remove-channel.ts";
-import { addScaled, likenessOver, unit } from "./similarity.ts";
+import { addScaled, thresholdsFor, unit } from "./similarity.ts";
 import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
@@ -60,7 +60,7 @@ export async function cluster(area: WorkArea): Promise<Turn[]> {
  * which speakers are the same person.
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
-  const least = likenessOver(await lineOf(recording));
+  const least = thresholdsFor(await channelOf(recording));
   const gathering = new VoiceGathering(least);
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
@@ -77,29 +77,29 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
     for (const [index, speaker] of assignWindow(voices, found).entries()) {
       const voice = voices[index];
       if (!voice) continue;
-      for (const [at, one] of assignPieces(voice, speaker, found).entries()) {
-        const piece = voice.pieces[at];
+      for (const [at, one] of assignFragments(voice, speaker, found).entries()) {
+        const fragment = voice.fragments[at];
         const group = groups[one];
-        if (!piece || !group) continue;
-        const seconds = speechSeconds(piece.end - piece.start);
-        addScaled(group.sum, piece.embedding, seconds);
+        if (!fragment || !group) continue;
+        const seconds = speechSeconds(fragment.end - fragment.start);
+        addScaled(group.sum, fragment.embedding, seconds);
         group.seconds += seconds;
       }
     }
   }
-  const heard = groups.filter(({ seconds }) => seconds > 0);
-  if (heard.length === 0) return found;
-  return withoutSmall(joinAlike(heard, least.ofSpeakers)).map((group) => unit(group.sum));
+  const spoken = groups.filter(({ seconds }) => seconds > 0);
+  if (spoken.length === 0) return found;
+  return withoutSmall(joinSimilar(spoken, least.ofSpeakers)).map((group) => unit(group.sum));
 }
 
 /** Returns the mean channel component of a recording's fragments (see `channelComponent`); 0 if there are none. */
-async function lineOf({ blocks, area }: Recording): Promise<number> {
+async function channelOf({ blocks, area }: Recording): Promise<number> {
   let sum = 0;
   let count = 0;
   for (let block = 0; block < blocks; block++) {
-    for (const { pieces } of await readVoices(area, block)) {
-      for (const { embedding } of pieces) sum += channelComponent(embedding);
-      count += pieces.length;
+    for (const { fragments } of await readVoices(area, block)) {
+      for (const { embedding } of fragments) sum += channelComponent(embedding);
+      count += fragments.length;
     }
   }
   return count === 0 ? 0 : sum / count;
@@ -109,11 +109,11 @@ async function lineOf({ blocks, area }: Recording): Promise<number> {
 async function* windows({ blocks, area }: Recording) {
   for (let block = 0; block < blocks; block++) {
     const activity = await BlockActivity.read(area, block);
-    const heard = (await readVoices(area, block)).map((voice) => ({
+    const cleaned = (await readVoices(area, block)).map((voice) => ({
       ...voice,
-      pieces: voice.pieces.map((piece) => ({ ...piece, embedding: removeChannel(piece.embedding) })),
+      fragments: voice.fragments.map((fragment) => ({ ...fragment, embedding: removeChannel(fragment.embedding) })),
     }));
-    const voices = Map.groupBy(heard, (voice) => voice.window);
+    const voices = Map.groupBy(cleaned, (voice) => voice.window);
     for (let window = 0; window < activity.windows; window++) {
       yield { activity, window, voices: voices.get(activity.firstWindow + window) ?? [] };
     }
@@ -126,17 +126,18 @@ function speakersByFrame(voices: readonly Voice[], centroids: readonly Float32Ar
   for (const [index, speaker] of assignWindow(voices, centroids).entries()) {
     const voice = voices[index];
     if (!voice) continue;
-    const ofPieces = assignPieces(voice, speaker, centroids);
-    let piece = 0;
+    const ofFragments = assignFragments(voice, speaker, centroids);
+    let fragment = 0;
     for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
-      while (piece + 1 < ofPieces.length && voice.window * HOP_FRAMES + frame >= middleAfter(voice, piece)) piece++;
-      speakers[frame * LOCAL_SPEAKERS + voice.local] = ofPieces[piece] ?? -1;
+      while (fragment + 1 < ofFragments.length && voice.window * HOP_FRAMES + frame >= middleAfter(voice, fragment))
+        fragment++;
+      speakers[frame * LOCAL_SPEAKERS + voice.local] = ofFragments[fragment] ?? -1;
     }
   }
   return speakers;
 }
 
 /** Returns the frame halfway between a fragment and the next one. */
-function middleAfter({ pieces }: Voice, piece: number): number {
-  return ((pieces[piece]?.end ?? 0) + (pieces[piece + 1]?.start ?? 0)) / 2;
+function middleAfter({ fragments }: Voice, fragment: number): number {
+  return ((fragments[fragment]?.end ?? 0) + (fragments[fragment + 1]?.start ?? 0)) / 2;
 }

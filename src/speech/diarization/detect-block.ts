@@ -25,13 +25,13 @@ export async function detectBlock(models: DiarizationModels, area: WorkArea, blo
   const windows = Array.from({ length: end - first }, (_, window) =>
     samples.subarray(windowSample(window), windowSample(window) + WINDOW_SAMPLES),
   );
-  const heard = {
+  const segmented = {
     samples,
     recordedSamples: pcm.sampleCount - start,
     windows,
     probabilities: await segmentGrid(models, samples, windows.length),
   };
-  const probabilities = await withQuietSpeech(heard, (some) => segmentApart(models, some));
+  const probabilities = await withQuietSpeech(segmented, (some) => segmentWindows(models, some));
   await BlockActivity.fromProbabilities(first, probabilities).write(area, block);
 }
 
@@ -48,7 +48,7 @@ export async function segmentGrid(
 }
 
 /** Returns the probabilities of independent windows, which do not follow each other on the grid. */
-async function segmentApart(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
+async function segmentWindows(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
   return await inBatches(models, windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
     for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);

@@ -12,21 +12,21 @@ import {
 import { type DiarizationModels, embedAll } from "./models.ts";
 import { PcmReader } from "./pcm-reader.ts";
 import { addScaled, unit } from "./similarity.ts";
-import { readVoices, type VoicePiece } from "./voices.ts";
+import { readVoices, type VoiceFragment } from "./voices.ts";
 
 /** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
-const MOST_HEARD_SECONDS = 2.5;
+const MAX_EMBEDDED_SECONDS = 2.5;
 /** How far voice fragments may extend beyond their sentence. Word times are accurate to a fifth of a second. */
 const REACH_SECONDS = 0.15;
 /**
  * Minimum share of the embedded length that existing fragments within the sentence must cover. Their mean has a cosine
  * similarity of 0.93 to the sentence's own embedding. In dialogues, five of six sentences need none of their own.
  */
-const KNOWN_PART = 0.8;
+const MIN_COVERED_SHARE = 0.8;
 
 /** Returns the embedded length of a sentence in seconds. */
-export function heardLength(sentence: Span): number {
-  return Math.min(secondsOf(sentence), MOST_HEARD_SECONDS);
+export function embeddedSeconds(sentence: Span): number {
+  return Math.min(secondsOf(sentence), MAX_EMBEDDED_SECONDS);
 }
 
 /**
@@ -39,37 +39,37 @@ export async function embedSentences(
   sentences: readonly Span[],
 ): Promise<readonly Float32Array[]> {
   await using reader = await PcmReader.open(area.pcm);
-  const pieces = new PiecesNear(area);
+  const fragments = new FragmentReader(area);
   const known: (Float32Array | null)[] = [];
   const sounds: Float32Array[] = [];
   for (const sentence of sentences) {
-    const voice = voiceWithin(sentence, await pieces.about(sentence));
+    const voice = voiceWithin(sentence, await fragments.about(sentence));
     known.push(voice);
     if (voice === null) sounds.push(await soundOf(reader, sentence));
   }
-  const heard = (await embedAll(models, sounds)).values();
-  return known.map((voice) => voice ?? heard.next().value ?? new Float32Array());
+  const embedded = (await embedAll(models, sounds)).values();
+  return known.map((voice) => voice ?? embedded.next().value ?? new Float32Array());
 }
 
 /** Returns the mean of the fragments within a sentence, at unit length; null if they cover too little of it. */
-export function voiceWithin(sentence: Span, pieces: readonly VoicePiece[]): Float32Array | null {
-  const within = pieces.filter(
+export function voiceWithin(sentence: Span, fragments: readonly VoiceFragment[]): Float32Array | null {
+  const within = fragments.filter(
     ({ start, end }) =>
       end > start &&
       frameSeconds(start) >= sentence.startSeconds - REACH_SECONDS &&
       frameSeconds(end) <= sentence.endSeconds + REACH_SECONDS,
   );
-  if (within.length === 0 || secondsTogether(within) < KNOWN_PART * heardLength(sentence)) return null;
+  if (within.length === 0 || secondsTogether(within) < MIN_COVERED_SHARE * embeddedSeconds(sentence)) return null;
   const sum = new Float32Array(within[0]?.embedding.length ?? 0);
   for (const { start, end, embedding } of within) addScaled(sum, embedding, end - start);
   return unit(sum);
 }
 
 /** Returns the duration of the union of fragments, which may overlap. */
-function secondsTogether(pieces: readonly VoicePiece[]): number {
+function secondsTogether(fragments: readonly VoiceFragment[]): number {
   let seconds = 0;
   let reached = Number.NEGATIVE_INFINITY;
-  for (const { start, end } of pieces.toSorted((a, b) => a.start - b.start)) {
+  for (const { start, end } of fragments.toSorted((a, b) => a.start - b.start)) {
     if (end <= reached) continue;
     seconds += frameSeconds(end) - frameSeconds(Math.max(start, reached));
     reached = end;
@@ -77,35 +77,35 @@ function secondsTogether(pieces: readonly VoicePiece[]): number {
   return seconds;
 }
 
-/** Reads the middle of a sentence, at most MOST_HEARD_SECONDS long. */
+/** Reads the middle of a sentence, at most MAX_EMBEDDED_SECONDS long. */
 async function soundOf(reader: PcmReader, sentence: Span): Promise<Float32Array> {
-  const length = Math.round(heardLength(sentence) * SAMPLE_RATE);
+  const length = Math.round(embeddedSeconds(sentence) * SAMPLE_RATE);
   const middle = Math.round(((sentence.startSeconds + sentence.endSeconds) / 2) * SAMPLE_RATE);
   return await reader.read(Math.max(0, middle - Math.floor(length / 2)), length);
 }
 
 /** Reader of a recording's voice fragments, queried from beginning to end. Caches the fragments of about two blocks. */
-class PiecesNear {
-  private readonly blocks = new Map<number, readonly VoicePiece[]>();
+class FragmentReader {
+  private readonly blocks = new Map<number, readonly VoiceFragment[]>();
 
   constructor(private readonly area: WorkArea) {}
 
   /** Returns all fragments of the blocks whose windows reach into a span. */
-  async about({ startSeconds, endSeconds }: Span): Promise<VoicePiece[]> {
+  async about({ startSeconds, endSeconds }: Span): Promise<VoiceFragment[]> {
     const first = Math.max(0, Math.floor((startSeconds - WINDOW_SAMPLES / SAMPLE_RATE) / BLOCK_SECONDS));
     const last = Math.min(blockCount(this.area.pcm.sampleCount) - 1, Math.floor(endSeconds / BLOCK_SECONDS));
     for (const block of this.blocks.keys()) if (block < first) this.blocks.delete(block);
-    const near: VoicePiece[] = [];
+    const near: VoiceFragment[] = [];
     for (let block = first; block <= last; block++) {
-      const pieces = this.blocks.get(block) ?? (await this.read(block));
-      this.blocks.set(block, pieces);
-      for (const piece of pieces) near.push(piece);
+      const fragments = this.blocks.get(block) ?? (await this.read(block));
+      this.blocks.set(block, fragments);
+      for (const fragment of fragments) near.push(fragment);
     }
     return near;
   }
 
-  private async read(block: number): Promise<readonly VoicePiece[]> {
+  private async read(block: number): Promise<readonly VoiceFragment[]> {
     if (!(await hasBlock(this.area, "embeddings", block))) return [];
-    return (await readVoices(this.area, block)).flatMap(({ pieces }) => pieces);
+    return (await readVoices(this.area, block)).flatMap(({ fragments }) => fragments);
   }
 }

@@ -13,7 +13,7 @@ export { packChunks } from "../plan-chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock, segmentGrid } from "./detect-block.ts";
 export { embedBlock } from "./embed-block.ts";
-export { embedSentences, heardLength } from "./embed-sentences.ts";
+export { embeddedSeconds, embedSentences } from "./embed-sentences.ts";
 export {
   type DiarizationModels,
   embed,

@@ -20,7 +20,7 @@ export interface Merge {
   left: number;
   right: number;
   /** Mean cosine similarity between the voices of the two clusters. */
-  likeness: number;
+  similarity: number;
 }
 
 /**
@@ -29,20 +29,20 @@ export interface Merge {
  */
 export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
   const weights = Float64Array.from(groups, (group) => group.seconds);
-  const likenesses = pairLikenesses(groups);
+  const similarities = pairSimilarities(groups);
   const active = new Set(groups.keys());
-  const found: { a: number; b: number; likeness: number }[] = [];
+  const found: { a: number; b: number; similarity: number }[] = [];
   const chain: number[] = [];
   while (active.size > 1) {
     if (chain.length === 0) chain.push(first(active));
     const tip = chain.at(-1) ?? 0;
     const before = chain.at(-2);
     let next = before ?? -1;
-    let most = before === undefined ? Number.NEGATIVE_INFINITY : (likenesses[pair(tip, before)] ?? 0);
+    let most = before === undefined ? Number.NEGATIVE_INFINITY : (similarities[pair(tip, before)] ?? 0);
     for (const other of active) {
-      const likeness = other === tip ? Number.NEGATIVE_INFINITY : (likenesses[pair(tip, other)] ?? 0);
-      if (likeness > most) {
-        most = likeness;
+      const similarity = other === tip ? Number.NEGATIVE_INFINITY : (similarities[pair(tip, other)] ?? 0);
+      if (similarity > most) {
+        most = similarity;
         next = other;
       }
     }
@@ -51,7 +51,7 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
       continue;
     }
     chain.length -= 2;
-    found.push({ a: tip, b: next, likeness: most });
+    found.push({ a: tip, b: next, similarity: most });
     join(tip, next);
   }
   return relabel(found, groups.length);
@@ -63,8 +63,8 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
     active.delete(b);
     for (const other of active) {
       if (other === a) continue;
-      const sum = wa * (likenesses[pair(a, other)] ?? 0) + wb * (likenesses[pair(b, other)] ?? 0);
-      likenesses[pair(a, other)] = sum / (wa + wb);
+      const sum = wa * (similarities[pair(a, other)] ?? 0) + wb * (similarities[pair(b, other)] ?? 0);
+      similarities[pair(a, other)] = sum / (wa + wb);
     }
     weights[a] = wa + wb;
   }
@@ -74,11 +74,11 @@ export function averageLinkage(groups: readonly VoiceGroup[]): Merge[] {
 export function mergeDown(
   groups: readonly VoiceGroup[],
   merges: readonly Merge[],
-  likeness: number,
+  similarity: number,
   most: number,
 ): VoiceGroup[] {
-  const alike = merges.filter((merge) => merge.likeness >= likeness).length;
-  const steps = Math.max(alike, groups.length - most);
+  const similar = merges.filter((merge) => merge.similarity >= similarity).length;
+  const steps = Math.max(similar, groups.length - most);
   const parent = Array.from({ length: groups.length + steps }, (_, cluster) => cluster);
   merges.slice(0, steps).forEach(({ left, right }, step) => {
     parent[left] = groups.length + step;
@@ -96,7 +96,7 @@ export function mergeDown(
  * Repeatedly joins the two groups whose means exceed their minimum similarity by the most, until no pair reaches it.
  * `least` returns the minimum for the shorter speech duration of a pair, in seconds. n is at most some hundreds.
  */
-export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
+export function joinSimilar(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
   const left = groups.map((group) => ({ group, mean: unit(group.sum) }));
   for (;;) {
     let most = 0;
@@ -120,15 +120,15 @@ export function joinAlike(groups: readonly VoiceGroup[], least: (seconds: number
 }
 
 /** Returns the similarities of all pairs of groups as a triangular matrix. */
-function pairLikenesses(groups: readonly VoiceGroup[]): Float32Array {
-  const likenesses = new Float32Array((groups.length * (groups.length - 1)) / 2);
+function pairSimilarities(groups: readonly VoiceGroup[]): Float32Array {
+  const similarities = new Float32Array((groups.length * (groups.length - 1)) / 2);
   for (const [i, a] of groups.entries()) {
     for (let j = 0; j < i; j++) {
       const b = groups[j];
-      if (b) likenesses[pair(i, j)] = dot(a.sum, b.sum) / (a.seconds * b.seconds);
+      if (b) similarities[pair(i, j)] = dot(a.sum, b.sum) / (a.seconds * b.seconds);
     }
   }
-  return likenesses;
+  return similarities;
 }
 
 function pair(a: number, b: number): number {
@@ -141,7 +141,7 @@ function first(set: ReadonlySet<number>): number {
 }
 
 /** Sorts the merges in descending order and replaces surviving groups by cluster numbers. */
-function relabel(found: { a: number; b: number; likeness: number }[], groups: number): Merge[] {
+function relabel(found: { a: number; b: number; similarity: number }[], groups: number): Merge[] {
   const cluster = Array.from({ length: groups }, (_, group) => group);
   const root = Array.from({ length: groups }, (_, group) => group);
   const find = (group: number): number => {
@@ -153,11 +153,11 @@ function relabel(found: { a: number; b: number; likeness: number }[], groups: nu
   // parents.
   return found
     .map((merge, index) => ({ ...merge, index }))
-    .sort((x, y) => y.likeness - x.likeness || x.index - y.index)
-    .map(({ a, b, likeness }, step) => {
+    .sort((x, y) => y.similarity - x.similarity || x.index - y.index)
+    .map(({ a, b, similarity }, step) => {
       const rootA = find(a);
       const rootB = find(b);
-      const merge = { left: cluster[rootA] ?? rootA, right: cluster[rootB] ?? rootB, likeness };
+      const merge = { left: cluster[rootA] ?? rootA, right: cluster[rootB] ?? rootB, similarity };
       root[rootB] = rootA;
       cluster[rootA] = groups + step;
       return merge;

@@ -1,33 +1,33 @@
 import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import { frameDecibels } from "../silences.ts";
-import type { Stretch } from "./clean-speech.ts";
+import type { FrameSpan } from "./clean-speech.ts";
 import { FrameAverage } from "./frame-average.ts";
 
 /** A frame below this probability of speech counts as a frame without speech. */
-const HEARD = 0.3;
+const MIN_SPEECH = 0.3;
 /** A gap is only examined if it is at least this much quieter than the speech in its window. */
 const BELOW_SPEECH_DECIBELS = 10;
 /** Minimum length of a gap that is examined, in frames (0.5 s). */
-const FEWEST_FRAMES = 30;
+const MIN_FRAMES = 30;
 /** Frames removed at each end of a gap that borders on speech, where that speech fades out or begins (0.1 s). */
 const EDGE_FRAMES = 6;
 /** Minimum number of frames with detected speech in a window; with fewer, no gap of the window is examined (0.2 s). */
-const FEWEST_HEARD_FRAMES = 12;
+const MIN_SPEECH_FRAMES = 12;
 /** Margin above the noise level (the quietest tenth of a block) from which a frame counts as sound. */
 const ABOVE_NOISE_DECIBELS = 10;
 /** Level of digital silence; lower levels are treated as this level. */
 const SILENCE_DECIBELS = -90;
-/** Share of FEWEST_FRAMES that must be sound in a gap. */
-const SOUND_PART = 0.7;
+/** Share of MIN_FRAMES that must be sound in a gap. */
+const SOUND_SHARE = 0.7;
 /** Number of frames over which the maximum loudness is taken (0.2 s). Speech has pauses between its syllables. */
 const SYLLABLE_FRAMES = 12;
-const MOST_GAIN_DECIBELS = 50;
+const MAX_GAIN_DECIBELS = 50;
 /** Samples over which sound fades in and out, so that no click is audible (5 ms). */
 const FADE_SAMPLES = 80;
 
 /** Minimum probability of speech in both passes, and the number of frames that must reach it (0.3 s). */
 const SURE = 0.5;
-const FEWEST_SURE_FRAMES = 18;
+const MIN_SURE_FRAMES = 18;
 
 const PERMUTATIONS: readonly (readonly number[])[] = [
   [0, 1, 2],
@@ -39,7 +39,7 @@ const PERMUTATIONS: readonly (readonly number[])[] = [
 ];
 
 /** Frames of a window without detected speech, and the gain that makes their sound as loud as the speech. */
-interface Gap extends Stretch {
+interface Gap extends FrameSpan {
   gainDecibels: number;
 }
 
@@ -57,7 +57,7 @@ interface Spoken extends Suspect {
 }
 
 /** The windows of a block: their overlapping samples, and the model's output for them. */
-export interface HeardBlock {
+export interface SegmentedBlock {
   /** Samples from the first window's start to the last window's end. */
   samples: Float32Array;
   /** Number of samples that lie within the recording. */
@@ -79,36 +79,36 @@ export interface HeardBlock {
  * 30 dB below, 93 % instead of 87 %. Up to 20 dB below, and on all dialogues and AMI excerpts, nothing changes.
  */
 export async function withQuietSpeech(
-  block: HeardBlock,
+  block: SegmentedBlock,
   segment: (windows: readonly Float32Array[]) => Promise<Float32Array>,
 ): Promise<Float32Array> {
   const { windows, probabilities } = block;
   const found = probabilities.slice();
   const suspects = suspectsOf(block);
   if (suspects.length === 0) return found;
-  const hearAlone = async (some: readonly Suspect[]): Promise<Spoken[]> => {
+  const segmentGaps = async (some: readonly Suspect[]): Promise<Spoken[]> => {
     if (some.length === 0) return [];
     const alone = await segment(some.map(({ window, gaps }) => withGaps(windows[window], gaps, "alone")));
     return some.flatMap((suspect, index) => {
-      const heard = windowOf(alone, index);
-      const times = suspect.times.filter((time) => most(heard, time - firstFrame(suspect.window)) > HEARD);
-      return times.length === 0 ? [] : [{ ...suspect, times, alone: heard }];
+      const levels = windowOf(alone, index);
+      const times = suspect.times.filter((time) => most(levels, time - firstFrame(suspect.window)) > MIN_SPEECH);
+      return times.length === 0 ? [] : [{ ...suspect, times, alone: levels }];
     });
   };
   const few = fewOf(suspects);
-  const first = await hearAlone(few);
+  const first = await segmentGaps(few);
   const spokenAt = new Set(first.flatMap(({ times }) => times));
   const others = suspects.filter((one) => !few.includes(one) && one.times.some((time) => spokenAt.has(time)));
-  const spoken = [...first, ...(await hearAlone(others))];
+  const spoken = [...first, ...(await segmentGaps(others))];
   if (spoken.length === 0) return found;
   const raised = await segment(spoken.map(({ window, gaps }) => withGaps(windows[window], gaps, "raised")));
-  for (const [index, { window, gaps, alone: heardAlone }] of spoken.entries()) {
-    addFound(windowOf(found, window), gaps, heardAlone, windowOf(raised, index));
+  for (const [index, { window, gaps, alone: aloneLevels }] of spoken.entries()) {
+    addFound(windowOf(found, window), gaps, aloneLevels, windowOf(raised, index));
   }
   return found;
 }
 
-function suspectsOf({ samples, recordedSamples, windows, probabilities }: HeardBlock): Suspect[] {
+function suspectsOf({ samples, recordedSamples, windows, probabilities }: SegmentedBlock): Suspect[] {
   const levels = frameDecibels(samples.subarray(frameSample(0)), FRAME_SAMPLES);
   const recorded = levels.subarray(0, Math.floor(recordedSamples / FRAME_SAMPLES));
   const noise = Math.max(SILENCE_DECIBELS, percentile(recorded, 0.1)) + ABOVE_NOISE_DECIBELS;
@@ -116,8 +116,8 @@ function suspectsOf({ samples, recordedSamples, windows, probabilities }: HeardB
   const speech: number[] = [];
   const average = new FrameAverage(1, (_, [value]) => speech.push(value ?? 0));
   for (const window of windows.keys()) {
-    const heard = windowOf(probabilities, window);
-    average.add((frame) => most(heard, frame));
+    const levels = windowOf(probabilities, window);
+    average.add((frame) => most(levels, frame));
   }
   average.end();
   return windows
@@ -140,7 +140,7 @@ function fewOf(suspects: readonly Suspect[]): Suspect[] {
   for (;;) {
     const gains = suspects.map(({ times }) => times.filter((time) => left.has(time)).length);
     const best = suspects[gains.indexOf(Math.max(...gains))];
-    if (best === undefined || Math.max(...gains) < FEWEST_FRAMES) return few;
+    if (best === undefined || Math.max(...gains) < MIN_FRAMES) return few;
     few.push(best);
     for (const time of best.times) left.delete(time);
   }
@@ -153,11 +153,11 @@ function firstFrame(window: number): number {
 
 /** Returns the gaps of a window that contain sound well above the noise. */
 function gapsOf(speech: readonly number[], loudness: Float64Array, noise: number): Gap[] {
-  const heard = loudness.filter((_, frame) => (speech[frame] ?? 0) >= HEARD);
-  if (heard.length < FEWEST_HEARD_FRAMES) return [];
-  const loud = percentile(heard, 0.75);
+  const speechLoudness = loudness.filter((_, frame) => (speech[frame] ?? 0) >= MIN_SPEECH);
+  if (speechLoudness.length < MIN_SPEECH_FRAMES) return [];
+  const loud = percentile(speechLoudness, 0.75);
   const isInGap = (frame: number) =>
-    (speech[frame] ?? 0) < HEARD && (loudness[frame] ?? 0) < loud - BELOW_SPEECH_DECIBELS;
+    (speech[frame] ?? 0) < MIN_SPEECH && (loudness[frame] ?? 0) < loud - BELOW_SPEECH_DECIBELS;
   const gaps: Gap[] = [];
   for (let start = 0; start < WINDOW_FRAMES; start++) {
     let end = start;
@@ -167,10 +167,10 @@ function gapsOf(speech: readonly number[], loudness: Float64Array, noise: number
       end: end === WINDOW_FRAMES ? end : end - EDGE_FRAMES,
     };
     start = end;
-    if (gap.end - gap.start < FEWEST_FRAMES) continue;
+    if (gap.end - gap.start < MIN_FRAMES) continue;
     const sound = loudness.subarray(gap.start, gap.end);
-    if (sound.filter((level) => level > noise).length < SOUND_PART * FEWEST_FRAMES) continue;
-    gaps.push({ ...gap, gainDecibels: Math.min(MOST_GAIN_DECIBELS, loud - percentile(sound, 0.9)) });
+    if (sound.filter((level) => level > noise).length < SOUND_SHARE * MIN_FRAMES) continue;
+    gaps.push({ ...gap, gainDecibels: Math.min(MAX_GAIN_DECIBELS, loud - percentile(sound, 0.9)) });
   }
   return gaps;
 }
@@ -194,29 +194,27 @@ function withGaps(window: Float32Array | undefined, gaps: readonly Gap[], how: "
 }
 
 /** Adds speech that both passes detected in the gaps. The amplified pass determines the local speakers. */
-function addFound(heard: Float32Array, gaps: readonly Gap[], alone: Float32Array, raised: Float32Array): void {
+function addFound(levels: Float32Array, gaps: readonly Gap[], alone: Float32Array, raised: Float32Array): void {
   const sureness = (frame: number) => Math.min(most(alone, frame), most(raised, frame));
-  const spoken = gaps.filter(
-    (gap) => frames(gap).filter((frame) => sureness(frame) > SURE).length >= FEWEST_SURE_FRAMES,
-  );
-  const order = sameSpeakers(heard, raised, gaps);
+  const spoken = gaps.filter((gap) => frames(gap).filter((frame) => sureness(frame) > SURE).length >= MIN_SURE_FRAMES);
+  const order = sameSpeakers(levels, raised, gaps);
   for (const frame of spoken.flatMap(frames)) {
     for (const [local, other] of order.entries()) {
       const index = frame * LOCAL_SPEAKERS + local;
       const found = Math.min(most(alone, frame), at(raised, frame, other));
-      heard[index] = Math.max(heard[index] ?? 0, found);
+      levels[index] = Math.max(levels[index] ?? 0, found);
     }
   }
 }
 
 /** Maps each local speaker to the local speaker of another pass who speaks at the same times outside the gaps. */
-function sameSpeakers(heard: Float32Array, other: Float32Array, gaps: readonly Gap[]): readonly number[] {
+function sameSpeakers(levels: Float32Array, other: Float32Array, gaps: readonly Gap[]): readonly number[] {
   const together = new Float64Array(LOCAL_SPEAKERS * LOCAL_SPEAKERS);
   for (let frame = 0; frame < WINDOW_FRAMES; frame++) {
     if (gaps.some(({ start, end }) => frame >= start && frame < end)) continue;
     for (let pair = 0; pair < together.length; pair++) {
       const [one, two] = [Math.floor(pair / LOCAL_SPEAKERS), pair % LOCAL_SPEAKERS];
-      together[pair] = (together[pair] ?? 0) + at(heard, frame, one) * at(other, frame, two);
+      together[pair] = (together[pair] ?? 0) + at(levels, frame, one) * at(other, frame, two);
     }
   }
   const agreement = (order: readonly number[]) =>
@@ -237,7 +235,7 @@ function most(probabilities: Float32Array, frame: number): number {
   return Math.max(...probabilities.subarray(frame * LOCAL_SPEAKERS, (frame + 1) * LOCAL_SPEAKERS));
 }
 
-function frames({ start, end }: Stretch): number[] {
+function frames({ start, end }: FrameSpan): number[] {
   return Array.from({ length: end - start }, (_, index) => start + index);
 }
 

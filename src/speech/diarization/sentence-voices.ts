@@ -1,11 +1,11 @@
 import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
 import { removeChannel } from "./remove-channel.ts";
-import { addScaled, dot, likeness, unit } from "./similarity.ts";
+import { addScaled, dot, minSimilarity, unit } from "./similarity.ts";
 
 const MARK = "TSV1";
 
 /** A sentence with a voice of its own, and the speaker assigned to it. */
-export interface HeardSpeech {
+export interface SpokenSentence {
   readonly speaker: number;
   /** Embedded length of the sentence. */
   readonly seconds: number;
@@ -32,7 +32,7 @@ export async function writeSentenceVoices(
  * a wrong speaker fell from 0.6 to 0.4 % on the built dialogues, and from 9.8 to 9.1 % on those of short fragments.
  * @param sentences all sentences whose voices are in the blocks of the work area, in order
  */
-export async function speakersByVoice(area: WorkArea, sentences: readonly HeardSpeech[]): Promise<number[]> {
+export async function speakersByVoice(area: WorkArea, sentences: readonly SpokenSentence[]): Promise<number[]> {
   const known = new Map<number, Float32Array>();
   for await (const [{ speaker, seconds }, voice] of withVoices(area, sentences)) {
     const sum = known.get(speaker) ?? new Float32Array(voice.length);
@@ -58,13 +58,13 @@ function clearSpeaker(
 ): number {
   // A speaker without another sentence has no voice to compare with, and may well be a real speaker.
   if (Math.sqrt(dot(rest, rest)) < 1e-3) return speaker;
-  let most = Math.max(likeness.ofSentences, dot(voice, unit(rest)) + likeness.ofStrangers);
+  let most = Math.max(minSimilarity.ofSentences, dot(voice, unit(rest)) + minSimilarity.ofStrangers);
   let clearest = speaker;
   for (const [another, theirs] of means) {
     if (another === speaker) continue;
-    const alike = dot(voice, theirs);
-    if (alike < most) continue;
-    most = alike;
+    const similar = dot(voice, theirs);
+    if (similar < most) continue;
+    most = similar;
     clearest = another;
   }
   return clearest;
@@ -72,8 +72,8 @@ function clearSpeaker(
 
 async function* withVoices(
   area: WorkArea,
-  sentences: readonly HeardSpeech[],
-): AsyncGenerator<[HeardSpeech, Float32Array]> {
+  sentences: readonly SpokenSentence[],
+): AsyncGenerator<[SpokenSentence, Float32Array]> {
   let at = 0;
   for (let block = 0; at < sentences.length; block++) {
     const { count, recordBytes, body } = await readBlock(area, "sentences", block, MARK);

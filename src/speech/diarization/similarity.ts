@@ -9,7 +9,7 @@
  * 0.49
  * to 0.57. On 15 dialogues of the other half, 11 counts are right and 2.0 % of the speech is confused.
  */
-export const likeness = {
+export const minSimilarity = {
   /** Minimum mean similarity between the voices of two groups that are merged. */
   ofVoices: 0.44,
   /**
@@ -28,8 +28,8 @@ export const likeness = {
 };
 
 /** Channel component from which a recording counts as a telephone line, and how much its thresholds are higher. */
-const LINE = 0.2;
-const LINE_MORE = 0.05;
+const LINE_COMPONENT = 0.2;
+const LINE_MARGIN = 0.05;
 
 /**
  * Returns the thresholds for a recording. Even without the channel component, different people are 0.07 more similar on
@@ -38,16 +38,16 @@ const LINE_MORE = 0.05;
  * the 75 recordings is split.
  * @param line mean channel component of the voices
  */
-export function likenessOver(line: number) {
-  const more = line < LINE ? 0 : LINE_MORE;
+export function thresholdsFor(line: number) {
+  const more = line < LINE_COMPONENT ? 0 : LINE_MARGIN;
   return {
-    ofVoices: likeness.ofVoices + more,
-    ofMeans: likeness.ofMeans + more,
-    ofSpeakers: (seconds: number) => likeness.ofSpeakers(seconds) + more,
+    ofVoices: minSimilarity.ofVoices + more,
+    ofMeans: minSimilarity.ofMeans + more,
+    ofSpeakers: (seconds: number) => minSimilarity.ofSpeakers(seconds) + more,
   };
 }
 
-export type LeastLikenesses = ReturnType<typeof likenessOver>;
+export type SimilarityThresholds = ReturnType<typeof thresholdsFor>;
 
 export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;

@@ -1,13 +1,13 @@
 import { FRAME_SAMPLES, HOP_FRAMES, SAMPLE_RATE, WINDOW_FRAMES } from "../../timeline/index.ts";
-import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "./linkage.ts";
-import type { LeastLikenesses } from "./similarity.ts";
+import { averageLinkage, joinSimilar, mergeDown, type VoiceGroup } from "./linkage.ts";
+import type { SimilarityThresholds } from "./similarity.ts";
 import { type Voice, wholeVoice } from "./voices.ts";
 
 /** Maximum number of voices that are clustered at once (about half an hour of talk), and of the resulting groups. */
 const PART_VOICES = 1200;
 const PART_GROUPS = 200;
 /** Maximum number of groups before they are clustered again; bounds the cost of the last step. */
-const MOST_GROUPS = 600;
+const MAX_GROUPS = 600;
 
 /** Seconds of speech per clean frame of a voice. About three windows overlap at each moment. */
 const SECONDS_PER_FRAME = ((FRAME_SAMPLES / SAMPLE_RATE) * HOP_FRAMES) / WINDOW_FRAMES;
@@ -22,7 +22,7 @@ export class VoiceGathering {
   private voices: VoiceGroup[] = [];
   private found: VoiceGroup[] = [];
 
-  constructor(private readonly least: LeastLikenesses) {}
+  constructor(private readonly least: SimilarityThresholds) {}
 
   /** Adds a voice with some clean speech. */
   add(voice: Voice): void {
@@ -41,14 +41,14 @@ export class VoiceGathering {
   /** Clusters the collected voices into groups. */
   private settle(): void {
     this.found.push(...this.people(this.voices, PART_GROUPS));
-    if (this.found.length > MOST_GROUPS) this.found = this.people(this.found, MOST_GROUPS / 2);
+    if (this.found.length > MAX_GROUPS) this.found = this.people(this.found, MAX_GROUPS / 2);
     this.voices = [];
   }
 
   /** Merges voices of the same person; returns at most `most` groups. */
   private people(voices: readonly VoiceGroup[], most: number): VoiceGroup[] {
     const { ofVoices, ofMeans } = this.least;
-    return joinAlike(mergeDown(voices, averageLinkage(voices), ofVoices, most), () => ofMeans);
+    return joinSimilar(mergeDown(voices, averageLinkage(voices), ofVoices, most), () => ofMeans);
   }
 }
 

@@ -21,7 +21,7 @@ import { PcmReader } from "./pcm-reader.ts";
 const ONSET = 0.3;
 const OFFSET = 0.15;
 /** Longer speech is cut at its weakest frame, so that every region with its padding fits into a chunk. */
-const LONGEST_SECONDS = 29;
+const MAX_REGION_SECONDS = 29;
 
 /**
  * Returns the speech regions of a recording, in order and disjoint, none longer than 29 s. Longer speech is cut at its
@@ -86,8 +86,8 @@ class RegionFinder {
   /** Converts a run to regions except its last part, which fits into a chunk. Returns that part. */
   private async cutLong(run: Run): Promise<Run> {
     let rest = run;
-    while (lengthSeconds(rest.levels.length) > LONGEST_SECONDS) {
-      const [part, after] = await cutRun(rest, LONGEST_SECONDS, this.reader);
+    while (lengthSeconds(rest.levels.length) > MAX_REGION_SECONDS) {
+      const [part, after] = await cutRun(rest, MAX_REGION_SECONDS, this.reader);
       this.push(part);
       rest = after;
     }
@@ -109,13 +109,13 @@ export interface Run {
 }
 
 /** Minimum length of the part before a cut; prevents many short regions. */
-const SHORTEST_CUT_SECONDS = 12;
+const MIN_CUT_SECONDS = 12;
 /**
  * Frames over which speech strength is averaged (0.19 s), so that cuts fall into pauses and not into stop consonants.
  */
 const CUT_FRAMES = 11;
 /** Loudness range below the loudest frame. All frames below it are pauses and count as equally quiet. */
-const DEEPEST_DECIBELS = 40;
+const DECIBEL_RANGE = 40;
 
 /**
  * Cuts a run at its weakest frame between 12 s and `longestSeconds`; among equal frames, the later one wins. Loudness
@@ -142,13 +142,13 @@ async function relativeLoudness(firstFrame: number, frames: number, reader: PcmR
   const samples = await reader.read(frameSample(firstFrame), frames * FRAME_SAMPLES);
   const decibels = frameDecibels(samples, FRAME_SAMPLES);
   const loudest = Math.max(...decibels);
-  return Array.from(decibels, (value) => Math.max(0, 1 - (loudest - value) / DEEPEST_DECIBELS));
+  return Array.from(decibels, (value) => Math.max(0, 1 - (loudest - value) / DECIBEL_RANGE));
 }
 
 /** Returns the frame with the smallest sum of strengths around it; among equal frames, the later one. */
 function weakest(strengths: readonly number[]): number {
   const half = (CUT_FRAMES - 1) / 2;
-  const earliest = strengths.findIndex((_, frame) => lengthSeconds(frame) >= SHORTEST_CUT_SECONDS);
+  const earliest = strengths.findIndex((_, frame) => lengthSeconds(frame) >= MIN_CUT_SECONDS);
   let best = strengths.length - 1 - half;
   let least = Number.POSITIVE_INFINITY;
   for (let frame = earliest; frame < strengths.length - half; frame++) {

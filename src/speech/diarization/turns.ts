@@ -4,7 +4,7 @@ import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE, type Turn } from "../../timel
  * Minimum probability at which a speaker counts as speaking in a frame. Results from 0.4 to 0.6 differ little: 6.9 to
  * 7.7 % on the built dialogues, 28.7 to 29.5 % on the AMI excerpts. Against the times of words, 0.5 is best.
  */
-const HEARD = 0.5;
+const SPEAKING_PROBABILITY = 0.5;
 /** Pauses of a speaker up to this length belong to the turn, even if other speakers speak in them. */
 const PAUSE_SECONDS = 0.5;
 /**
@@ -35,12 +35,14 @@ export class TurnFinder {
   /** Adds the next frame: one probability per speaker. */
   add(frame: number, probabilities: Float64Array): void {
     if (frameSeconds(frame) >= this.totalSeconds) return;
-    const heard = this.open.flatMap((_, speaker) => ((probabilities[speaker] ?? 0) >= HEARD ? [speaker] : []));
+    const speaking = this.open.flatMap((_, speaker) =>
+      (probabilities[speaker] ?? 0) >= SPEAKING_PROBABILITY ? [speaker] : [],
+    );
     // Every speaker is judged by the previous frames, so that the order of the speakers' numbers has no effect.
-    const goesOn = heard.map((speaker) => this.isPause(speaker, frame));
-    for (const [index, speaker] of heard.entries()) {
+    const continues = speaking.map((speaker) => this.isPause(speaker, frame));
+    for (const [index, speaker] of speaking.entries()) {
       const open = this.open[speaker];
-      if (open !== undefined && goesOn[index]) {
+      if (open !== undefined && continues[index]) {
         open.endFrame = frame + 1;
       } else {
         this.close(speaker);

@@ -1,5 +1,5 @@
 import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
-import type { Stretch } from "./clean-speech.ts";
+import type { FrameSpan } from "./clean-speech.ts";
 import { addScaled, unit } from "./similarity.ts";
 
 const MARK = "TVO2";
@@ -7,7 +7,7 @@ const MARK = "TVO2";
 const META_BYTES = 16;
 
 /** A fragment of a voice with an embedding of its own. `start` equals `end` if short fragments were joined. */
-export interface VoicePiece extends Stretch {
+export interface VoiceFragment extends FrameSpan {
   /** Of unit length. */
   embedding: Float32Array;
 }
@@ -20,13 +20,13 @@ export interface Voice {
   /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
   cleanFrames: number;
   /** At least one fragment, in order. */
-  pieces: VoicePiece[];
+  fragments: VoiceFragment[];
 }
 
 /** Returns the embedding of a whole voice: the mean of its fragments weighted by length, at unit length. */
-export function wholeVoice({ pieces }: Voice): Float32Array {
-  const sum = new Float32Array(pieces[0]?.embedding.length ?? 0);
-  for (const { start, end, embedding } of pieces) addScaled(sum, embedding, Math.max(1, end - start));
+export function wholeVoice({ fragments }: Voice): Float32Array {
+  const sum = new Float32Array(fragments[0]?.embedding.length ?? 0);
+  for (const { start, end, embedding } of fragments) addScaled(sum, embedding, Math.max(1, end - start));
   return unit(sum);
 }
 
@@ -37,19 +37,19 @@ export async function writeVoices(
   firstWindow: number,
   voices: readonly Voice[],
 ): Promise<void> {
-  const size = voices[0]?.pieces[0]?.embedding.length ?? 0;
+  const size = voices[0]?.fragments[0]?.embedding.length ?? 0;
   const recordBytes = META_BYTES + size * Float32Array.BYTES_PER_ELEMENT;
-  const records = voices.flatMap((voice) => voice.pieces.map((piece) => ({ voice, piece })));
+  const records = voices.flatMap((voice) => voice.fragments.map((fragment) => ({ voice, fragment })));
   const body = new Uint8Array(records.length * recordBytes);
   const view = new DataView(body.buffer);
-  records.forEach(({ voice, piece }, index) => {
+  records.forEach(({ voice, fragment }, index) => {
     const at = index * recordBytes;
     view.setUint32(at, voice.window, true);
     view.setUint8(at + 4, voice.local);
     view.setUint16(at + 6, voice.cleanFrames, true);
-    view.setUint32(at + 8, piece.start, true);
-    view.setUint32(at + 12, piece.end, true);
-    new Float32Array(body.buffer, at + META_BYTES, size).set(piece.embedding);
+    view.setUint32(at + 8, fragment.start, true);
+    view.setUint32(at + 12, fragment.end, true);
+    new Float32Array(body.buffer, at + META_BYTES, size).set(fragment.embedding);
   });
   await writeBlock(area, "embeddings", block, MARK, { firstWindow, count: records.length, recordBytes, body });
 }
@@ -64,14 +64,14 @@ export async function readVoices(area: WorkArea, block: number): Promise<Voice[]
     const at = index * recordBytes;
     const window = view.getUint32(at, true);
     const local = view.getUint8(at + 4);
-    const piece = {
+    const fragment = {
       start: view.getUint32(at + 8, true),
       end: view.getUint32(at + 12, true),
       embedding: new Float32Array(body.buffer, body.byteOffset + at + META_BYTES, size),
     };
     const last = voices.at(-1);
-    if (last?.window === window && last.local === local) last.pieces.push(piece);
-    else voices.push({ window, local, cleanFrames: view.getUint16(at + 6, true), pieces: [piece] });
+    if (last?.window === window && last.local === local) last.fragments.push(fragment);
+    else voices.push({ window, local, cleanFrames: view.getUint16(at + 6, true), fragments: [fragment] });
   }
   return voices;
 }

@@ -18,9 +18,9 @@ function activityOf(windows: number, ...spoken: [local: number, start: number, e
 }
 
 const piecesOf = (activity: BlockActivity, window: number) =>
-  localVoices(activity, window).map((voice) => voice.pieces);
+  localVoices(activity, window).map((voice) => voice.fragments);
 
-test("speech is cut where windows start, so that windows that overlap share its pieces", () => {
+test("speech is cut where windows start, so that windows that overlap share its fragments", () => {
   const activity = activityOf(2, [0, 40, 400]);
   const [first, second] = [piecesOf(activity, 0)[0], piecesOf(activity, 1)[0]];
   expect(first).toEqual([
@@ -35,22 +35,22 @@ test("speech is cut where windows start, so that windows that overlap share its 
   ]);
 });
 
-test("a piece too short by itself goes to its neighbour, and one that the window cuts off is left to the next", () => {
+test("a fragment too short by itself goes to its neighbour, and one that the window cuts off is left to the next", () => {
   expect(piecesOf(activityOf(1, [0, 80, 190]), 0)).toEqual([[{ start: 80, end: 190 }]]);
   expect(piecesOf(activityOf(1, [0, 180, 400]), 0)).toEqual([[{ start: 180, end: 270 }]]);
 });
 
-test("what others speak over is in no piece, and no clean speech", () => {
+test("what others speak over is in no fragment, and no clean speech", () => {
   const [one, other] = localVoices(activityOf(1, [0, 0, 90], [1, 50, 140]), 0);
-  expect(one).toMatchObject({ local: 0, cleanFrames: 50, pieces: [{ start: 0, end: 50 }], scraps: [] });
-  expect(other).toMatchObject({ local: 1, cleanFrames: 50, pieces: [{ start: 90, end: 140 }], scraps: [] });
+  expect(one).toMatchObject({ local: 0, cleanFrames: 50, fragments: [{ start: 0, end: 50 }], scraps: [] });
+  expect(other).toMatchObject({ local: 1, cleanFrames: 50, fragments: [{ start: 90, end: 140 }], scraps: [] });
 });
 
 test("short words are joined; where nothing is clean, all that is heard is", () => {
   expect(localVoices(activityOf(1, [0, 0, 20], [0, 30, 50]), 0)).toMatchObject([
     {
       cleanFrames: 40,
-      pieces: [],
+      fragments: [],
       scraps: [
         { start: 0, end: 20 },
         { start: 30, end: 50 },
@@ -58,8 +58,8 @@ test("short words are joined; where nothing is clean, all that is heard is", () 
     },
   ]);
   expect(localVoices(activityOf(1, [0, 0, 90], [1, 0, 90]), 0)).toMatchObject([
-    { cleanFrames: 0, pieces: [], scraps: [{ start: 0, end: 90 }] },
-    { cleanFrames: 0, pieces: [], scraps: [{ start: 0, end: 90 }] },
+    { cleanFrames: 0, fragments: [], scraps: [{ start: 0, end: 90 }] },
+    { cleanFrames: 0, fragments: [], scraps: [{ start: 0, end: 90 }] },
   ]);
 });
 

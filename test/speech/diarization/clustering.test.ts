@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { assignPieces, assignWindow } from "../../../src/speech/diarization/assign.ts";
-import { averageLinkage, joinAlike, mergeDown, type VoiceGroup } from "../../../src/speech/diarization/linkage.ts";
+import { assignFragments, assignWindow } from "../../../src/speech/diarization/assign.ts";
+import { averageLinkage, joinSimilar, mergeDown, type VoiceGroup } from "../../../src/speech/diarization/linkage.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
 
 /** A direction, in degrees: cosines are those of the angles between. */
@@ -16,12 +16,12 @@ const group = (degrees: number, seconds = 1): VoiceGroup => ({
 
 const seconds = (groups: readonly VoiceGroup[]) => groups.map((one) => one.seconds).sort((a, b) => a - b);
 
-test("voices are joined the most alike first, down to a likeness or to a number", () => {
+test("voices are joined the most similar first, down to a similarity or to a number", () => {
   const groups = [group(0, 1), group(90, 2), group(10, 4), group(100, 8), group(40, 16)];
   const merges = averageLinkage(groups);
-  const likenesses = merges.map((merge) => merge.likeness);
-  expect(likenesses).toEqual([...likenesses].sort((a, b) => b - a));
-  expect(likenesses[0]).toBeCloseTo(Math.cos(Math.PI / 18), 5);
+  const similarities = merges.map((merge) => merge.similarity);
+  expect(similarities).toEqual([...similarities].sort((a, b) => b - a));
+  expect(similarities[0]).toBeCloseTo(Math.cos(Math.PI / 18), 5);
   expect(seconds(mergeDown(groups, merges, 0.95, 5))).toEqual([5, 10, 16]);
   expect(seconds(mergeDown(groups, merges, 0.95, 2))).toEqual([10, 21]);
   expect(seconds(mergeDown(groups, merges, -1, 5))).toEqual([31]);
@@ -30,33 +30,33 @@ test("voices are joined the most alike first, down to a likeness or to a number"
 test("a voice of three seconds weighs what three voices of one weigh", () => {
   const one = averageLinkage([group(0, 3), group(30), group(70)]);
   const three = averageLinkage([group(0), group(0), group(0), group(30), group(70)]);
-  expect(one.at(-1)?.likeness).toBeCloseTo(three.at(-1)?.likeness ?? 0, 5);
+  expect(one.at(-1)?.similarity).toBeCloseTo(three.at(-1)?.similarity ?? 0, 5);
 });
 
 test("no voice and one voice have nothing to join", () => {
   expect(averageLinkage([])).toEqual([]);
   expect(mergeDown([], [], 0, 5)).toEqual([]);
   expect(seconds(mergeDown([group(5)], averageLinkage([group(5)]), 0, 5))).toEqual([1]);
-  expect(joinAlike([], () => 0.5)).toEqual([]);
+  expect(joinSimilar([], () => 0.5)).toEqual([]);
 });
 
-test("groups whose means are alike become one, step by step, and others do not", () => {
-  expect(seconds(joinAlike([group(0, 1), group(20, 2), group(38, 4), group(120, 8)], () => 0.8))).toEqual([7, 8]);
-  expect(seconds(joinAlike([group(0, 1), group(90, 2)], () => 0.8))).toEqual([1, 2]);
+test("groups whose means are similar become one, step by step, and others do not", () => {
+  expect(seconds(joinSimilar([group(0, 1), group(20, 2), group(38, 4), group(120, 8)], () => 0.8))).toEqual([7, 8]);
+  expect(seconds(joinSimilar([group(0, 1), group(90, 2)], () => 0.8))).toEqual([1, 2]);
 });
 
-test("how alike means must be can depend on how much is behind the lesser one", () => {
+test("how similar means must be can depend on how much is behind the lesser one", () => {
   const groups = [group(0, 9), group(45, 1), group(100, 5)];
-  expect(seconds(joinAlike(groups, (behind) => (behind < 2 ? 0.5 : 0.7)))).toEqual([5, 10]);
+  expect(seconds(joinSimilar(groups, (behind) => (behind < 2 ? 0.5 : 0.7)))).toEqual([5, 10]);
 });
 
 function voice(local: number, cleanFrames: number, ...directions: number[]): Voice {
-  const pieces = directions.map((degrees, index) => ({
+  const fragments = directions.map((degrees, index) => ({
     start: index * 90,
     end: index * 90 + 90,
     embedding: at(degrees),
   }));
-  return { window: 0, local, cleanFrames, pieces };
+  return { window: 0, local, cleanFrames, fragments };
 }
 
 const speakers = [at(0), at(90)];
@@ -71,7 +71,7 @@ test("a voice more than there are speakers is nobody's", () => {
   expect(assignWindow([], speakers)).toEqual([]);
 });
 
-test("a piece goes to another speaker where it is much more like theirs, and not where it is a little", () => {
-  expect(assignPieces(voice(0, 200, 0, 90, 50), 0, speakers)).toEqual([0, 1, 0]);
-  expect(assignPieces(voice(0, 200, 0, 90), -1, speakers)).toEqual([-1, -1]);
+test("a fragment goes to another speaker where it is much more like theirs, and not where it is a little", () => {
+  expect(assignFragments(voice(0, 200, 0, 90, 50), 0, speakers)).toEqual([0, 1, 0]);
+  expect(assignFragments(voice(0, 200, 0, 90), -1, speakers)).toEqual([-1, -1]);
 });

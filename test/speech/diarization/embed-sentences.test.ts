@@ -11,34 +11,34 @@ import { withBlocks } from "./fake-recording.ts";
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 
 describe("the voice within a sentence", () => {
-  const piece = (start: number, end: number, ...embedding: number[]) => ({
+  const fragment = (start: number, end: number, ...embedding: number[]) => ({
     start,
     end,
     embedding: Float32Array.from(embedding),
   });
   const [at100, at280] = [frameSeconds(100), frameSeconds(280)];
-  const two = [piece(100, 190, 1, 0), piece(190, 280, 0, 1)];
+  const two = [fragment(100, 190, 1, 0), fragment(190, 280, 0, 1)];
   const both = [Math.SQRT1_2, Math.SQRT1_2];
 
   test.each([
-    ["of the pieces that it is made of", two, both],
-    ["by their lengths", [piece(100, 220, 0.8, 0), piece(220, 280, 0, 1.2)], [0.8, 0.6]],
+    ["of the fragments that it is made of", two, both],
+    ["by their lengths", [fragment(100, 220, 0.8, 0), fragment(220, 280, 0, 1.2)], [0.8, 0.6]],
     ["of what windows have heard twice", [...two, ...two], both],
-    ["without what lies outside it", [piece(0, 90, -1, 0), ...two, piece(280, 370, -1, 0)], both],
-    ["without what reaches far out of it", [piece(60, 190, -1, 0), ...two], both],
-  ])("is the mean %s", (_name, pieces, expected) => {
-    const voice = voiceWithin(span(at100, at280), pieces);
+    ["without what lies outside it", [fragment(0, 90, -1, 0), ...two, fragment(280, 370, -1, 0)], both],
+    ["without what reaches far out of it", [fragment(60, 190, -1, 0), ...two], both],
+  ])("is the mean %s", (_name, fragments, expected) => {
+    const voice = voiceWithin(span(at100, at280), fragments);
     expect([...(voice ?? [])].map((value) => value.toFixed(3))).toEqual(expected.map((value) => value.toFixed(3)));
   });
 
   test.each([
-    ["without pieces", []],
-    ["with a piece of half of it", [piece(100, 190, 1, 0)]],
-    ["with half of it twice", [piece(100, 190, 1, 0), piece(100, 190, 1, 0)]],
-    ["with joined scraps alone", [piece(100, 100, 1, 0)]],
-    ["that is a part of a piece", [piece(80, 300, 1, 0)]],
-  ])("is not known of one %s", (_name, pieces) => {
-    expect(voiceWithin(span(at100, at280), pieces)).toBeNull();
+    ["without fragments", []],
+    ["with a fragment of half of it", [fragment(100, 190, 1, 0)]],
+    ["with half of it twice", [fragment(100, 190, 1, 0), fragment(100, 190, 1, 0)]],
+    ["with joined scraps alone", [fragment(100, 100, 1, 0)]],
+    ["that is a part of a fragment", [fragment(80, 300, 1, 0)]],
+  ])("is not known of one %s", (_name, fragments) => {
+    expect(voiceWithin(span(at100, at280), fragments)).toBeNull();
   });
 
   test("is known of a long one by as much as would be heard of it", () => {
@@ -74,12 +74,12 @@ describe("sentences", () => {
     voices: (window: number): Voice[] => {
       const start = window * HOP_FRAMES;
       if (start > 7_800) return [];
-      const pieces = [0, 1, 2].map((cell) => ({
+      const fragments = [0, 1, 2].map((cell) => ({
         start: start + cell * HOP_FRAMES,
         end: start + (cell + 1) * HOP_FRAMES,
         embedding: Float32Array.from([1, 0]),
       }));
-      return [{ window, local: 0, cleanFrames: WINDOW_FRAMES, pieces }];
+      return [{ window, local: 0, cleanFrames: WINDOW_FRAMES, fragments }];
     },
     amplitude: (frame: number) => (frame < 10_500 ? 0.2 : 0.6),
   };

@@ -30,7 +30,7 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
     if (isPause(middle)) return [];
     const noise = randomNumbers(window + 1);
     const embedding = unit(voiceOf(speaker(middle)).map((value) => value + 0.6 * (noise() - 0.5)));
-    return [{ window, local: 0, cleanFrames: 200, pieces: [{ start: first, end: first + 200, embedding }] }];
+    return [{ window, local: 0, cleanFrames: 200, fragments: [{ start: first, end: first + 200, embedding }] }];
   };
   return {
     frames,

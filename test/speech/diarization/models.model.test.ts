@@ -34,18 +34,18 @@ describe.if(available("damaged speaker models", segmentationModel, embeddingMode
 });
 
 test.if(available("voices embedded together", embeddingModel))(
-  "stretches that are embedded together have the voices that they have by themselves, in their order",
+  "spans that are embedded together have the voices that they have by themselves, in their order",
   async () => {
     const models = await openModels(1);
     const next = randomNumbers(1);
     const noise = (samples: number) => Float32Array.from({ length: samples }, () => 0.2 * (next() - 0.5));
-    const stretches = [12_800, 16_000, 12_800, 12_800, 16_001, 12_800, 12_800, 12_800].map(noise);
-    const together = await embedAll(models, stretches);
+    const spans = [12_800, 16_000, 12_800, 12_800, 16_001, 12_800, 12_800, 12_800].map(noise);
+    const together = await embedAll(models, spans);
     const apart: Float32Array[] = [];
-    for (const stretch of stretches) apart.push(await embed(models, stretch));
+    for (const span of spans) apart.push(await embed(models, span));
     expect(await embedAll(models, [])).toEqual([]);
     await models.dispose();
-    expect(together).toHaveLength(stretches.length);
+    expect(together).toHaveLength(spans.length);
     for (const [index, voice] of apart.entries()) {
       const difference = voice.map((value, at) => Math.abs(value - (together[index]?.[at] ?? 9)));
       expect([index, Math.max(...difference) < 1e-5]).toEqual([index, true]);

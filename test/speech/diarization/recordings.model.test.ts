@@ -41,7 +41,7 @@ async function errorsAgainst(rttm: string, turns: readonly Turn[]) {
 }
 
 describe("the sample", () => {
-  test("two alike voices on the telephone are two, and change where they do", async () => {
+  test("two similar voices on the telephone are two, and change where they do", async () => {
     const { turns } = await diarizeFile(join(samples, "sample.wav"));
     expect(speakers(turns)).toBe(2);
     const rates = errorRates(await errorsAgainst(join(samples, "sample.rttm"), turns));

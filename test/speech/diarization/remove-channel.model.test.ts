@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
 import { channelComponent, removeChannel } from "../../../src/speech/diarization/remove-channel.ts";
-import { dot, likeness, likenessOver } from "../../../src/speech/diarization/similarity.ts";
+import { dot, minSimilarity, thresholdsFor } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -29,9 +29,9 @@ test("an embedding of another size stays as it is", () => {
   expect(channelComponent(voice)).toBe(0);
 });
 
-test("voices must be more alike over a line than in the studio, where nothing changes", () => {
-  const [studio, telephone] = [likenessOver(0.15), likenessOver(0.3)];
-  expect([studio.ofVoices, studio.ofSpeakers(1)]).toEqual([likeness.ofVoices, likeness.ofSpeakers(1)]);
+test("voices must be more similar over a line than in the studio, where nothing changes", () => {
+  const [studio, telephone] = [thresholdsFor(0.15), thresholdsFor(0.3)];
+  expect([studio.ofVoices, studio.ofSpeakers(1)]).toEqual([minSimilarity.ofVoices, minSimilarity.ofSpeakers(1)]);
   expect(telephone.ofVoices).toBeGreaterThan(studio.ofVoices);
   expect(telephone.ofMeans).toBeGreaterThan(studio.ofMeans);
   expect(telephone.ofSpeakers(5)).toBeGreaterThan(studio.ofSpeakers(5));
@@ -52,7 +52,7 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     directory[Symbol.dispose]();
   });
 
-  test("two men are two, whose lines are more alike than their voices", async () => {
+  test("two men are two, whose lines are more similar than their voices", async () => {
     const clear = await decode(recording, join(directory.path, "clear.pcm"));
     const over = await decode(recording, join(directory.path, "line.pcm"), `${line},atrim=0:60`);
     const turns: { start: number; end: number; speaker: string }[] = await Bun.file(

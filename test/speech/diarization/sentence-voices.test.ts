@@ -1,19 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import {
-  type HeardSpeech,
+  type SpokenSentence,
   speakersByVoice,
   writeSentenceVoices,
 } from "../../../src/speech/diarization/sentence-voices.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** A voice that is so much alike to Anna's and to Ben's, and for the rest nobody's. */
+/** A voice that is so much similar to Anna's and to Ben's, and for the rest nobody's. */
 const voice = (anna: number, ben: number) =>
   Float32Array.of(anna, ben, Math.sqrt(Math.max(0, 1 - anna * anna - ben * ben)));
 const anna = voice(1, 0);
 const ben = voice(0, 1);
 
 /** Whose the sentences are by their voices, which are laid down in blocks of so many. */
-async function compared(sentences: readonly HeardSpeech[], voices: readonly Float32Array[], perBlock: number) {
+async function compared(sentences: readonly SpokenSentence[], voices: readonly Float32Array[], perBlock: number) {
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
   for (let from = 0; from < voices.length; from += perBlock) {
@@ -40,7 +40,7 @@ describe("a sentence heard by itself", () => {
     ["its voice is its speaker's", [anna, ben, voice(0.7, 0.1), anna]],
     ["its voice is nobody's", [anna, ben, voice(0.1, 0.3), anna]],
     ["it might be either's", [anna, ben, voice(0.5, 0.6), anna]],
-    ["two people's voices are much alike", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
+    ["two people's voices are much similar", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
   ];
   test.each(unclear)("stays where %s", async (_, voices) => {
     expect(await compared(sentences, voices, 4)).toEqual([0, 1, 0, 0]);

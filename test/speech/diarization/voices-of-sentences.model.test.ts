@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
-import { likeness } from "../../../src/speech/diarization/similarity.ts";
+import { minSimilarity } from "../../../src/speech/diarization/similarity.ts";
 import type { PcmFile } from "../../../src/timeline/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { audioDirectory, decode, openModels } from "./recording.ts";
@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!hasRecording)(
-  "sentences of one speaker are alike enough to be given to that one, and another's are not",
+  "sentences of one speaker are similar enough to be given to that one, and another's are not",
   async () => {
     const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
       recording.replace(".flac", ".turns.json"),
@@ -53,8 +53,8 @@ test.skipIf(!hasRecording)(
         const sum = Array.from(voice, (_, at) => others.reduce((total, other) => total + (other[at] ?? 0), 0));
         return sum.reduce((total, value, at) => total + value * (voice[at] ?? 0), 0) / Math.hypot(...sum);
       };
-      expect(to(true)).toBeGreaterThan(likeness.ofSentences);
-      expect(to(false)).toBeLessThan(likeness.ofSentences - 0.1);
+      expect(to(true)).toBeGreaterThan(minSimilarity.ofSentences);
+      expect(to(false)).toBeLessThan(minSimilarity.ofSentences - 0.1);
     }
   },
 );

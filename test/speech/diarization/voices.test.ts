@@ -3,7 +3,7 @@ import { readVoices, type Voice, wholeVoice, writeVoices } from "../../../src/sp
 import { writeBlock } from "../../../src/timeline/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-const piece = (start: number, end: number, ...embedding: number[]) => ({
+const fragment = (start: number, end: number, ...embedding: number[]) => ({
   start,
   end,
   embedding: Float32Array.from(embedding),
@@ -11,9 +11,9 @@ const piece = (start: number, end: number, ...embedding: number[]) => ({
 
 test("voices are read as they were written, whatever the size of the model's embeddings", async () => {
   const voices: Voice[] = [
-    { window: 7, local: 0, cleanFrames: 200, pieces: [piece(630, 720, 1, 0, 0), piece(720, 810, 0, 1, 0)] },
-    { window: 7, local: 2, cleanFrames: 0, pieces: [piece(630, 630, 0, 0, 1)] },
-    { window: 8, local: 2, cleanFrames: 90, pieces: [piece(720, 810, 0, 1, 0)] },
+    { window: 7, local: 0, cleanFrames: 200, fragments: [fragment(630, 720, 1, 0, 0), fragment(720, 810, 0, 1, 0)] },
+    { window: 7, local: 2, cleanFrames: 0, fragments: [fragment(630, 630, 0, 0, 1)] },
+    { window: 8, local: 2, cleanFrames: 90, fragments: [fragment(720, 810, 0, 1, 0)] },
   ];
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
@@ -31,12 +31,12 @@ test("a block of an earlier version is refused, not misread", async () => {
   await expect(readVoices(area, 0)).rejects.toThrow("is no TVO2 block");
 });
 
-test("a whole voice is the mean of its pieces by their lengths", () => {
+test("a whole voice is the mean of its fragments by their lengths", () => {
   const whole = wholeVoice({
     window: 0,
     local: 0,
     cleanFrames: 160,
-    pieces: [piece(0, 40, 1, 0), piece(40, 70, 0, 1)],
+    fragments: [fragment(0, 40, 1, 0), fragment(40, 70, 0, 1)],
   });
   expect([...whole]).toEqual([Math.fround(0.8), Math.fround(0.6)]);
 });

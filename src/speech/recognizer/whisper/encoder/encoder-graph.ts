@@ -61,10 +61,10 @@ class Builder {
   async layer(name: string, x: string): Promise<string> {
     const { width, heads } = this.#shape;
     const graph = this.#graph;
-    const heard = await this.normalise(x, `${name}attn_ln.`);
-    const query = await this.#linear(heard, `${name}attn.query.`, width, width);
-    const key = await this.#linear(heard, `${name}attn.key.`, width, width, false);
-    const value = await this.#linear(heard, `${name}attn.value.`, width, width);
+    const attentionInput = await this.normalise(x, `${name}attn_ln.`);
+    const query = await this.#linear(attentionInput, `${name}attn.query.`, width, width);
+    const key = await this.#linear(attentionInput, `${name}attn.key.`, width, width, false);
+    const value = await this.#linear(attentionInput, `${name}attn.value.`, width, width);
     const attended = graph.applyOf("com.microsoft", "MultiHeadAttention", [query, key, value], { num_heads: heads });
     const y = graph.apply("Add", [x, await this.#linear(attended, `${name}attn.out.`, width, width)]);
     const normal = await this.normalise(y, `${name}mlp_ln.`);
@@ -78,8 +78,8 @@ class Builder {
     const normal = async (y: string, norm: string) =>
       own("Normalise", [y, await this.#vector(`${name}${norm}.weight`), await this.#vector(`${name}${norm}.bias`)]);
     const weights = (...parts: string[]) => this.#packed(parts.map((part) => `${name}${part}`));
-    const heard = await normal(x, "attn_ln");
-    const attended = own("Attend", [heard, ...(await weights("attn.query", "attn.key", "attn.value"))]);
+    const attentionInput = await normal(x, "attn_ln");
+    const attended = own("Attend", [attentionInput, ...(await weights("attn.query", "attn.key", "attn.value"))]);
     const y = own("Add", [x, attended, ...(await weights("attn.out"))]);
     const inner = own("Activate", [await normal(y, "mlp_ln"), ...(await weights("mlp.0"))]);
     return own("Add", [y, inner, ...(await weights("mlp.2"))]);

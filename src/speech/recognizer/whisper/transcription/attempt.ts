@@ -1,18 +1,18 @@
 import { secondsOf } from "../../../../timeline/index.ts";
 import type { WhisperWord } from "../types.ts";
-import { areBelieved, isDoubtful, isDrawnOut, sureness, toSentences, type Utterance } from "./hallucinations.ts";
-import { spoken, unheardSeconds } from "./missing-words.ts";
+import { areCredible, confidence, isDoubtful, isDrawnOut, toSentences, type Utterance } from "./hallucinations.ts";
+import { missingSeconds, spoken } from "./missing-words.ts";
 import { countRepeated } from "./repetitions.ts";
 
 /** One transcript of a chunk and the measures of its defects. */
 export interface Attempt {
   utterances: Utterance[];
   /** Mean log probability of the words; 0 is certain. */
-  sureness: number;
+  confidence: number;
   /** Number of words in repetitions. */
   repeatedWords: number;
   /** Seconds in which words may be missing. */
-  unheardSeconds: number;
+  missingSeconds: number;
 }
 
 /** Rates a transcript of `samples`, 16 kHz mono. */
@@ -20,10 +20,10 @@ export function weigh(utterances: Utterance[], samples: Float32Array): Attempt {
   const words = utterances.flatMap((utterance) => utterance.words);
   return {
     utterances,
-    sureness: sureness(words),
+    confidence: confidence(words),
     repeatedWords: countRepeated(words),
     // Without any word, whisper itself reports that nobody speaks.
-    unheardSeconds: words.length === 0 ? 0 : unheardSeconds(samples, words) + drawnOutSeconds(utterances),
+    missingSeconds: words.length === 0 ? 0 : missingSeconds(samples, words) + drawnOutSeconds(utterances),
   };
 }
 
@@ -34,24 +34,24 @@ export function weighParts(parts: readonly Utterance[][], samples: Float32Array)
 }
 
 /** Returns whether words are missing or repeated. */
-export function isIncomplete({ repeatedWords, unheardSeconds }: Attempt): boolean {
-  return repeatedWords > 0 || unheardSeconds > 0;
+export function isIncomplete({ repeatedWords, missingSeconds }: Attempt): boolean {
+  return repeatedWords > 0 || missingSeconds > 0;
 }
 
 /** Returns whether another attempt may be better. */
-export function isDoubted(attempt: Attempt): boolean {
+export function needsSecondPass(attempt: Attempt): boolean {
   return isIncomplete(attempt) || attempt.utterances.flatMap(toSentences).some(isDoubtful);
 }
 
-/** Returns the attempt with the fewest repeated words; then the fewest unheard seconds; then the highest sureness. */
+/** Returns the attempt with the fewest repeated words; then the fewest missing seconds; then the highest confidence. */
 export function bestOf(attempts: readonly [Attempt, ...Attempt[]]): Attempt {
   return attempts.reduce((best, attempt) => (isBetter(attempt, best) ? attempt : best));
 }
 
 function isBetter(one: Attempt, other: Attempt): boolean {
   if (one.repeatedWords !== other.repeatedWords) return one.repeatedWords < other.repeatedWords;
-  if (one.unheardSeconds !== other.unheardSeconds) return one.unheardSeconds < other.unheardSeconds;
-  return one.sureness > other.sureness;
+  if (one.missingSeconds !== other.missingSeconds) return one.missingSeconds < other.missingSeconds;
+  return one.confidence > other.confidence;
 }
 
 /**
@@ -63,7 +63,7 @@ function drawnOutSeconds(utterances: readonly Utterance[]): number {
   return utterances
     .flatMap(toSentences)
     .map(({ words }) => words)
-    .filter((words) => areBelieved(words) && words.length > 2 && isDrawnOut(words))
+    .filter((words) => areCredible(words) && words.length > 2 && isDrawnOut(words))
     .reduce((sum, words) => sum + leftSeconds(words), 0);
 }
 

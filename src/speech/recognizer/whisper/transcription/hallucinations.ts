@@ -10,36 +10,36 @@ import { isOneRepetition, withoutImpossibleCopies } from "./repetitions.ts";
  * is below -1.05 or repeats itself, and is drawn out or comes with a high probability of no speech. Text without either
  * sign may be in a language that the model knows badly.
  */
-const limits = { doubtedSpeech: -1, hardlySpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
+const limits = { possiblyNoSpeech: -1, probablyNoSpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
 /** Limits of the probability of no speech. */
-const doubtedSpeech = 0.25;
-const hardlySpeech = 0.5;
+const POSSIBLY_NO_SPEECH = 0.25;
+const PROBABLY_NO_SPEECH = 0.5;
 /** Number of words up to which a sentence is short; short true sentences alone were seen at -1.3. */
-const fewWords = 2;
+const FEW_WORDS = 2;
 /** Margin above the limit within which a sentence is doubtful and worth a second pass. */
-const doubtfulMargin = 0.25;
-const believed = -0.75;
+const DOUBTFUL_MARGIN = 0.25;
+const CREDIBLE_CONFIDENCE = -0.75;
 
 export function isDoubtful(sentence: Sentence): boolean {
-  return sureness(sentence.words) < limitOf(sentence) + doubtfulMargin;
+  return confidence(sentence.words) < limitOf(sentence) + DOUBTFUL_MARGIN;
 }
 
 /** Returns whether a sentence is hallucinated; text without a letter, digit or sign counts as hallucinated. */
-function isInvented(sentence: Sentence): boolean {
-  return !isSpoken(sentence.words) || sureness(sentence.words) < limitOf(sentence);
+function isHallucinatedSentence(sentence: Sentence): boolean {
+  return !isSpoken(sentence.words) || confidence(sentence.words) < limitOf(sentence);
 }
 
 function limitOf({ words, noSpeechProbability }: Sentence): number {
-  const isFew = words.length <= fewWords;
-  if (noSpeechProbability > hardlySpeech) return isFew ? limits.doubtedSpeech : limits.hardlySpeech;
+  const isFew = words.length <= FEW_WORDS;
+  if (noSpeechProbability > PROBABLY_NO_SPEECH) return isFew ? limits.possiblyNoSpeech : limits.probablyNoSpeech;
   if (isFew) return limits.few;
   if (isDrawnOut(words)) return limits.drawnOut;
-  return noSpeechProbability > doubtedSpeech ? limits.doubtedSpeech : limits.other;
+  return noSpeechProbability > POSSIBLY_NO_SPEECH ? limits.possiblyNoSpeech : limits.other;
 }
 
-/** Returns whether words are believed in a span where whisper wrote none given more context. */
-export function areBelieved(words: readonly WhisperWord[]): boolean {
-  return words.length > 0 && isSpoken(words) && sureness(words) > believed;
+/** Returns whether words are credible in a span where whisper wrote none given more context. */
+export function areCredible(words: readonly WhisperWord[]): boolean {
+  return words.length > 0 && isSpoken(words) && confidence(words) > CREDIBLE_CONFIDENCE;
 }
 
 /**
@@ -47,19 +47,22 @@ export function areBelieved(words: readonly WhisperWord[]): boolean {
  * speech,
  * which whisper writes for a siren. An empty transcript is not hallucinated.
  */
-export function isAllInvented(utterances: readonly Utterance[]): boolean {
+export function isHallucination(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);
   const noSpeechProbability = utterances[0]?.noSpeechProbability ?? 0;
   if (words.length === 0) return false;
-  return (noSpeechProbability > hardlySpeech && isOneRepetition(words)) || isInvented({ words, noSpeechProbability });
+  return (
+    (noSpeechProbability > PROBABLY_NO_SPEECH && isOneRepetition(words)) ||
+    isHallucinatedSentence({ words, noSpeechProbability })
+  );
 }
 
 /** Removes hallucinated sentences, copies for which there is no time, and utterances without words. */
-export function withoutInvented(utterances: readonly Utterance[]): Utterance[] {
+export function withoutHallucinations(utterances: readonly Utterance[]): Utterance[] {
   return utterances
     .map((utterance) => {
-      const heard = toSentences(utterance).filter((sentence) => !isInvented(sentence));
-      return { ...utterance, words: withoutImpossibleCopies(heard.flatMap((sentence) => sentence.words)) };
+      const kept = toSentences(utterance).filter((sentence) => !isHallucinatedSentence(sentence));
+      return { ...utterance, words: withoutImpossibleCopies(kept.flatMap((sentence) => sentence.words)) };
     })
     .filter(({ words }) => words.length > 0);
 }
@@ -78,7 +81,7 @@ export interface Sentence {
 }
 
 /** Minimum speed of speech; hardly anyone speaks more slowly. */
-const slowestWordsPerSecond = 1;
+const MIN_WORDS_PER_SECOND = 1;
 const letterDigitOrSign = /[\p{L}\p{N}\p{S}]/u;
 
 /** Splits an utterance at the ends of sentences. */
@@ -94,7 +97,7 @@ export function toSentences({ words, noSpeechProbability }: Utterance): Sentence
 }
 
 /** Returns the mean log probability of words; 0 is certain, and also the result for no words. */
-export function sureness(words: readonly WhisperWord[]): number {
+export function confidence(words: readonly WhisperWord[]): number {
   const sum = words.reduce((total, { probability }) => total + Math.log(Math.max(probability, 1e-4)), 0);
   return words.length === 0 ? 0 : sum / words.length;
 }
@@ -107,5 +110,5 @@ export function isSpoken(words: readonly WhisperWord[]): boolean {
 /** Returns whether a sentence is slower than anyone speaks. */
 export function isDrawnOut(words: readonly WhisperWord[]): boolean {
   const seconds = (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
-  return words.length < seconds * slowestWordsPerSecond;
+  return words.length < seconds * MIN_WORDS_PER_SECOND;
 }

@@ -2,7 +2,7 @@ import { SAMPLE_RATE, type Span, secondsOf, shifted } from "../../../../timeline
 import { otherLanguage, type Probabilities } from "../../../other-language.ts";
 import { findSilences } from "../../../silences.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
-import { sureness, toSentences, type Utterance } from "./hallucinations.ts";
+import { confidence, toSentences, type Utterance } from "./hallucinations.ts";
 import { longestWordless } from "./missing-words.ts";
 
 /** A part of a chunk with its spoken language. */
@@ -11,27 +11,27 @@ export interface LanguagePart extends Span {
 }
 
 /** Cost of a language change (a natural logarithm), and lower limit of a probability, which bounds a part's cost. */
-const changeCost = 3;
-const leastProbability = 1e-3;
+const CHANGE_COST = 3;
+const MIN_PROBABILITY = 1e-3;
 /**
  * Mean log probability below which a sentence may be a translation. Of nine clips that base translates, eight are
  * between
  * -0.6 and -1.8. All of 95 sentences in ten languages, given the right language, are above -0.49.
  */
-const translatedSureness = -0.5;
-const shortestGuessSeconds = 1.5;
+const MAX_TRANSLATION_CONFIDENCE = -0.5;
+const MIN_GUESS_SECONDS = 1.5;
 /**
  * Word probability below which a word may be a guess, placed in the time of omitted speech before it. Without such
  * words,
  * one more of 140 chunks of the corpus has a span without words.
  */
-const placedProbability = 0.3;
+const MIN_PLACED_PROBABILITY = 0.3;
 /**
  * Probability of the chunk's language from which a doubtful span has one language only. 0.1 s of Spanish at its end
  * made
  * English of 7 s fall from 0.98 to 0.79.
  */
-const ownProbability = 0.2;
+const MIN_OWN_PROBABILITY = 0.2;
 
 /**
  * Splits a chunk where its language changes. Whisper transcribes the language that it was given, and omits or
@@ -46,31 +46,31 @@ export async function languageParts(
   utterances: readonly Utterance[],
   { language, threads, signal }: Pick<TranscribeOptions, "language" | "threads"> & { signal?: AbortSignal | undefined },
 ): Promise<LanguagePart[]> {
-  const heard = new Map<Span, Probabilities>();
-  const ask = async (part: Span): Promise<Probabilities> => {
+  const probabilitiesOf = new Map<Span, Probabilities>();
+  const detect = async (part: Span): Promise<Probabilities> => {
     signal?.throwIfAborted();
     const first = Math.round(part.startSeconds * SAMPLE_RATE);
     const of = samples.subarray(first, Math.round(part.endSeconds * SAMPLE_RATE));
-    const probabilities = heard.get(part) ?? (await state.detectLanguage(of, threads));
-    heard.set(part, probabilities);
+    const probabilities = probabilitiesOf.get(part) ?? (await state.detectLanguage(of, threads));
+    probabilitiesOf.set(part, probabilities);
     return probabilities;
   };
-  const doubted = doubtedStretch(samples, utterances);
-  if (doubted === null) return [];
-  const parts = pauseParts(samples, [doubted.startSeconds, doubted.endSeconds]);
+  const doubtful = doubtfulSpan(samples, utterances);
+  if (doubtful === null) return [];
+  const parts = pauseParts(samples, [doubtful.startSeconds, doubtful.endSeconds]);
   const others = new Set<string>();
-  const listen = async (span: Span) => {
-    const other = otherLanguage(await ask(span), language);
+  const checkSpan = async (span: Span) => {
+    const other = otherLanguage(await detect(span), language);
     if (other !== null) others.add(other);
   };
-  await listen(doubted);
-  const isOwn = ((await ask(doubted))[language] ?? 0) >= ownProbability;
+  await checkSpan(doubtful);
+  const isOwn = ((await detect(doubtful))[language] ?? 0) >= MIN_OWN_PROBABILITY;
   if (others.size === 0 && !isOwn) {
-    for (const part of parts) if (isMostlyIn(part, doubted)) await listen(part);
+    for (const part of parts) if (isMostlyIn(part, doubtful)) await checkSpan(part);
   }
   if (others.size === 0) return [];
   const probabilities: Probabilities[] = [];
-  for (const part of parts) probabilities.push(await ask(part));
+  for (const part of parts) probabilities.push(await detect(part));
   const spoken = mostProbable(probabilities, [language, ...others]);
   const joined: LanguagePart[] = [];
   for (const [index, part] of parts.entries()) {
@@ -87,23 +87,23 @@ function isMostlyIn(part: Span, { startSeconds, endSeconds }: Span): boolean {
   return inside > secondsOf(part) / 2;
 }
 
-/** Returns the span that may be in another language: a span without words, or the sentence with the lowest sureness. */
-function doubtedStretch(samples: Float32Array, utterances: readonly Utterance[]): Span | null {
+/** Returns the span that may be in another language: a span without words, or the sentence with the lowest confidence. */
+function doubtfulSpan(samples: Float32Array, utterances: readonly Utterance[]): Span | null {
   const words = utterances.flatMap((utterance) => utterance.words);
   // Whisper itself reports that nobody speaks.
   if (words.length === 0) return null;
-  const placed = words.filter(({ probability }) => probability >= placedProbability);
+  const placed = words.filter(({ probability }) => probability >= MIN_PLACED_PROBABILITY);
   const wordless = longestWordless(samples, words) ?? longestWordless(samples, placed);
   if (wordless !== null) return wordless;
   const end = samples.length / SAMPLE_RATE;
   const sentences = utterances.flatMap(toSentences).map((sentence) => sentence.words);
   const guessed = sentences.map((sentence, index) => ({
-    sureness: secondsOf(extent(sentence)) < shortestGuessSeconds ? 0 : sureness(sentence),
+    confidence: secondsOf(extent(sentence)) < MIN_GUESS_SECONDS ? 0 : confidence(sentence),
     startSeconds: sentences[index - 1]?.at(-1)?.endSeconds ?? 0,
     endSeconds: sentences[index + 1]?.[0]?.startSeconds ?? end,
   }));
-  const [most] = guessed.toSorted((a, b) => a.sureness - b.sureness);
-  return most === undefined || most.sureness >= translatedSureness ? null : most;
+  const [most] = guessed.toSorted((a, b) => a.confidence - b.confidence);
+  return most === undefined || most.confidence >= MAX_TRANSLATION_CONFIDENCE ? null : most;
 }
 
 function extent(words: readonly WhisperWord[]): Span {
@@ -111,13 +111,13 @@ function extent(words: readonly WhisperWord[]): Span {
 }
 
 /** Returns the most probable languages of consecutive parts (Viterbi), where each change of language has a cost. */
-function mostProbable(heard: readonly Probabilities[], languages: readonly string[]): string[] {
+function mostProbable(all: readonly Probabilities[], languages: readonly string[]): string[] {
   let paths = languages.map((language) => ({ cost: 0, spoken: [] as string[], language }));
-  for (const probabilities of heard) {
+  for (const probabilities of all) {
     paths = languages.map((language) => {
       const from = paths.map((path) => ({ ...path, cost: path.cost + costOfChange(path.spoken.at(-1), language) }));
       const best = from.reduce((one, other) => (other.cost < one.cost ? other : one));
-      const against = -Math.log(Math.max(leastProbability, probabilities[language] ?? 0));
+      const against = -Math.log(Math.max(MIN_PROBABILITY, probabilities[language] ?? 0));
       return { cost: best.cost + against, spoken: [...best.spoken, language], language };
     });
   }
@@ -125,7 +125,7 @@ function mostProbable(heard: readonly Probabilities[], languages: readonly strin
 }
 
 function costOfChange(from: string | undefined, to: string): number {
-  return from === undefined || from === to ? 0 : changeCost;
+  return from === undefined || from === to ? 0 : CHANGE_COST;
 }
 
 /** Minimum duration of a part; shorter ones say little about their language. */
@@ -154,11 +154,11 @@ export function pauseParts(samples: Float32Array, instead: readonly number[]): S
 }
 
 /** Longest silence in a chunk. A longer one is speech that is far quieter than the rest, with pauses of its own. */
-const longestSilenceSeconds = 2;
+const MAX_SILENCE_SECONDS = 2;
 
 function pausesOf(samples: Float32Array): Span[] {
   return findSilences(samples).flatMap((silence) => {
-    if (secondsOf(silence) <= longestSilenceSeconds) return [silence];
+    if (secondsOf(silence) <= MAX_SILENCE_SECONDS) return [silence];
     const first = Math.round(silence.startSeconds * SAMPLE_RATE);
     const quiet = samples.subarray(first, Math.round(silence.endSeconds * SAMPLE_RATE));
     return findSilences(quiet).map((pause) => shifted(pause, first / SAMPLE_RATE));

@@ -9,15 +9,15 @@ export interface Repetition {
 }
 
 /** Maximum number of words in a phrase. */
-const longestPhrase = 40;
+const MAX_PHRASE_WORDS = 40;
 /** Minimum copies, and words in all copies, of a repetition that needs a second pass; "no, no, no" does not. */
 const least = { copies: 3, words: 6 };
 /** Compression ratio above which a text repeats itself in some way; the threshold of OpenAI's transcribe.py. */
-const mostCompression = 2.4;
+const MAX_COMPRESSION = 2.4;
 /** Minimum length for the ratio: in shorter texts deflate's own bytes count. */
-const leastBytes = 100;
+const MIN_BYTES = 100;
 /** Seconds of the fastest speech for a letter, and for a character of a script that writes a syllable with one. */
-const quickestSeconds = { letter: 0.045, syllable: 0.08 };
+const MIN_SECONDS = { letter: 0.045, syllable: 0.08 };
 const syllables = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 
 /** Finds repetitions of at least three copies and six words, in order. Ignores case and punctuation. */
@@ -45,7 +45,7 @@ export function withoutImpossibleCopies(words: readonly WhisperWord[]): WhisperW
   for (const { first, words: length, copies } of findRepetitions(words)) {
     const end = first + length * copies;
     const seconds = (words[end - 1]?.endSeconds ?? 0) - (words[first]?.startSeconds ?? 0);
-    const possible = Math.floor(seconds / quickest(words.slice(first, first + length)));
+    const possible = Math.floor(seconds / shortestSeconds(words.slice(first, first + length)));
     kept.push(...words.slice(rest, first + length * Math.max(1, Math.min(copies, possible))));
     rest = end;
   }
@@ -60,19 +60,19 @@ export function isOneRepetition(words: readonly WhisperWord[]): boolean {
 
 function isUniform(words: readonly WhisperWord[]): boolean {
   const bytes = Buffer.from(words.map(({ text }) => text).join(""));
-  return bytes.length >= leastBytes && bytes.length / deflateSync(bytes).length > mostCompression;
+  return bytes.length >= MIN_BYTES && bytes.length / deflateSync(bytes).length > MAX_COMPRESSION;
 }
 
-function quickest(words: readonly WhisperWord[]): number {
+function shortestSeconds(words: readonly WhisperWord[]): number {
   const text = words.map((word) => word.text.trim()).join("");
   const spelled = text.match(syllables)?.length ?? 0;
-  return spelled * quickestSeconds.syllable + (text.length - spelled) * quickestSeconds.letter;
+  return spelled * MIN_SECONDS.syllable + (text.length - spelled) * MIN_SECONDS.letter;
 }
 
 /** Returns the repetition at `first` that covers the most words; among equals the one with the shortest phrase. */
 function longestAt(texts: readonly string[], first: number): Repetition | undefined {
   let best: Repetition | undefined;
-  for (let words = 1; words <= longestPhrase && first + words * least.copies <= texts.length; words++) {
+  for (let words = 1; words <= MAX_PHRASE_WORDS && first + words * least.copies <= texts.length; words++) {
     let end = first + words;
     while (end < texts.length && texts[end] === texts[end - words]) end++;
     const copies = Math.floor((end - first) / words);

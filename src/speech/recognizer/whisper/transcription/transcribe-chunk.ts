@@ -3,8 +3,8 @@ import { findSilences } from "../../../silences.ts";
 import type { ChunkOptions } from "../../recognizer.ts";
 import { toPrompt } from "../prompt.ts";
 import type { TranscribeOptions, WhisperState, WhisperWord } from "../types.ts";
-import { type Attempt, bestOf, isDoubted, isIncomplete, weigh, weighParts } from "./attempt.ts";
-import { areBelieved, isAllInvented, type Utterance, withoutInvented } from "./hallucinations.ts";
+import { type Attempt, bestOf, isIncomplete, needsSecondPass, weigh, weighParts } from "./attempt.ts";
+import { areCredible, isHallucination, type Utterance, withoutHallucinations } from "./hallucinations.ts";
 import { type LanguagePart, languageParts } from "./language-parts.ts";
 import { longestWordless } from "./missing-words.ts";
 
@@ -15,11 +15,11 @@ type TranscribeChunkOptions = Pick<ChunkOptions, "language" | "threads"> & Parti
  * Whisper's
  * own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
  */
-const firstWay = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
+const FIRST_PASS = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
 /** Options of the second pass. Timestamp tokens lead whisper past a sentence that it omitted, and out of loops. */
-const secondWay = { ...firstWay, withoutTimestamps: false } as const;
+const SECOND_PASS = { ...FIRST_PASS, withoutTimestamps: false } as const;
 /** Minimum duration of the parts when a chunk is transcribed in two parts. */
-const shortestPartSeconds = 2;
+const MIN_PART_SECONDS = 2;
 
 /**
  * Transcribes a chunk of 16 kHz mono speech. A doubtful result (repeated text, sound without words or guessed words) is
@@ -34,30 +34,30 @@ export async function transcribeChunk(
 ): Promise<Utterance[]> {
   const { language, threads, vocabulary = "", mayChangeLanguage = false, signal } = options;
   const initialPrompt = toPrompt(vocabulary);
-  const read = async (part: Float32Array, way: Partial<TranscribeOptions>): Promise<Utterance[]> => {
+  const read = async (part: Float32Array, pass: Partial<TranscribeOptions>): Promise<Utterance[]> => {
     signal?.throwIfAborted();
-    const { aborted, segments } = await state.transcribe(part, { language, threads, initialPrompt, ...way });
+    const { aborted, segments } = await state.transcribe(part, { language, threads, initialPrompt, ...pass });
     if (aborted) throw new Error("the transcription was aborted");
     return segments;
   };
-  const first = weigh(await read(samples, firstWay), samples);
+  const first = weigh(await read(samples, FIRST_PASS), samples);
   // Runs at once, because the state still has the encoded window of the first pass.
-  const second = isDoubted(first) ? weigh(await read(samples, secondWay), samples) : null;
+  const second = needsSecondPass(first) ? weigh(await read(samples, SECOND_PASS), samples) : null;
   const parts = mayChangeLanguage ? await languageParts(state, samples, first.utterances, options) : [];
-  const apart = await readEach(state, samples, parts, options);
-  if (apart.length > 0 && bestOf([first, weigh(apart, samples)]).utterances === apart) return apart;
-  if (second === null) return withoutInvented(first.utterances);
-  if (isAllInvented(first.utterances) && (second.repeatedWords > 0 || isAllInvented(second.utterances))) return [];
+  const byLanguage = await transcribeEach(state, samples, parts, options);
+  if (byLanguage.length > 0 && bestOf([first, weigh(byLanguage, samples)]).utterances === byLanguage) return byLanguage;
+  if (second === null) return withoutHallucinations(first.utterances);
+  if (isHallucination(first.utterances) && (second.repeatedWords > 0 || isHallucination(second.utterances))) return [];
   const attempts: [Attempt, ...Attempt[]] = [first, second];
   if (isIncomplete(second)) {
-    const inParts = await readInParts(samples, bestOf(attempts), (part) => read(part, firstWay));
+    const inParts = await transcribeInParts(samples, bestOf(attempts), (part) => read(part, FIRST_PASS));
     if (inParts !== null) attempts.push(inParts);
   }
-  return withoutInvented(bestOf(attempts).utterances);
+  return withoutHallucinations(bestOf(attempts).utterances);
 }
 
 /** Transcribes the parts of a chunk, each in its language and as a chunk of its own. */
-async function readEach(
+async function transcribeEach(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,
   samples: Float32Array,
   parts: readonly LanguagePart[],
@@ -78,7 +78,7 @@ async function readEach(
  * Transcribes a chunk in parts: a span without words alone, because whisper does not recognize it next to much louder
  * speech, or else the parts before and after a pause near the middle. @returns null when there is no believable part
  */
-async function readInParts(
+async function transcribeInParts(
   samples: Float32Array,
   { utterances }: Attempt,
   read: (part: Float32Array) => Promise<Utterance[]>,
@@ -92,7 +92,7 @@ async function readInParts(
   const wordless = longestWordless(samples, words);
   if (wordless !== null) {
     const found = await readFrom(wordless.startSeconds, wordless.endSeconds);
-    if (!areBelieved(found.flatMap((utterance) => utterance.words))) return null;
+    if (!areCredible(found.flatMap((utterance) => utterance.words))) return null;
     const { endSeconds } = wordless;
     return weigh([...before(utterances, endSeconds), ...found, ...from(utterances, endSeconds)], samples);
   }
@@ -119,7 +119,7 @@ function middlePause(samples: Float32Array): number | null {
   const distance = (at: number) => Math.abs(at - seconds / 2);
   const middles = findSilences(samples).map(({ startSeconds, endSeconds }) => (startSeconds + endSeconds) / 2);
   const [nearest] = middles.sort((a, b) => distance(a) - distance(b));
-  return nearest === undefined || distance(nearest) > seconds / 2 - shortestPartSeconds ? null : nearest;
+  return nearest === undefined || distance(nearest) > seconds / 2 - MIN_PART_SECONDS ? null : nearest;
 }
 
 function later(utterance: Utterance, bySeconds: number): Utterance {

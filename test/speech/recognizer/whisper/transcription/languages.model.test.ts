@@ -15,7 +15,7 @@ const texts: Record<string, string> = { af: german, de: german, en: english, fr:
 type Said = readonly { readonly language: string; readonly from: number; readonly to: number }[];
 
 /** Writes like whisper: only what is in the language that it is told, of what lies in the samples. */
-function stateThatHears(said: Said, sureness = 0.97) {
+function stateThatHears(said: Said, confidence = 0.97) {
   const all = soundAt((said.at(-1)?.to ?? 0) + 0.5, ...said.map(({ from, to }): [number, number] => [from, to]));
   const calls: string[] = [];
   const inside = (samples: Float32Array) => {
@@ -28,7 +28,7 @@ function stateThatHears(said: Said, sureness = 0.97) {
     detectLanguage: async (samples) => {
       calls.push("?");
       const heard = inside(samples).parts.filter(({ from, to }) => to - from > 1);
-      return Object.fromEntries(heard.map(({ language }) => [language, sureness / heard.length]));
+      return Object.fromEntries(heard.map(({ language }) => [language, confidence / heard.length]));
     },
     transcribe: async (samples, { language }) => {
       calls.push(language);
@@ -43,12 +43,12 @@ function stateThatHears(said: Said, sureness = 0.97) {
 }
 
 /** Writes in the language that it is told, as a translation: with doubts where it is another than the one spoken. */
-function stateThatTranslates(spoken: string, sureness: number, right = 0.9) {
+function stateThatTranslates(spoken: string, confidence: number, right = 0.9) {
   const calls: string[] = [];
   const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
     detectLanguage: async () => {
       calls.push("?");
-      return { [spoken]: sureness };
+      return { [spoken]: confidence };
     },
     transcribe: async (_, { language }) => {
       calls.push(language);
@@ -183,17 +183,17 @@ describe("a chunk in one language", () => {
   });
 
   test.each([
-    ["is not sure", { language: "en", sureness: 0.85 }],
-    ["is often taken for its own", { language: "nl", sureness: 0.97 }],
+    ["is not sure", { language: "en", confidence: 0.85 }],
+    ["is often taken for its own", { language: "nl", confidence: 0.97 }],
   ])(
     "of which a sentence was left out is read as before where another language %s",
-    async (_, { language, sureness }) => {
+    async (_, { language, confidence }) => {
       const { state, samples, calls } = stateThatHears(
         [
           { language: "af", from: 0, to: 4.5 },
           { language, from: 5, to: 10.5 },
         ],
-        sureness,
+        confidence,
       );
       await transcribeChunk(state, samples, { ...options, language: "af" });
       expect(calls.slice(0, 3)).toEqual(["af", "af", "?"]);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { unheardSeconds } from "../../../../../src/speech/recognizer/whisper/transcription/missing-words.ts";
+import { missingSeconds } from "../../../../../src/speech/recognizer/whisper/transcription/missing-words.ts";
 import { soundAt } from "../../../../engine/sound-at.ts";
 import { spread } from "./support.ts";
 
@@ -8,47 +8,47 @@ const after = spread("another one that was heard", 9, 11.5);
 
 test("sound that words cover, and silence that they leave, are no loss", () => {
   const later = spread("another one that was heard", 4.5, 7);
-  expect(unheardSeconds(soundAt(8, [0.5, 3], [4.5, 7]), [...before, ...later])).toBe(0);
+  expect(missingSeconds(soundAt(8, [0.5, 3], [4.5, 7]), [...before, ...later])).toBe(0);
 });
 
 test("a sentence that was left out is found", () => {
-  const left = unheardSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), [...before, ...after]);
+  const left = missingSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), [...before, ...after]);
   expect(left).toBeGreaterThan(4);
 });
 
 test("words next to it that were spread over its time do not hide it", () => {
   const words = [...before, ...spread("You don't", 4, 8.5), ...after];
-  expect(unheardSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), words)).toBeGreaterThan(4);
+  expect(missingSeconds(soundAt(12, [0.5, 3], [3.5, 8.5], [9, 11.5]), words)).toBeGreaterThan(4);
 });
 
 test("a cough of a second is no sentence", () => {
   const later = spread("another one that was heard", 5, 7.5);
-  expect(unheardSeconds(soundAt(8, [0.5, 3], [3.3, 4.3], [5, 7.5]), [...before, ...later])).toBe(0);
+  expect(missingSeconds(soundAt(8, [0.5, 3], [3.3, 4.3], [5, 7.5]), [...before, ...later])).toBe(0);
 });
 
 test("a sentence is found that is far quieter than the others, or lies in noise", () => {
   const quiet = soundAt(12, [0.5, 3], [9, 11.5]).map((sample, at) =>
     at > 56_000 && at < 136_000 ? sample * 10 : sample,
   );
-  expect(unheardSeconds(quiet, [...before, ...after])).toBeGreaterThan(3);
-  expect(unheardSeconds(soundAt(12, [0, 12]), [...before, ...after])).toBeGreaterThan(3);
+  expect(missingSeconds(quiet, [...before, ...after])).toBeGreaterThan(3);
+  expect(missingSeconds(soundAt(12, [0, 12]), [...before, ...after])).toBeGreaterThan(3);
 });
 
 test.each([
   ["begins", soundAt(5.5, [0.2, 1.6], [2, 5]), spread("a sentence that was heard", 2, 5)],
   ["ends", soundAt(5.9, [0.5, 3.5], [4, 5.4]), spread("a sentence that was heard", 0.5, 3.5)],
 ])("a few words that were left out where a chunk %s are found", (_, samples, words) => {
-  expect(unheardSeconds(samples, words)).toBeWithin(1.2, 1.6);
+  expect(missingSeconds(samples, words)).toBeWithin(1.2, 1.6);
 });
 
 test("a breath where a chunk begins and ends is no word", () => {
-  expect(unheardSeconds(soundAt(6, [0, 0.8], [1.2, 4], [4.5, 5.3]), spread("a sentence that was heard", 1.2, 4))).toBe(
+  expect(missingSeconds(soundAt(6, [0, 0.8], [1.2, 4], [4.5, 5.3]), spread("a sentence that was heard", 1.2, 4))).toBe(
     0,
   );
 });
 
 test("pauses of two seconds, as chunks have them, are none", () => {
   const later = spread("another one that was heard", 5.2, 7.5);
-  expect(unheardSeconds(soundAt(8, [0.5, 3], [5.2, 7.5]), [...before, ...later])).toBe(0);
-  expect(unheardSeconds(soundAt(8, [0, 8]), [...before, ...later])).toBe(0);
+  expect(missingSeconds(soundAt(8, [0.5, 3], [5.2, 7.5]), [...before, ...later])).toBe(0);
+  expect(missingSeconds(soundAt(8, [0, 8]), [...before, ...later])).toBe(0);
 });

@@ -9,7 +9,7 @@ const talk = "dialogue/dlg-07-4spk.flac";
 const spanish = "single/es-fleurs-000.ogg";
 const sampleRate = 16_000;
 
-// a chunk that is doubted is decoded up to four times
+// a chunk that is doubtful is decoded up to four times
 setDefaultTimeout(240_000);
 
 /** One for all tests, as a worker has one for its recordings: what is left over in it must not become words. */
@@ -42,7 +42,7 @@ const noise = () => {
   return (seed / 2_147_483_647) * 2 - 1;
 };
 
-describe.skipIf(!canTranscribe("words that are to be doubted", jfk, dialogue, talk, spanish))(
+describe.skipIf(!canTranscribe("words that are to be doubtful", jfk, dialogue, talk, spanish))(
   "with the real model",
   () => {
     beforeAll(() => {
