@@ -140,7 +140,7 @@ export function loadGpuBackend(
   const path = resolve(nativeDirectory, library);
   try {
     if (isAbsolute(library) && !addon.checkBackend(path)) {
-      return "it is not of this program's build: make it with scripts/build --cuda of the same release";
+      return "it belongs to another build: make it with scripts/build --cuda of the same release";
     }
     addon.loadBackend(path);
     return null;
@@ -153,9 +153,9 @@ export function loadGpuBackend(
 function withSource(path: string, message: string): string {
   const missing = /(\S+): cannot open shared object file: No such file or directory/.exec(message)?.[1];
   if (missing === undefined) return message;
-  if (missing === path) return "it is not there";
+  if (missing === path) return "the file does not exist";
   const source = sources.find(([library]) => library.test(missing))?.[1];
-  return `it needs ${missing}, which this machine has not got${source === undefined ? "" : `: ${source}`}`;
+  return `it needs ${missing}, which this machine lacks${source === undefined ? "" : `: ${source}`}`;
 }
 
 /** A build of the CPU backend for one kind of CPU. */

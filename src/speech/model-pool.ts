@@ -35,8 +35,8 @@ export class ModelPool {
 
   /**
    * Runs a job with a recognizer of the model.
-   * @param encoder replaces the model's own encoder on the CPU, which is the fallback when it cannot be used; ignored on
-   *   a GPU, whose own encoder is far faster
+   * @param encoder replaces the model's own encoder on the CPU, which is the fallback when it cannot be used; ignored
+   *   on a GPU, whose own encoder is far faster
    * @throws {GpuError} when the GPU fails; the signal's reason when it is aborted before the job starts
    */
   async use<T>(

@@ -3,28 +3,28 @@ import { findSilences } from "./silences.ts";
 
 /**
  * Maps the words of a chunk's transcript to their times in the recording.
- * @param words in order, in seconds from the start of the joined fragments, which are `pieces` of the chunk
+ * @param words in order, in seconds from the start of the joined fragments, which are `spans` of the chunk
  * @param samples of the joined fragments, 16 kHz mono
  */
 export function placeWords<W extends Span>(
   words: readonly W[],
   chunk: Chunk,
-  pieces: readonly Span[],
+  spans: readonly Span[],
   samples: Float32Array,
 ): W[] {
-  if (pieces.length > 1) return inPieces(words, chunk, pieces, samples);
+  if (spans.length > 1) return inJoinedSpans(words, chunk, spans, samples);
   const inRecording = words.map((word) => shifted(word, chunk.startSeconds));
   return keepToSpeech(inRecording, chunk, samples);
 }
 
 /** Keeps words to speech on the joined fragments' time line, then maps them to the recording. */
-function inPieces<W extends Span>(
+function inJoinedSpans<W extends Span>(
   words: readonly W[],
   chunk: Chunk,
-  pieces: readonly Span[],
+  spans: readonly Span[],
   samples: Float32Array,
 ): W[] {
-  const clock = new SpeechClock(pieces, chunk);
+  const clock = new SpeechClock(spans, chunk);
   const speech = chunk.speech.map(({ startSeconds, endSeconds }) => ({
     startSeconds: clock.at(startSeconds),
     endSeconds: clock.at(endSeconds),
@@ -45,8 +45,7 @@ const shortestSeconds = 0.02;
 /**
  * Moves words out of the silences between a chunk's speech spans, which are up to 2 s long: in noise no pause can be
  * detected, and alignment then lets words start and end in these silences. Words stay in order and disjoint, and only
- * words
- * shorter than 20 ms become longer.
+ * words shorter than 20 ms become longer.
  */
 export function keepToSpeech<W extends Span>(words: readonly W[], chunk: Chunk, samples: Float32Array): W[] {
   const silences = findSilences(samples).map((silence) => shifted(silence, chunk.startSeconds));

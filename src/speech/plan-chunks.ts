@@ -3,8 +3,8 @@ import { type Chunk, OverlapFinder, type Span, SpeechClock, secondsOf, transcrib
 /**
  * Packs a recording's speech into chunks for the recognizer. @param regions in order and disjoint
  * @param joinsTurns whether a chunk may continue after a long silence, of which the recognizer then gets only both
- *   ends.
- *   On one side of a call the other person speaks in such silences; chunks that ended there would be many and short.
+ *   ends. On one side of a call the other person speaks in such silences; chunks that ended there would be many and
+ *   short.
  */
 export function planChunks(regions: readonly Span[], totalSeconds: number, joinsTurns: boolean): Chunk[] {
   const chunks = joinsTurns ? packJoined(regions, totalSeconds) : packChunks(regions, totalSeconds);

@@ -34,13 +34,7 @@ export class Message {
 
   finish(): Uint8Array {
     this.#flush();
-    const whole = new Uint8Array(this.#parts.reduce((sum, part) => sum + part.length, 0));
-    let at = 0;
-    for (const part of this.#parts) {
-      whole.set(part, at);
-      at += part.length;
-    }
-    return whole;
+    return new Uint8Array(Bun.concatArrayBuffers(this.#parts));
   }
 
   #tag(field: number, wireType: number): void {
@@ -76,7 +70,7 @@ export interface Field {
 
 /** Sizes of the fixed-width wire types: https://protobuf.dev/programming-guides/encoding/. */
 const fixedBytes: Readonly<Record<number, number>> = { 1: 8, 5: 4 };
-const endlessError = () => new RangeError("the file is cut short, or no message of protocol buffers");
+const endlessError = () => new RangeError("the file is truncated or not a protocol buffers message");
 
 /** Yields the fields of a message in order; their bytes are views. @throws {RangeError} if it is not a message */
 export function* fieldsOf(message: Uint8Array): Generator<Field> {

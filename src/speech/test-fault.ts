@@ -6,9 +6,8 @@ export type FaultPoint = (operation: string, params: unknown, device: string) =>
 
 /**
  * Returns a fault for tests, given by `WORKER_TEST_FAULT=OPERATION:SAMPLES:SIGNAL`: on this operation, for a recording
- * of
- * SAMPLES samples, the worker sends itself the signal, or with `GPU` fails with a GPU error where it uses a GPU. Only a
- * program that runs from source has the fault.
+ * of SAMPLES samples, the worker sends itself the signal, or with `GPU` fails with a GPU error where it uses a GPU.
+ * Only a program that runs from source has the fault.
  */
 export function testFault(environment: Readonly<Record<string, string | undefined>>): FaultPoint {
   const [operation, samples, signal] = environment.WORKER_TEST_FAULT?.split(":") ?? [];
@@ -18,7 +17,7 @@ export function testFault(environment: Readonly<Record<string, string | undefine
     if (signal !== "GPU") process.kill(process.pid, signal as NodeJS.Signals);
     else if (device !== "cpu") {
       throw new GpuError(
-        new Error("the device was lost, as a test says"),
+        new Error("the device was lost, as a test demands"),
         device === "webgpu" ? "speakers" : undefined,
       );
     }

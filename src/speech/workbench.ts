@@ -48,25 +48,19 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
     cpuLibrary: start.cpuLibrary,
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
   });
-  const { threads, speechThreads, speakersOnGpu = [] } = start;
+  const { speechThreads, speakersOnGpu = [] } = start;
   const { gpus } = runtime;
   const usesGpu = gpus().length > 0;
   if (start.gpu !== undefined && !usesGpu) {
-    throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "it is not there any more"));
+    throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "the GPU is no longer available"));
   }
   const models = new ModelPool((path) => familyOf(path).open(runtime, path, true), usesGpu);
   models.loadFirst(start.speechModel);
-  const diarization = await openDiarizationModels({
-    onnxBinding: start.onnxBinding,
-    segmentationModel: start.segmentationModel,
-    embeddingModel: start.embeddingModel,
-    threads,
-    onGpu: speakersOnGpu,
-  });
+  const diarization = await openDiarizationModels({ ...start, onGpu: speakersOnGpu });
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
     path === undefined ? undefined : { library, path, threads: speechThreads };
-  const handlers = createHandlers({ diarization, models, threads: speechThreads, encoderAt });
+  const handlers = createHandlers(diarization, models, speechThreads, encoderAt);
   return {
     cpuVariant: runtime.cpuLibrary,
     devices: runtime.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -87,16 +81,13 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
 
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
-interface Equipment {
-  readonly diarization: DiarizationModels;
-  readonly models: ModelPool;
-  /** Threads of each operation that runs the recognizer. */
-  readonly threads: number;
-  /** Returns the encoder options for the path of an operation's encoder. */
-  readonly encoderAt: (path: string | undefined) => EncoderOptions | undefined;
-}
-
-function createHandlers({ diarization, models, threads, encoderAt }: Equipment): Handlers {
+/** @param encoderAt returns the encoder options for the path of an operation's encoder */
+function createHandlers(
+  diarization: DiarizationModels,
+  models: ModelPool,
+  threads: number,
+  encoderAt: (path: string | undefined) => EncoderOptions | undefined,
+): Handlers {
   return {
     async detectBlock({ area, block }) {
       await detectBlock(diarization, area, block);
@@ -108,7 +99,7 @@ function createHandlers({ diarization, models, threads, encoderAt }: Equipment):
     },
     async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
-      const samples = await readPieces(area.pcm, transcribedSpans(chunk));
+      const samples = await readSpans(area.pcm, transcribedSpans(chunk));
       const probabilities = await models.use(
         model,
         signal,
@@ -118,8 +109,8 @@ function createHandlers({ diarization, models, threads, encoderAt }: Equipment):
       return { probabilities };
     },
     async transcribe({ area, chunk, model, encoder, ...params }, signal) {
-      const pieces = transcribedSpans(chunk);
-      const samples = await readPieces(area.pcm, pieces);
+      const spans = transcribedSpans(chunk);
+      const samples = await readSpans(area.pcm, spans);
       const { language, mayChangeLanguage = false, vocabulary = "" } = params;
       const recognized = await models.use(
         model,
@@ -134,7 +125,7 @@ function createHandlers({ diarization, models, threads, encoderAt }: Equipment):
         const seconds = part.words.reduce((sum, word) => sum + secondsOf(word), 0);
         languages[code] = (languages[code] ?? 0) + seconds;
       }
-      return { words: placeWords(words, chunk, pieces, samples), languages };
+      return { words: placeWords(words, chunk, spans, samples), languages };
     },
     async embedBlock({ area, block }) {
       await embedBlock(diarization, area, block);
@@ -163,22 +154,13 @@ function createHandlers({ diarization, models, threads, encoderAt }: Equipment):
   };
 }
 
-async function readPieces(pcm: PcmFile, pieces: readonly Span[]): Promise<Float32Array> {
-  const parts: Float32Array[] = [];
-  for (const piece of pieces) parts.push(await readSpan(pcm, piece));
-  const [only] = parts;
-  if (only !== undefined && parts.length === 1) return only;
-  const samples = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    samples.set(part, at);
-    at += part.length;
-  }
-  return samples;
-}
-
-async function readSpan(pcm: PcmFile, span: Span): Promise<Float32Array> {
+/** Reads the spans of a recording as one run of samples. */
+async function readSpans(pcm: PcmFile, spans: readonly Span[]): Promise<Float32Array> {
   await using reader = await PcmReader.open(pcm);
-  const first = Math.floor(span.startSeconds * SAMPLE_RATE);
-  return await reader.read(first, Math.ceil(span.endSeconds * SAMPLE_RATE) - first);
+  const parts: Float32Array[] = [];
+  for (const { startSeconds, endSeconds } of spans) {
+    const first = Math.floor(startSeconds * SAMPLE_RATE);
+    parts.push(await reader.read(first, Math.ceil(endSeconds * SAMPLE_RATE) - first));
+  }
+  return new Float32Array(Bun.concatArrayBuffers(parts));
 }

@@ -49,7 +49,7 @@ export function runWorker(): void {
     const controller = new AbortController();
     running.set(id, controller);
     try {
-      if (workbench === null) throw new Error("an operation came before the models");
+      if (workbench === null) throw new Error("an operation arrived before the models were loaded");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
       faultPoint(operation, params, deviceOf(operation, workbench).device);
       send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
@@ -65,7 +65,7 @@ export function runWorker(): void {
   };
 
   process.on("message", (message: unknown) => {
-    if (!Value.Check(toWorkerSchema, message)) throw new Error("the server sent a message that is none of ours");
+    if (!Value.Check(toWorkerSchema, message)) throw new Error("the server sent an unknown message");
     if (message.type === "start") void start(message);
     else if (message.type === "run") void run(message.id, message.operation, message.params);
     else if (message.type === "cancel") running.get(message.id)?.abort();
@@ -92,8 +92,7 @@ function send(message: FromWorker): void {
 
 /**
  * Makes the kernel kill this process before the server when memory is short (proc(5), oom_score_adj). A killed worker
- * only
- * costs the chunk in progress. When the score cannot be set, the memory sizes of the processes decide.
+ * only costs the chunk in progress. When the score cannot be set, the memory sizes of the processes decide.
  */
 function dieBeforeParent(): void {
   try {

@@ -62,7 +62,9 @@ describe("a server that can't start", () => {
     const { exitCode, stderr } = await runCli(["serve", "--port", "0", "--data-dir", directory.path], settings);
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringMatching(/^transcribe: engine\.whisper_model: .*\/damaged\.bin is a damaged whisper model[^\n]+\n$/),
+      expect.stringMatching(
+        /^transcribe: engine\.whisper_model: .*\/damaged\.bin is damaged or not a whisper model[^\n]+\n$/,
+      ),
     ]);
   });
 

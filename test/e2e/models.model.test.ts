@@ -97,7 +97,7 @@ describe.if(ready)("models of a running server", () => {
     server.showing(async () => {
       const cut = join(directory.path, "cut.bin");
       await Bun.write(cut, await Bun.file(basePath).slice(0, 5_000_000).arrayBuffer());
-      expect(await refusal("import", cut)).toContain("is a damaged whisper model, or none: 1572864 bytes are missing");
+      expect(await refusal("import", cut)).toContain("is damaged or not a whisper model: 1572864 bytes are missing");
       await json("import", join(directory.path, "ggml-loud.bin"), "--name", "cut");
       truncateSync(join(server.dataDirectory, "models/installed/cut/model.bin"), 5_000_000);
       const why = await refusal("use", "cut");

@@ -80,8 +80,7 @@ export async function chooseCpuLibraryFor(
 
 /**
  * Chooses the best variant for one model. Tests the variants in separate processes, best first, until one passes.
- * Stores
- * the results, so that later calls start no process. @throws {NoCpuLibraryError} if no variant works
+ * Stores the results, so that later calls start no process. @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readonly string[] = []): Promise<CpuChoice> {
   const known = readVerdicts(options.verdictsPath);

@@ -32,8 +32,8 @@ const CPU_TIMEOUT_MILLISECONDS = 60_000;
 const GPU_TIMEOUT_MILLISECONDS = 120_000;
 /**
  * Maximum difference between the results of the GPU and of the CPU in floats. In production the CPU rounds to bytes,
- * which
- * changes results by twice as much and more. Mesa's software device deviates by a millionth, nonsense by 0.1 and more.
+ * which changes results by twice as much and more. Mesa's software device deviates by a millionth, nonsense by 0.1 and
+ * more.
  */
 const MAX_ERROR = 0.0005;
 /** Version of the self-test; increase it with every change of the test or of the model for GPUs. */
@@ -107,8 +107,7 @@ export interface DiarizationGpuOptions {
 
 /**
  * The diarization models that a GPU computes. After a GPU failure that they may have caused, the CPU computes them
- * until
- * the program exits, because they gain less from a GPU than the recognizer does.
+ * until the program exits, because they gain less from a GPU than the recognizer does.
  */
 export class DiarizationGpu {
   readonly #options: DiarizationGpuOptions;

@@ -32,10 +32,10 @@ export async function computeDiarization(
     const start = performance.now();
     const activity = await segment(models, noise(WINDOW_SAMPLES));
     if (!activity.every((share) => share >= 0 && share <= 1)) {
-      throw new Error("the segmentation model computes no probabilities");
+      throw new Error("the segmentation model does not output probabilities");
     }
     const length = Math.hypot(...(await embed(models, noise(VOICE_SAMPLES))));
-    if (!(Math.abs(length - 1) < 0.01)) throw new Error("the embedding model computes no unit vectors");
+    if (!(Math.abs(length - 1) < 0.01)) throw new Error("the embedding model does not output unit vectors");
     return { seconds: (performance.now() - start) / 1000 };
   } finally {
     await models.dispose();
@@ -61,7 +61,7 @@ export async function compareDiarization({
   ...paths
 }: SelfTestParams<"compareDiarization">): Promise<SelfTestAnswer<"compareDiarization">> {
   const sound = await readSample(pcmPath);
-  if (sound.length === 0) throw new Error("there is no sound in the sample");
+  if (sound.length === 0) throw new Error("the sample is empty");
   const isSegmentation = part === "segmentation";
   const run = (device: Pick<SpeakerModelOptions, "onGpu" | "gpuProvider">) =>
     timed({ ...paths, threads: availableParallelism(), ...device }, async (models) =>

@@ -91,7 +91,7 @@ function judge(result: SelfTestResult<EncoderComparison>): Verdict {
   const failure = (reason: string): Verdict => ({ library: NO_LIBRARY, score: 0, state: "failed", reason });
   if ("unsuitable" in answer) return failure(answer.unsuitable);
   const { name, seconds, ownSeconds, error } = answer;
-  if (error > MAX_ERROR) return failure(`its numbers are ${error.toFixed(2)} off`);
+  if (error > MAX_ERROR) return failure(`its output deviates by ${error.toFixed(2)}`);
   const score = ownSeconds / seconds;
   if (score >= MIN_SPEEDUP) return { library: name, score, state: "works", reason: "" };
   const holdsUntil = Date.now() + SLOWNESS_HOLDS_MILLISECONDS;

@@ -30,8 +30,7 @@ export interface EncoderUse {
 
 /**
  * Seconds of speech in one recording that justify the self-test of an unknown encoder. For base, the self-test takes
- * five
- * seconds, which the encoder saves in five windows. With larger models, both grow in proportion.
+ * five seconds, which the encoder saves in five windows. With larger models, both grow in proportion.
  */
 const SPEECH_WORTH_TEST = 180;
 /** Total seconds of speech in shorter recordings that also justify a self-test. */
@@ -63,8 +62,8 @@ export class Encoders {
 
   /**
    * Returns the path of a model's encoder, or null if the model's own is better here. Without a result, runs the
-   * self-test
-   * once enough speech justifies it. A self-test that failed to run is not repeated before another hour of speech.
+   * self-test once enough speech justifies it. A self-test that failed to run is not repeated before another hour of
+   * speech.
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);

@@ -7,8 +7,8 @@ const fewerLanesOnGpu = 2;
 
 /**
  * Fallback for GPUs that fail at work, until the program exits. If memory may have been short, the GPU gets fewer
- * operations at once. Otherwise, and after another failure, the next backend for it is used, or the other GPUs.
- * GPUs are identified by their labels, which include the backend.
+ * operations at once. Otherwise, and after another failure, the next backend for it is used, or the other GPUs. GPUs
+ * are identified by their labels, which include the backend.
  */
 export class GpuFallback {
   readonly #log: Logger;
@@ -68,7 +68,7 @@ export class GpuFallback {
       this.#log.warn({
         event: "engine.gpu_taken_back",
         gpu,
-        reason: "what it was left out for had nothing to do with it",
+        reason: "its failures had another cause",
       });
     }
   }
@@ -81,5 +81,5 @@ export function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
 
 /** Returns the reason for a worker's end, for the log. */
 export function reasonOfExit({ gpuFailure, stalled, signal }: UnexpectedExit): string {
-  return gpuFailure?.message ?? (stalled === true ? "it came to no end" : `the worker ended with ${signal}`);
+  return gpuFailure?.message ?? (stalled === true ? "it did not finish" : `the worker exited with ${signal}`);
 }

@@ -49,8 +49,7 @@ export class GpuTester {
 
   /**
    * Transcribes a sample on a GPU and on the CPU, each in a separate process. The GPU passes if its words match except
-   * for a
-   * few; it must also be faster if `mustBeFaster` is set. @throws only the signal's reason
+   * for a few; it must also be faster if `mustBeFaster` is set. @throws only the signal's reason
    */
   test(gpu: TestedGpu): Promise<GpuTestResult> {
     return testWithSample(this.#options, async (pcmPath) => {

@@ -44,7 +44,7 @@ export async function listGpus(
   environment: Environment = process.env,
 ): Promise<FoundGpu[]> {
   const found = await listDevices(options, library, {});
-  if (found.length === 0) throw new NoGpuError(failed("it finds no GPU that it can use"));
+  if (found.length === 0) throw new NoGpuError(failed("it finds no usable GPU"));
   // A single GPU needs no number.
   if (found.length === 1) return found.map((device) => ({ ...device, library, environment: {} }));
   const variable = variables[kind];

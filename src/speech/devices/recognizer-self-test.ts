@@ -25,7 +25,8 @@ export async function computeWithModel(
     await recognizer.transcribeOnce(samples, { threads, isShort: true });
     if (knowsLanguages) {
       const probabilities = await recognizer.detectLanguage(samples, threads);
-      if (!Object.values(probabilities).every(Number.isFinite)) throw new Error("it computes numbers that are none");
+      if (!Object.values(probabilities).every(Number.isFinite))
+        throw new Error("it computes numbers that are not finite");
     }
     return { seconds: (performance.now() - start) / 1000 };
   } finally {

@@ -35,8 +35,7 @@ const handlers: Handlers = {
 
 /**
  * Runs a self-test in this process, which may crash and exits together with its parent. Anything but an answer, printed
- * as
- * one line of JSON, and exit code 0 is a failure, whose message goes to stderr.
+ * as one line of JSON, and exit code 0 is a failure, whose message goes to stderr.
  * @param args the request as JSON, see `requestSchema`
  */
 export async function runSelfTestProcess([request = ""]: readonly string[]): Promise<void> {
@@ -60,5 +59,5 @@ function isSelfTest(name: string): name is SelfTestName {
 function requireGpu(runtime: GgmlRuntime): void {
   const [unusable] = runtime.unusable;
   if (unusable !== undefined) throw new Error(unusable.reason);
-  if (runtime.gpus().length === 0) throw new Error("it finds no GPU that it can use");
+  if (runtime.gpus().length === 0) throw new Error("it finds no usable GPU");
 }

@@ -14,8 +14,7 @@ export interface SpeechEngineOptions extends PrepareWorkerOptions {
 
 /**
  * The engine with the devices and models that it uses, for `serve`, `run` and `bench`. Self-tests choose the CPU
- * variant,
- * the GPUs and the encoder, and a device that fails at work is replaced.
+ * variant, the GPUs and the encoder, and a device that fails at work is replaced.
  */
 export class SpeechEngine {
   readonly engine: Engine;

@@ -12,8 +12,7 @@ const UNCLEAN_WEIGHT = 0.1;
 /**
  * Assigns a speaker to each voice of one window so that the weighted sum of similarities is maximal. Voices with more
  * clean speech weigh more. No speaker is assigned twice, because the model distinguished these voices as different
- * people.
- * A voice gets -1 if there are more voices than speakers. `centroids` have unit length.
+ * people. A voice gets -1 if there are more voices than speakers. `centroids` have unit length.
  */
 export function assignWindow(voices: readonly Voice[], centroids: readonly Float32Array[]): number[] {
   const ranked = voices.map((voice) => {

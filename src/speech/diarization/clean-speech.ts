@@ -86,8 +86,7 @@ function framesIn(spans: readonly FrameSpan[]): number {
 
 /**
  * Cuts a span at the cell boundaries. A fragment that is too short is merged into its neighbour, or dropped if it ends
- * at
- * the window's end, because the next window contains it whole.
+ * at the window's end, because the next window contains it whole.
  */
 function cut({ start, end }: FrameSpan, windowEnd: number): FrameSpan[] {
   if (end - start < MIN_FRAGMENT_FRAMES) return [];

@@ -30,8 +30,7 @@ interface Recording {
 
 /**
  * Returns the speaker turns of a whole recording, ordered by start; they overlap if several people speak at once.
- * Memory
- * holds one block and at most 1,200 voices, regardless of the recording's length.
+ * Memory holds one block and at most 1,200 voices, regardless of the recording's length.
  */
 export async function cluster(area: WorkArea): Promise<Turn[]> {
   const { sampleCount } = area.pcm;
@@ -55,9 +54,8 @@ export async function cluster(area: WorkArea): Promise<Turn[]> {
 
 /**
  * Finds the speakers' centroids in two steps: clusters whole voices, then recomputes each centroid from the fragments
- * most
- * similar to it, which removes mistakes of the segmentation model. Only these centroids are precise enough to decide
- * which speakers are the same person.
+ * most similar to it, which removes mistakes of the segmentation model. Only these centroids are precise enough to
+ * decide which speakers are the same person.
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   const least = thresholdsFor(await channelOf(recording));

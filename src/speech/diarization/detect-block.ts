@@ -13,8 +13,7 @@ import { withQuietSpeech } from "./quiet-speech.ts";
 
 /**
  * Computes the speaker activity of the windows that start in one block and stores it atomically in the work area (70
- * kB).
- * Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two threads.
+ * kB). Reads up to 4 s beyond the block's end. Takes about 0.5 % of the block's duration on two threads.
  */
 export async function detectBlock(models: DiarizationModels, area: WorkArea, block: number): Promise<void> {
   const { pcm } = area;
@@ -62,10 +61,10 @@ async function inBatches(
   segmentSome: (from: number, count: number) => Promise<Float32Array>,
 ): Promise<Float32Array> {
   const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
-  const atOnce = models.atOnce.segmentation;
+  const batchSize = models.batchSizes.segmentation;
   const probabilities = new Float32Array(count * perWindow);
-  for (let from = 0; from < count; from += atOnce) {
-    const some = await segmentSome(from, Math.min(atOnce, count - from));
+  for (let from = 0; from < count; from += batchSize) {
+    const some = await segmentSome(from, Math.min(batchSize, count - from));
     probabilities.set(some, from * perWindow);
   }
   return probabilities;

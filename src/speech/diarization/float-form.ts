@@ -5,8 +5,7 @@ type Rewrite = (graph: FloatGraph, operator: Operator) => void;
 
 /**
  * Replacement of each quantised operator: the same operator in floats, with the same weights, clipped to the range of
- * the
- * quantised type. Inputs: https://onnx.ai/onnx/operators/ and ONNX Runtime's docs/ContribOperators.md.
+ * the quantised type. Inputs: https://onnx.ai/onnx/operators/ and ONNX Runtime's docs/ContribOperators.md.
  */
 const rewrites: Readonly<Record<string, Rewrite>> = {
   QuantizeLinear(graph, { inputs: [x = "", scale = "", zero = ""], outputs: [y = ""] }) {
@@ -110,8 +109,7 @@ export class FloatGraph {
   /** Clips a value to the range of its quantised type. @throws {RangeError} if that range is unknown */
   within({ scale, zero }: Quantisation, x: string, output: string): void {
     const reach = reaches.get(this.#types.get(zero) ?? 0);
-    if (reach === undefined)
-      throw new RangeError(`the model does not say from where to where the bytes of ${output} reach`);
+    if (reach === undefined) throw new RangeError(`the model does not define the range of ${output}`);
     const ends = reach.map((end) => this.add("Mul", [this.add("Sub", [this.#number(end), this.cast(zero)]), scale]));
     this.add("Clip", [x, ...ends], output);
   }

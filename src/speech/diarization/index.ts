@@ -1,11 +1,10 @@
 /**
  * Speaker diarization. The segmentation model finds, window by window, when up to three people speak. An embedding
- * model
- * distinguishes their voices. Clustering identifies the speakers across the whole recording.
+ * model distinguishes their voices. Clustering identifies the speakers across the whole recording.
  *
  * Run `detectBlock` for each block, then `speechRegions`; `embedBlock` for each block, then `cluster`. Once the
- * sentences
- * are known, run `embedSentences` on some at a time, then `speakersByVoice`. Blocks are independent of each other.
+ * sentences are known, run `embedSentences` on some at a time, then `speakersByVoice`. Blocks are independent of each
+ * other.
  */
 
 export { onnxLibraryOf } from "../onnx-runtime.ts";

@@ -19,10 +19,8 @@ export async function segment(
   const { data, dims } = await run(models.segmentation, waveform, "activity");
   const [all, frames, speakers] = dims;
   if (all !== streams * windows || frames !== WINDOW_FRAMES || speakers !== LOCAL_SPEAKERS) {
-    const expected = `${WINDOW_FRAMES} frames in ${streams * windows}`;
-    throw new Error(
-      `the model tells ${speakers} speakers apart in ${frames} frames of ${all} windows, not 3 in ${expected}`,
-    );
+    const expected = [streams * windows, WINDOW_FRAMES, LOCAL_SPEAKERS];
+    throw new Error(`the segmentation model outputs [${dims}] windows, frames and speakers, not [${expected}]`);
   }
   return data;
 }
@@ -38,11 +36,11 @@ export async function embedAll(
   waveforms: readonly Float32Array[],
 ): Promise<readonly Float32Array[]> {
   const embeddings: Float32Array[] = [];
-  const atOnce = models.atOnce.embedding;
+  const batchSize = models.batchSizes.embedding;
   const byLength = Map.groupBy(waveforms.entries(), ([, waveform]) => waveform.length);
   for (const [length, all] of byLength) {
-    for (let from = 0; from < all.length; from += atOnce) {
-      const batch = all.slice(from, from + atOnce);
+    for (let from = 0; from < all.length; from += batchSize) {
+      const batch = all.slice(from, from + batchSize);
       const joined = new Float32Array(batch.length * length);
       for (const [at, [, waveform]] of batch.entries()) joined.set(waveform, at * length);
       const { data } = await run(models.embedding, models.tensor(joined, [batch.length, length]), "embedding");
@@ -73,7 +71,7 @@ export interface DiarizationModels {
   /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: SpeakerModel;
   /** Batch sizes: windows for segmentation, speech spans for embedding. */
-  atOnce: Readonly<Record<SpeakerPart, number>>;
+  batchSizes: Readonly<Record<SpeakerPart, number>>;
   /** Creates a model input from floats. */
   tensor(data: Float32Array, shape: readonly number[]): Tensor;
   /** Releases both models; they cannot be used afterwards. */
@@ -93,20 +91,19 @@ export interface SpeakerModelOptions {
 }
 
 /** Batch sizes on the CPU. More windows cost more memory than they save; eight spans are no faster than four. */
-const atOnceOnCpu = { segmentation: 4, embedding: 4 };
+const CPU_BATCH_SIZES = { segmentation: 4, embedding: 4 };
 /** Batch sizes on a GPU, where every run makes the same thousands of calls. 40 windows take 0.5 GB of GPU memory. */
-const atOnceOnGpu = { segmentation: 40, embedding: 16 };
+const GPU_BATCH_SIZES = { segmentation: 40, embedding: 16 };
 
 /** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
-const shortest = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
+const MIN_SAMPLES = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
 
 /** ONNX Runtime's log level for errors only. At the default level it logs which operators it leaves to the CPU. */
-const errorsOnly = 3;
+const LOG_ERRORS_ONLY = 3;
 
 /**
  * Loads both models. @throws {Error} with the file's name if it is missing or not such a model; {GpuError} if there is
- * no
- * GPU, or it cannot run the models assigned to it
+ * no GPU, or it cannot run the models assigned to it
  */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
   const { segmentationModel, embeddingModel, threads, onGpu = [], gpuProvider = "webgpu" } = options;
@@ -134,24 +131,24 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
   };
   const gpu = new GpuModels(async (path) =>
     onnx.InferenceSession.create(inFloats(await Bun.file(path).bytes()), {
-      ...{ ...session, executionProviders: [...new Set([gpuProvider, "cpu"])], logSeverityLevel: errorsOnly },
+      ...{ ...session, executionProviders: [...new Set([gpuProvider, "cpu"])], logSeverityLevel: LOG_ERRORS_ONLY },
     }),
   );
   const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
     if (!onGpu.includes(part)) return await load(path);
     const model = await gpu.open(part, path);
     // The first run makes the driver compile its kernels, so that the first caller does not wait for that.
-    const sound = Float32Array.from({ length: shortest[part] }, (_, at) => 0.1 * Math.sin(at / 10));
+    const sound = Float32Array.from({ length: MIN_SAMPLES[part] }, (_, at) => 0.1 * Math.sin(at / 10));
     await model.run({ waveform: new onnx.Tensor("float32", sound, [1, sound.length]) });
     return model;
   };
   const segmentation = await open("segmentation", segmentationModel);
   const embedding = await open("embedding", embeddingModel);
-  const atOnce = (part: SpeakerPart) => (onGpu.includes(part) ? atOnceOnGpu : atOnceOnCpu)[part];
+  const batchSize = (part: SpeakerPart) => (onGpu.includes(part) ? GPU_BATCH_SIZES : CPU_BATCH_SIZES)[part];
   return {
     segmentation,
     embedding,
-    atOnce: { segmentation: atOnce("segmentation"), embedding: atOnce("embedding") },
+    batchSizes: { segmentation: batchSize("segmentation"), embedding: batchSize("embedding") },
     tensor: (data, shape) => new onnx.Tensor("float32", data, shape),
     async dispose() {
       await segmentation.release();
@@ -204,5 +201,5 @@ function checkNumbers(part: SpeakerPart, data: Tensor["data"]): void {
   let sum = 0;
   for (const value of data) sum += part === "segmentation" ? value : value * value;
   if (sum > 0 && sum <= data.length) return;
-  throw new Error(`the GPU gives no numbers that the ${part} model could give`);
+  throw new Error(`the GPU returned impossible numbers for the ${part} model`);
 }

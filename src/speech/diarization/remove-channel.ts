@@ -14,8 +14,7 @@ const directions = channelDirections.map((direction) => Float32Array.from(direct
  * are.
  *
  * On people who speak in none of the tuning data, over a channel with a hard band limit, 9 of 14 speaker counts are
- * right
- * instead of 2, and 12.6 % of the speech is confused instead of 53 %; with two directions 16 %, with six 10 %.
+ * right instead of 2, and 12.6 % of the speech is confused instead of 53 %; with two directions 16 %, with six 10 %.
  */
 export function removeChannel(embedding: Float32Array): Float32Array {
   if (embedding.length !== directions[0]?.length) return embedding;
@@ -26,8 +25,7 @@ export function removeChannel(embedding: Float32Array): Float32Array {
 
 /**
  * Returns the channel component of an embedding as output by the model: up to 0.2 in the studio, over noise and in
- * rooms,
- * 0.2 to 0.3 on most telephones, 0.4 to 0.5 with a hard band limit, 0 for an embedding of another size.
+ * rooms, 0.2 to 0.3 on most telephones, 0.4 to 0.5 with a hard band limit, 0 for an embedding of another size.
  */
 export function channelComponent(embedding: Float32Array): number {
   const [main] = directions;

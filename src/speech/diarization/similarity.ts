@@ -1,13 +1,10 @@
 /**
  * Thresholds of cosine similarity for treating voices as one person's, in the order of use, for the embedding model
- * CAM++.
- * Fragments of 1.6 s have a mean similarity of 0.6 from one speaker and 0.1 from two (0.3 on the telephone).
+ * CAM++. Fragments of 1.6 s have a mean similarity of 0.6 from one speaker and 0.1 from two (0.3 on the telephone).
  *
  * Tuned on the 14 dialogues, nine AMI excerpts, the 75 recordings of one speaker, and 15 dialogues made from half of
- * these
- * voices. All speaker counts of the 14 and the 75 are right with `ofVoices` from 0.40 to 0.50 and `ofSpeakers` from
- * 0.49
- * to 0.57. On 15 dialogues of the other half, 11 counts are right and 2.0 % of the speech is confused.
+ * these voices. All speaker counts of the 14 and the 75 are right with `ofVoices` from 0.40 to 0.50 and `ofSpeakers`
+ * from 0.49 to 0.57. On 15 dialogues of the other half, 11 counts are right and 2.0 % of the speech is confused.
  */
 export const minSimilarity = {
   /** Minimum mean similarity between the voices of two groups that are merged. */
@@ -34,8 +31,7 @@ const LINE_MARGIN = 0.05;
 /**
  * Returns the thresholds for a recording. Even without the channel component, different people are 0.07 more similar on
  * the telephone. On six telephone dialogues, confused speech fell from 13.1 to 5.1 %. With 0.1 instead of 0.05, one
- * more of
- * the 75 recordings is split.
+ * more of the 75 recordings is split.
  * @param line mean channel component of the voices
  */
 export function thresholdsFor(line: number) {

@@ -54,8 +54,7 @@ export class VoiceGathering {
 
 /**
  * Removes speakers with less than 3 s of clean speech: less than 2 % in recordings under 150 s of speech, and than 0.1
- * %
- * over 50 minutes, because chance produces more false speakers in long recordings.
+ * % over 50 minutes, because chance produces more false speakers in long recordings.
  */
 export function withoutSmall(groups: readonly VoiceGroup[]): VoiceGroup[] {
   const total = groups.reduce((sum, group) => sum + group.seconds, 0);

@@ -15,8 +15,7 @@ import { PcmReader } from "./pcm-reader.ts";
 /**
  * Speech begins when its probability exceeds ONSET and lasts while it exceeds OFFSET. On 74 clips that were made quiet,
  * clipped, noisy or telephone-like, 0.5 and 0.25 lose 1.6 % of the speech, these values half as much. They take 5 % of
- * an
- * hour of noise, music and tones for speech instead of 4 %, which adds no hallucinated words.
+ * an hour of noise, music and tones for speech instead of 4 %, which adds no hallucinated words.
  */
 const ONSET = 0.3;
 const OFFSET = 0.15;

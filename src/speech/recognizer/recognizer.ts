@@ -13,14 +13,10 @@ export interface Language {
 
 /** What the models of a family can do. */
 export interface Capabilities {
-  /** Whether a model tells which language is spoken. Otherwise another family's model has to. */
+  /** Whether a model detects the spoken language. Otherwise another family's model has to. */
   readonly detectsLanguage: boolean;
-  /** Whether a model obeys the language that it is given. */
-  readonly takesLanguage: boolean;
   /** Maximum number of tokens of a vocabulary (names and terms to expect); 0: a model takes none. */
   readonly vocabularyTokens: number;
-  /** Whether a word has the probability that it is right. */
-  readonly hasWordProbabilities: boolean;
 }
 
 /**

@@ -350,22 +350,22 @@ describe.skipIf(!canRun)("of real GPU backends", () => {
   /** What must not be run. */
   const trap = "void *ggml_backend_init(void) { __builtin_trap(); }";
   test.each<[string, (path: string, library: string) => void, RegExp]>([
-    ["is not there", () => {}, /^it is not there$/],
+    ["is not there", () => {}, /^the file does not exist$/],
     ["is none", (_, library) => writeFileSync(library, "no library"), /cannot open .*of-mine\.so: (?!.*not there)/],
     [
       "tells nothing of its build",
       (path, library) => compile(path, library, trap),
-      /^it is not of this program's build: make/,
+      /^it belongs to another build: make/,
     ],
     [
       "is of another build",
       (path, library) => compile(path, library, `const char transcribe_ggml[] = "another"; ${trap}`),
-      /^it is not of this program's build: make/,
+      /^it belongs to another build: make/,
     ],
     [
       "has no cuBLAS beside it",
       (path, library) => compile(path, library, trap, "libcublas.so.0"),
-      /^it needs libcublas\.so\.0, which this machine has not got: put it beside/,
+      /^it needs libcublas\.so\.0, which this machine lacks: put it beside/,
     ],
     [
       "finds no driver",

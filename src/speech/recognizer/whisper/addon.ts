@@ -27,7 +27,6 @@ export interface NativeModelOptions {
 
 export interface NativeModel {
   languages(): string[];
-  multilingual(): boolean;
   /** Frees the weights once the model's states are gone too. */
   dispose(): void;
 }
@@ -70,7 +69,8 @@ export interface NativeTranscribeOptions {
   noSpeechThreshold: number;
   withoutTimestamps: boolean;
   suppressNonSpeech: boolean;
-  guessTokenTimes: boolean;
+  /** The addon requires it. Times that are estimated from timestamp probabilities are too coarse for use. */
+  guessTokenTimes: false;
 }
 
 export interface NativeTranscript {
@@ -94,7 +94,4 @@ export interface NativePiece {
   probability: number;
   /** End of the piece, by alignment; -1: not aligned. */
   alignedEnd: number;
-  /** Estimated from timestamp probabilities, coarse; -1: not estimated. */
-  guessedStart: number;
-  guessedEnd: number;
 }

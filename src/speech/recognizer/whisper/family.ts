@@ -9,12 +9,7 @@ import type { WhisperModel, WhisperState } from "./types.ts";
 
 /** Whisper models in ggml form, which whisper.cpp computes. */
 export const whisperFamily: RecognizerFamily = {
-  capabilities: {
-    detectsLanguage: true,
-    takesLanguage: true,
-    vocabularyTokens: maxPromptTokens,
-    hasWordProbabilities: true,
-  },
+  capabilities: { detectsLanguage: true, vocabularyTokens: maxPromptTokens },
   recognizesFile: isModelFile,
   validateFile: validateModelFile,
   readLanguages,
@@ -53,6 +48,6 @@ async function transcribeOnce(
   const options = { language, threads, beamSize: 1, temperatureIncrement: 0 };
   const { segments } = await state.transcribe(samples, { ...options, ...(audioContext && { audioContext }) });
   const numbers = segments.flatMap((segment) => [segment.averageLogProbability, segment.noSpeechProbability]);
-  if (!numbers.every(Number.isFinite)) throw new Error("it computes numbers that are none");
+  if (!numbers.every(Number.isFinite)) throw new Error("it computes numbers that are not finite");
   return segments.map((segment) => segment.text).join(" ");
 }

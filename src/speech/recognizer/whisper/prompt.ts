@@ -40,7 +40,7 @@ function tokensOf(modelPath: string): Set<string> {
   } catch (error) {
     if (!(error instanceof ModelFileError) || error.message.startsWith(modelPath)) throw error;
     throw new Error(
-      `the vocabulary of ${modelPath} can't be read: ${error.message}; check it with "transcribe models verify"`,
+      `the vocabulary of ${modelPath} cannot be read: ${error.message}; check it with "transcribe models verify"`,
       { cause: error },
     );
   }

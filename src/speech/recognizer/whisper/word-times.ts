@@ -15,8 +15,7 @@ const shortestSeconds = 0.02;
 const longestSeconds = { base: 0.4, perLetter: 0.1 };
 /**
  * Maximum time by which a word extends into its punctuation when no pause is detected. In pink and white noise, 3 and 5
- * dB
- * below the speech, the median error of a turn's end is 0.05 to 0.07 s; without this limit 0.12 to 0.18 s.
+ * dB below the speech, the median error of a turn's end is 0.05 to 0.07 s; without this limit 0.12 to 0.18 s.
  */
 const punctuationSeconds = 0.15;
 /** Minimum duration of a sound that two words can share. */
@@ -26,10 +25,9 @@ const contiguousSeconds = 0.03;
 
 /**
  * Computes the span of each word, in seconds from the start of the samples; the spans are in order and disjoint.
- * Alignment
- * gives the moment at which one token ends and the next starts, so a pause belongs to the word before it. Detected
- * pauses
- * are removed: a word with speech on both sides of a pause keeps the longest part and its neighbours get the rest.
+ * Alignment gives the moment at which one token ends and the next starts, so a pause belongs to the word before it.
+ * Detected pauses are removed: a word with speech on both sides of a pause keeps the longest part and its neighbours
+ * get the rest.
  */
 export function wordTimes(words: UntimedWord[], samples: Float32Array): Span[] {
   const durationSeconds = samples.length / SAMPLE_RATE;
@@ -50,10 +48,8 @@ function roughTimes(words: UntimedWord[], durationSeconds: number): Span[] {
   let before = 0;
   return words.map(({ pieces, segment }) => {
     const aligned = pieces.at(-1)?.alignedEnd ?? -1;
-    const guessedStart = pieces.at(0)?.guessedStart ?? -1;
-    const guessedEnd = pieces.at(-1)?.guessedEnd ?? -1;
-    const start = aligned >= 0 ? before : Math.max(before, (guessedStart >= 0 ? guessedStart : segment.start) / 100);
-    const end = (aligned >= 0 ? aligned : guessedEnd >= 0 ? guessedEnd : segment.end) / 100;
+    const start = aligned >= 0 ? before : Math.max(before, segment.start / 100);
+    const end = (aligned >= 0 ? aligned : segment.end) / 100;
     before = Math.min(durationSeconds, Math.max(start, end));
     return { startSeconds: start, endSeconds: before };
   });

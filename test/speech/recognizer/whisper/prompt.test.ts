@@ -44,7 +44,7 @@ test("a file that ends in its vocabulary is told of", async () => {
   const path = `${directory.path}/model`;
   const whole = modelWith(["a", "b", "ab"]);
   await Bun.write(path, whole.subarray(0, whole.length - 8));
-  expect(() => countPromptTokens(path, "ab")).toThrow(/vocabulary of .* can't be read/);
+  expect(() => countPromptTokens(path, "ab")).toThrow(/vocabulary of .* cannot be read/);
 });
 
 test.skipIf(!available("tokens of the base model", basePath))("the base model's tokens are read", () => {

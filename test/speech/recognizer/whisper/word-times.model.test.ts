@@ -14,8 +14,6 @@ function endingAt(...ends: number[]) {
     text: " word",
     probability: 1,
     alignedEnd: end * 100,
-    guessedStart: -1,
-    guessedEnd: -1,
   });
   return ends.map((end) => ({ pieces: [piece(end)], segment }));
 }
@@ -57,7 +55,7 @@ describe("the times of words", () => {
 
   test("do not take the pause after a full stop, where it can't be heard", () => {
     const [word] = endingAt(1);
-    const stop = { text: ".", probability: 1, alignedEnd: 190, guessedStart: -1, guessedEnd: -1 };
+    const stop = { text: ".", probability: 1, alignedEnd: 190 };
     const words = [{ segment, pieces: [...(word?.pieces ?? []), stop] }, ...endingAt(2.4)];
     const [first, second] = rounded(wordTimes(words, soundAt(3, [0, 3])));
     expect(first?.[1]).toBe(1.15);

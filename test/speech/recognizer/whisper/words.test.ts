@@ -6,8 +6,6 @@ const piece = (text: string): NativePiece => ({
   text,
   probability: 1,
   alignedEnd: -1,
-  guessedStart: -1,
-  guessedEnd: -1,
 });
 
 test.each([

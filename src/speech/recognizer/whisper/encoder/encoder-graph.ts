@@ -147,13 +147,7 @@ class Builder {
 }
 
 function joined(parts: readonly Float32Array[]): Float32Array {
-  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
+  return new Float32Array(Bun.concatArrayBuffers([...parts]));
 }
 
 /** Number of columns that the addon's products process at a time. */

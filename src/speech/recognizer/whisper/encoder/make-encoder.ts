@@ -38,8 +38,7 @@ const keptMilliseconds = 30 * dayMilliseconds;
 
 /**
  * Builds the ONNX form of a whisper model's encoder, unless it exists, in a directory named after a digest of its
- * inputs,
- * which appears whole or not at all. @returns the path of the ONNX file
+ * inputs, which appears whole or not at all. @returns the path of the ONNX file
  * @throws {ModelFileError} when the model has no encoder of floats
  */
 export async function makeEncoder(modelPath: string, form: EncoderForm, directory: string): Promise<string> {

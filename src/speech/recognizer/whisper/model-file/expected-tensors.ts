@@ -8,7 +8,8 @@ export interface ExpectedTensor {
 }
 
 /**
- * Lists the tensors that whisper.cpp requires, by name: matrices in the weight type, convolutions in 16 bits, others in 32.
+ * Lists the tensors that whisper.cpp requires, by name: matrices in the weight type, convolutions in 16 bits, others in
+ * 32.
  * @param weightType ggml's number of the matrices' element type
  */
 export function expectedTensors(sizes: ModelSizes, weightType: number): Map<string, ExpectedTensor> {

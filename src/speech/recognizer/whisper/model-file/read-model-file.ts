@@ -96,17 +96,17 @@ function readTensor(reader: FileReader, tensors: Map<string, StoredTensor>): voi
   const nameLength = bounded(reader, "the length of a tensor's name", 1, MAX_NAME_BYTES);
   const type = reader.int32();
   const layout = tensorTypes.get(type);
-  if (layout === undefined) reader.fail(`${type} is no type of elements that whisper models have`);
+  if (layout === undefined) reader.fail(`${type} is not an element type of whisper models`);
   // ggml stores the innermost dimension first.
   const shape = Array.from({ length: dimensions }, () => bounded(reader, "a tensor's dimension", 1, 2 ** 31 - 1));
   const [rowElements = 1] = shape;
   shape.reverse();
   // One character for each byte, so that two different names cannot become equal.
   const name = reader.bytes(nameLength).toString("latin1");
-  if (tensors.has(name)) reader.fail(`the tensor ${JSON.stringify(name)} is there twice`);
+  if (tensors.has(name)) reader.fail(`the tensor ${JSON.stringify(name)} occurs twice`);
   if (tensors.size === MAX_TENSORS) reader.fail(`there are more than ${MAX_TENSORS} tensors`);
   if (rowElements % layout.blockElements !== 0) {
-    reader.fail(`rows of ${rowElements} elements can't be ${layout.name} in ${JSON.stringify(name)}`);
+    reader.fail(`rows of ${rowElements} elements cannot be ${layout.name} in ${JSON.stringify(name)}`);
   }
   tensors.set(name, { shape, type, offset: reader.position });
   const elements = shape.reduce((product, size) => product * size, 1);

@@ -27,8 +27,7 @@ const VERSION_FACTOR = 1000;
 
 /**
  * Checks that native code can load a whisper model in ggml form: the sizes are those of a whisper model, the vocabulary
- * is
- * complete, and the tensors are exactly those that the sizes require, up to the file's last byte. Reads no weights.
+ * is complete, and the tensors are exactly those that the sizes require, up to the file's last byte. Reads no weights.
  * @throws {ModelFileError} that says what is wrong and what to do
  */
 export function validateModelFile(path: string): ModelSizes {
@@ -39,7 +38,7 @@ export function validateModelFile(path: string): ModelSizes {
   } catch (error) {
     if (!(error instanceof ModelFileError) || error.message.startsWith(path)) throw error;
     throw new ModelFileError(
-      `${path} is a damaged whisper model, or none: ${error.message}; get it again with "transcribe models pull", or from where it came`,
+      `${path} is damaged or not a whisper model: ${error.message}; get it again with "transcribe models pull", or from where it came`,
     );
   }
   return file.sizes;
@@ -67,7 +66,7 @@ function requireParts({ sizes, words, hasSpace, tensors }: ModelFile): void {
   if (!hasSpace) throw new ModelFileError("the vocabulary lacks the space");
   const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
   if (weightType === undefined)
-    throw new ModelFileError(`weights of form ${weightForm} can't be used; those of 16 bits and quantized ones can`);
+    throw new ModelFileError(`weights of form ${weightForm} are not supported; 16-bit and quantized weights are`);
   requireTensors(tensors, expectedTensors(sizes, weightType));
 }
 

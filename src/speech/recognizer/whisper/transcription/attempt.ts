@@ -56,8 +56,7 @@ function isBetter(one: Attempt, other: Attempt): boolean {
 
 /**
  * Returns the seconds in slow sentences that may hide another one, less the time of their own words: of a sentence that
- * is
- * said twice with a pause between, whisper writes only one.
+ * is said twice with a pause between, whisper writes only one.
  */
 function drawnOutSeconds(utterances: readonly Utterance[]): number {
   return utterances

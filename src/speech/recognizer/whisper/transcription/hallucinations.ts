@@ -4,11 +4,9 @@ import { isOneRepetition, withoutImpossibleCopies } from "./repetitions.ts";
 
 /**
  * Mean log probabilities below which words are considered hallucinated. Of 310 sentences, also over a bad telephone
- * line,
- * those of three and more words are above -0.9, except two that nobody said. Text for 16 kinds of noise, music and
- * silence
- * is below -1.05 or repeats itself, and is drawn out or comes with a high probability of no speech. Text without either
- * sign may be in a language that the model knows badly.
+ * line, those of three and more words are above -0.9, except two that nobody said. Text for 16 kinds of noise, music
+ * and silence is below -1.05 or repeats itself, and is drawn out or comes with a high probability of no speech. Text
+ * without either sign may be in a language that the model knows badly.
  */
 const limits = { possiblyNoSpeech: -1, probablyNoSpeech: -0.9, drawnOut: -0.9, other: -1.4, few: -1.5 };
 /** Limits of the probability of no speech. */
@@ -44,8 +42,7 @@ export function areCredible(words: readonly WhisperWord[]): boolean {
 
 /**
  * Returns whether the whole transcript is hallucinated, as is one text over and over with a high probability of no
- * speech,
- * which whisper writes for a siren. An empty transcript is not hallucinated.
+ * speech, which whisper writes for a siren. An empty transcript is not hallucinated.
  */
 export function isHallucination(utterances: readonly Utterance[]): boolean {
   const words = utterances.flatMap((utterance) => utterance.words);

@@ -15,28 +15,24 @@ const CHANGE_COST = 3;
 const MIN_PROBABILITY = 1e-3;
 /**
  * Mean log probability below which a sentence may be a translation. Of nine clips that base translates, eight are
- * between
- * -0.6 and -1.8. All of 95 sentences in ten languages, given the right language, are above -0.49.
+ * between -0.6 and -1.8. All of 95 sentences in ten languages, given the right language, are above -0.49.
  */
 const MAX_TRANSLATION_CONFIDENCE = -0.5;
 const MIN_GUESS_SECONDS = 1.5;
 /**
  * Word probability below which a word may be a guess, placed in the time of omitted speech before it. Without such
- * words,
- * one more of 140 chunks of the corpus has a span without words.
+ * words, one more of 140 chunks of the corpus has a span without words.
  */
 const MIN_PLACED_PROBABILITY = 0.3;
 /**
  * Probability of the chunk's language from which a doubtful span has one language only. 0.1 s of Spanish at its end
- * made
- * English of 7 s fall from 0.98 to 0.79.
+ * made English of 7 s fall from 0.98 to 0.79.
  */
 const MIN_OWN_PROBABILITY = 0.2;
 
 /**
  * Splits a chunk where its language changes. Whisper transcribes the language that it was given, and omits or
- * translates
- * the rest. Language detection only runs on a chunk with a long span without words or with doubtful words.
+ * translates the rest. Language detection only runs on a chunk with a long span without words or with doubtful words.
  * @param utterances transcript of the samples in `language`
  * @returns parts in order and without gaps; none when no other language is sure
  */

@@ -20,8 +20,7 @@ const SPOKEN_SECONDS = { base: 0.25, perLetter: 0.09 };
 /**
  * Returns the seconds in which whisper may have omitted something: lasting sound without words, or a long span without
  * words; 0 when there are none. Whisper sometimes omits a sentence and spreads the adjacent words over its time. Found
- * on
- * four of 103 chunks of the corpus; in each of them at least one sentence was missing.
+ * on four of 103 chunks of the corpus; in each of them at least one sentence was missing.
  */
 export function missingSeconds(samples: Float32Array, words: readonly WhisperWord[]): number {
   const wordless = new Uint8Array(Math.floor((samples.length / SAMPLE_RATE) * STEPS_PER_SECOND)).fill(1);

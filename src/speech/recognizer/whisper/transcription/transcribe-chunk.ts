@@ -12,8 +12,7 @@ type TranscribeChunkOptions = Pick<ChunkOptions, "language" | "threads"> & Parti
 
 /**
  * Options of the first pass. Beams of 5 without timestamp tokens make the fewest errors on the built dialogues.
- * Whisper's
- * own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
+ * Whisper's own decoding at rising temperatures is off: there it writes well-known phrases where nobody speaks.
  */
 const FIRST_PASS = { beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true, temperatureIncrement: 0 } as const;
 /** Options of the second pass. Timestamp tokens lead whisper past a sentence that it omitted, and out of loops. */
@@ -24,8 +23,7 @@ const MIN_PART_SECONDS = 2;
 /**
  * Transcribes a chunk of 16 kHz mono speech. A doubtful result (repeated text, sound without words or guessed words) is
  * decoded again in other ways, and the result with the fewest defects is used, without hallucinated sentences. Where
- * the
- * language changes, the parts before and after are transcribed separately. @throws {Error} when it was aborted
+ * the language changes, the parts before and after are transcribed separately. @throws {Error} when it was aborted
  */
 export async function transcribeChunk(
   state: Pick<WhisperState, "transcribe" | "detectLanguage">,

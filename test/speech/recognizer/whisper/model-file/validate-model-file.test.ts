@@ -66,9 +66,9 @@ describe("a model file", () => {
     ["has a negative width", number(at(widthOfEncoder), -64), "the width of the encoder is -64, not 64"],
     ["has other heads than its width asks for", number(at(widthOfEncoder), 128), "is 128, not 64"],
     ["has an endless layer count", number(at(9), 0x7fffffff), "layers is 2147483647, not 1 to 128"],
-    ["has weights in 32 bits", number(at(weightForm), 0), "weights of form 0 can't be used"],
-    ["has weights of an unknown form", number(at(weightForm), 5), "weights of form 5 can't be used"],
-    ["has a negative form of weights", number(at(weightForm), -999), "weights of form -999 can't be used"],
+    ["has weights in 32 bits", number(at(weightForm), 0), "weights of form 0 are not supported"],
+    ["has weights of an unknown form", number(at(weightForm), 5), "weights of form 5 are not supported"],
+    ["has a negative form of weights", number(at(weightForm), -999), "weights of form -999 are not supported"],
     ["has filters whose product overflows", number(at(bandsOfFilters), 0x10000), "mel filters is 65536"],
     ["has other filters than mels", number(at(bandsOfFilters), 79), "mel filters is 79"],
     ["has filters for another spectrum", number(at(binsOfFilters), 512), "the length of a mel filter is 512"],
@@ -81,7 +81,7 @@ describe("a model file", () => {
     ["has a tensor of 4096 dimensions", number(firstTensor, 4096), `is 4096, not 1 to 4 (at byte ${firstTensor + 4})`],
     ["has a tensor of no dimension", number(firstTensor, 0), "dimensions is 0, not 1 to 4"],
     ["has an endless name", number(firstTensor + 4, 0x7fffffff), "name is 2147483647, not 1 to 256"],
-    ["has elements of an unknown type", number(firstTensor + 8, 99), "99 is no type of elements"],
+    ["has elements of an unknown type", number(firstTensor + 8, 99), "99 is not an element type"],
     [
       "has weights of another form than it says",
       number(at(weightForm), 7),
@@ -94,7 +94,7 @@ describe("a model file", () => {
     [
       "has a tensor twice",
       (bytes) => Buffer.concat([bytes, bytes.subarray(firstTensor, secondTensor)]),
-      'the tensor "encoder.positional_embedding" is there twice',
+      'the tensor "encoder.positional_embedding" occurs twice',
     ],
     [
       "lacks a tensor",
