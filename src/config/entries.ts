@@ -64,7 +64,7 @@ function entryOf(path: string, schema: TSchema): SettingEntry {
     description: annotations.description,
     unit: annotations.unit ?? null,
     namesPath: annotations.path ?? null,
-    reload: annotations.reload,
+    reload: annotations.needsRestart !== true,
     defaultValue: schema.default,
   };
 }

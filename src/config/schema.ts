@@ -5,16 +5,15 @@ const server = group("Address, host names and TLS certificate of the API.", {
   host: text({
     default: "127.0.0.1",
     description: "Address to listen on. The default is loopback; 0.0.0.0 accepts requests from the network.",
-    reload: false,
+    needsRestart: true,
     env: "TRANSCRIBE_HOST",
     flag: "--host",
   }),
   port: integer({
     default: 8787,
-    minimum: 0,
-    maximum: 65_535,
+    range: [0, 65_535],
     description: "TCP port to listen on; 0 chooses a free one.",
-    reload: false,
+    needsRestart: true,
     env: "TRANSCRIBE_PORT",
     flag: "--port",
   }),
@@ -22,24 +21,22 @@ const server = group("Address, host names and TLS certificate of the API.", {
     default: "",
     description:
       "File with the server's certificate chain (PEM, the server's own certificate first). With it the server accepts only HTTPS, and loads a renewed file within a minute or at SIGHUP. Empty: plain HTTP.",
-    reload: false,
+    needsRestart: true,
   }),
   tls_key: path({
     default: "",
     description: "File with the certificate's private key (PEM, not encrypted), readable by the server's user.",
-    reload: false,
+    needsRestart: true,
   }),
   hosts: list({
     default: [],
     description:
       "Host names by which clients reach the server (transcribe.example.org). IP addresses, localhost and the names in tls_certificate always work. A request with another name in its Host header is refused with 400. This protects against DNS rebinding, with which a web page could read answers by pointing its own name to this server.",
-    reload: true,
   }),
   trusted_proxies: list({
     default: [],
     description:
       "Addresses and networks (10.0.0.5, 10.0.0.0/24) of the proxies in front of the server. Only their X-Forwarded-For and X-Forwarded-Proto headers are trusted to name the client.",
-    reload: true,
   }),
 });
 
@@ -47,7 +44,7 @@ const storage = group("Directories and disk space.", {
   data_dir: path({
     default: "data",
     description: "Directory of the database, the uploads and the work files. It is created if it does not exist.",
-    reload: false,
+    needsRestart: true,
     env: "TRANSCRIBE_DATA_DIR",
     flag: "--data-dir",
   }),
@@ -55,26 +52,22 @@ const storage = group("Directories and disk space.", {
     default: "",
     description:
       "Directory into which the single-file program unpacks its native libraries and default models, about 410 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
-    reload: false,
+    needsRestart: true,
   }),
   reserve_bytes: bytes({
     default: 1024 ** 3,
-    minimum: 0,
-    maximum: 2 ** 50,
+    range: [0, 2 ** 50],
     description:
       "Free disk space that new recordings must leave on the disk of the data directory. With less free space, creates are answered with 503. Recordings that are already being processed use this space.",
-    reload: true,
   }),
 });
 
 const queue = group("Processing of recordings.", {
   slots: integer({
     default: 5,
-    minimum: 1,
-    maximum: 64,
+    range: [1, 64],
     description:
       "Recordings that are processed at the same time. With at least two, no account occupies all slots while a recording of another account waits.",
-    reload: true,
   }),
 });
 
@@ -83,147 +76,117 @@ const limits = group(
   {
     upload_bytes: bytes({
       default: 512 * 1024 ** 2,
-      minimum: 1,
-      maximum: 64 * 1024 ** 3,
+      range: [1, 64 * 1024 ** 3],
       description: "Maximum size of a recording, in bytes.",
-      reload: true,
     }),
     recording_seconds: duration("seconds", {
       default: 18 * 3600,
-      minimum: 1,
-      maximum: 7 * 24 * 3600,
+      range: [1, 7 * 24 * 3600],
       description: "Maximum duration of a recording, in seconds.",
-      reload: true,
     }),
     recordings_per_account: integer({
       default: 5,
-      minimum: 1,
-      maximum: 100_000,
+      range: [1, 100_000],
       description: "Recordings that one account may have queued or processing at the same time.",
-      reload: true,
     }),
     audio_minutes_per_day: duration("minutes", {
       default: 1200,
-      minimum: 0,
-      maximum: 10_000_000,
+      range: [0, 10_000_000],
       description: "Minutes of audio that one account may have processed in a day (UTC).",
-      reload: true,
     }),
     creates_per_hour: integer({
       default: 60,
-      minimum: 0,
-      maximum: 1_000_000,
+      range: [0, 1_000_000],
       description: "Recordings that one account may create within an hour.",
-      reload: true,
     }),
     creates_per_day: integer({
       default: 500,
-      minimum: 0,
-      maximum: 1_000_000,
+      range: [0, 1_000_000],
       description: "Recordings that one account may create within 24 hours.",
-      reload: true,
     }),
     requests_per_minute: integer({
       default: 120,
-      minimum: 1,
-      maximum: 1_000_000,
+      range: [1, 1_000_000],
       description: "Requests that one key may make within a minute.",
-      reload: true,
     }),
     failed_authentications_per_minute: integer({
       default: 20,
-      minimum: 1,
-      maximum: 1_000_000,
+      range: [1, 1_000_000],
       description: "Failed authentications that one address (IPv6: /64) may make within a minute.",
-      reload: true,
     }),
   },
 );
 
 const fetch = group("Recordings that are created from a link.", {
-  enabled: flag({ default: true, description: "Whether a recording may be created from a link.", reload: true }),
+  enabled: flag({ default: true, description: "Whether a recording may be created from a link." }),
   allow: list({
     default: [],
     description:
       "Hosts (media.example.org, *.example.org) and networks (10.1.0.0/16) with non-public addresses that links may point to.",
-    reload: true,
   }),
   timeout_seconds: duration("seconds", {
     default: 3600,
-    minimum: 1,
-    maximum: 86_400,
+    range: [1, 86_400],
     description:
       "Maximum duration of a download, in seconds. After its first minute, a download must also reach 16 KiB/s on average.",
-    reload: true,
   }),
   stall_seconds: duration("seconds", {
     default: 30,
-    minimum: 1,
-    maximum: 3600,
+    range: [1, 3600],
     description: "Maximum time during which a download may receive nothing, in seconds.",
-    reload: true,
   }),
 });
 
 const retention = group("How long recordings and backups are kept.", {
   audio_days: duration("days", {
     default: 7,
-    minimum: 0,
-    maximum: 36_500,
+    range: [0, 36_500],
     description:
       "Days for which the audio of a recording is kept after the recording completed or failed; 0 removes it at once.",
-    reload: true,
   }),
   completed_days: duration("days", {
     default: 0,
-    minimum: 0,
-    maximum: 36_500,
+    range: [0, 36_500],
     description: "Days after which a completed or failed recording is deleted with its transcript; 0 keeps it forever.",
-    reload: true,
   }),
   upgrade_backup_days: duration("days", {
     default: 14,
-    minimum: 1,
-    maximum: 36_500,
+    range: [1, 36_500],
     description:
       "Days for which the database backups made by upgrades are kept, at most three of them. They still contain transcripts that were deleted later.",
-    reload: true,
   }),
 });
 
 const engine = group("The inference worker.", {
   threads: integer({
     default: 0,
-    minimum: 0,
-    maximum: 1024,
+    range: [0, 1024],
     description: "CPU threads that all recordings share for inference; 0 uses one per core.",
-    reload: false,
+    needsRestart: true,
   }),
   device: choice(["auto", "cpu", "vulkan", "cuda"], {
     default: "auto",
     description:
       "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Unless this is `cpu`, the GPU also computes those models of speech detection and speaker diarization that give the same result there in less time.",
-    reload: false,
+    needsRestart: true,
   }),
   cuda_library: path({
     default: "",
     description:
       "Path of ggml's CUDA backend: a libggml-cuda.so that `scripts/build --cuda` made from the same release. It is too large to be part of the program. Empty: no CUDA.",
-    reload: false,
+    needsRestart: true,
   }),
   whisper_model: nameOrPath({
     default: "",
     description:
       "The speech model: an id from `transcribe models list`, or the path of a ggml file. Empty: the model chosen with `transcribe models use`, otherwise the built-in one.",
-    reload: false,
+    needsRestart: true,
   }),
   idle_minutes: duration("minutes", {
     default: 0,
-    minimum: 0,
-    maximum: 525_600,
+    range: [0, 525_600],
     description:
       "Minutes without work after which the inference worker is ended to free the memory of its models. The next recording starts it again. 0 keeps it running.",
-    reload: true,
   }),
 });
 
@@ -233,7 +196,6 @@ const models = group("Source of model downloads.", {
     description:
       "Address of a folder with the official ggml files, for transcribe models pull. Empty: the publisher's address.",
     flag: "--mirror",
-    reload: true,
   }),
 });
 
@@ -241,7 +203,6 @@ const metrics = group("Metrics for Prometheus.", {
   remote: flag({
     default: false,
     description: "Whether other machines may read /metrics. By default only this machine may.",
-    reload: true,
   }),
 });
 
@@ -250,7 +211,6 @@ const console = group("The web console, see console.md.", {
     default: false,
     description:
       "Whether the server provides the console under /console. Operators sign in with a link that `transcribe console` prints, or with a password.",
-    reload: true,
   }),
 });
 
@@ -258,7 +218,6 @@ const log = group("The log on standard error, one JSON object per line.", {
   level: choice(["debug", "info", "warn", "error", "silent"], {
     default: "info",
     description: "Minimum severity of the log lines that are written.",
-    reload: true,
     flag: "--log-level",
   }),
 });

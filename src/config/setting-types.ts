@@ -1,11 +1,12 @@
 import { type TSchema, Type } from "@sinclair/typebox";
+import type { Unit } from "./units.ts";
 
 /** Properties of a setting in addition to its type, range and default. */
 export interface SettingAnnotations {
   /** One or two sentences: the setting's effect and the meaning of special values. */
   readonly description: string;
-  /** Whether a running server applies a new value at SIGHUP; otherwise it needs a restart. */
-  readonly reload: boolean;
+  /** Set when a new value needs a restart; otherwise a running server applies it at SIGHUP. */
+  readonly needsRestart?: true;
   /** Environment variable, if it is not derived from the path. */
   readonly env?: string;
   /** Option of `serve`, e.g. `--port`. */
@@ -13,7 +14,7 @@ export interface SettingAnnotations {
 }
 
 type Setting<T> = SettingAnnotations & { readonly default: T };
-type Range = { readonly minimum: number; readonly maximum: number };
+type NumberSetting = Setting<number> & { readonly range: readonly [minimum: number, maximum: number] };
 
 export function text(options: Setting<string>) {
   return Type.String(options);
@@ -29,18 +30,18 @@ export function nameOrPath(options: Setting<string>) {
   return Type.String({ ...options, path: "with slash" });
 }
 
-export function integer(options: Setting<number> & Range) {
-  return Type.Integer(options);
+export function integer({ range: [minimum, maximum], ...options }: NumberSetting & { readonly unit?: Unit }) {
+  return Type.Integer({ ...options, minimum, maximum });
 }
 
 /** Returns the type of a size: the setting's number counts bytes, and people may write `512 MiB`. */
-export function bytes(options: Setting<number> & Range) {
-  return Type.Integer({ ...options, unit: "bytes" });
+export function bytes(options: NumberSetting) {
+  return integer({ ...options, unit: "bytes" });
 }
 
 /** Returns the type of a duration: the setting's number counts this unit, and people may write `90s`, `18h` or `7d`. */
-export function duration(unit: "seconds" | "minutes" | "days", options: Setting<number> & Range) {
-  return Type.Integer({ ...options, unit });
+export function duration(unit: Exclude<Unit, "bytes">, options: NumberSetting) {
+  return integer({ ...options, unit });
 }
 
 export function flag(options: Setting<boolean>) {

@@ -4,18 +4,10 @@ export type Unit = "bytes" | "seconds" | "minutes" | "days";
 /** A number, or the reason why the text is not one. */
 export type Quantity = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly reason: string };
 
-const sizes = new Map([
-  ["b", 1],
-  ["byte", 1],
-  ["bytes", 1],
-  ["kb", 1e3],
-  ["mb", 1e6],
-  ["gb", 1e9],
-  ["tb", 1e12],
-  ["kib", 1024],
-  ["mib", 1024 ** 2],
-  ["gib", 1024 ** 3],
-  ["tib", 1024 ** 4],
+const sizes = new Map<string, number>([
+  ...["b", "byte", "bytes"].map((name) => [name, 1] as const),
+  ...["kb", "mb", "gb", "tb"].map((name, index) => [name, 1000 ** (index + 1)] as const),
+  ...["kib", "mib", "gib", "tib"].map((name, index) => [name, 1024 ** (index + 1)] as const),
 ]);
 
 const durations: readonly [seconds: number, names: readonly string[]][] = [

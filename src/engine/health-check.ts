@@ -1,5 +1,6 @@
 import { messageOf } from "../text/index.ts";
 import type { Engine } from "./engine.ts";
+import type { Params } from "./protocol.ts";
 
 export interface HealthCheckOptions {
   readonly engine: Pick<Engine, "run" | "status">;
@@ -8,33 +9,32 @@ export interface HealthCheckOptions {
   /** Current time in milliseconds, from an arbitrary origin. */
   readonly now: () => number;
   /** How long a self-test result stays valid. */
-  readonly holdsMilliseconds?: number;
+  readonly validMilliseconds?: number;
   /** How long an idle worker may take to answer. */
-  readonly patienceMilliseconds?: number;
+  readonly answerMilliseconds?: number;
 }
 
 /** Maximum share of the time that self-tests of the speech model take. */
-const speechShare = 0.02;
+const SPEECH_SHARE = 0.02;
 
 const never = new AbortController().signal;
 
 /**
- * Self-test of the worker, which takes the same path as recordings. A busy worker is judged by the progress of its
- * operations. An idle one runs silence through its models. The small models of speaker diarization are tested every few seconds,
- * the recognizer so rarely that nobody notices.
+ * Checks whether the worker can process operations, on the same path as recordings. A busy worker is judged by the
+ * progress of its operations. An idle one runs silence through its models: through the small segmentation model every
+ * few seconds, through the speech model so rarely that nobody notices.
  */
 export class HealthCheck {
-  readonly #options: HealthCheckOptions;
+  readonly #options: Required<HealthCheckOptions>;
+  /** The self-test of the segmentation model that is running. */
   #running: Promise<void> | null = null;
+  #testedAt = Number.NEGATIVE_INFINITY;
   #trouble: string | null = null;
-  #endedAt = Number.NEGATIVE_INFINITY;
-  #speechRuns = false;
+  readonly #speech = { isRunning: false, startedAt: Number.NEGATIVE_INFINITY, milliseconds: 0 };
   #speechTrouble: string | null = null;
-  #speechBeganAt = Number.NEGATIVE_INFINITY;
-  #speechTook = 0;
 
   constructor(options: HealthCheckOptions) {
-    this.#options = options;
+    this.#options = { validMilliseconds: 5000, answerMilliseconds: 3000, ...options };
   }
 
   /**
@@ -50,71 +50,67 @@ export class HealthCheck {
 
   /** Returns the same reason, after a new self-test when the last result is too old. */
   async trouble(): Promise<string | null> {
-    const { engine, now } = this.#options;
+    const { engine, now, validMilliseconds } = this.#options;
     const { state, trouble, busy } = engine.status();
     // A sleeping worker is woken for a self-test only when it has a known problem, to check whether that still exists.
-    const isTried = state === "ready" || (state === "asleep" && this.known() !== null);
-    if (!isTried || trouble !== null) return this.known();
-    const isOld = now() - this.#endedAt >= this.#holds;
+    const canTest = state === "ready" || (state === "asleep" && this.known() !== null);
+    if (!canTest || trouble !== null) return this.known();
+    const isOld = now() - this.#testedAt >= validMilliseconds;
     if (this.#running !== null || (!busy && isOld)) {
       await this.#answer();
     } else if (busy) {
       // The worker is processing operations, so the last self-test no longer counts.
       this.#trouble = null;
-      if (this.#speechTrouble !== null) this.#trySpeechWhenDue();
+      if (this.#speechTrouble !== null) this.#testSpeechIfDue();
     }
     return this.known();
   }
 
-  get #holds(): number {
-    return this.#options.holdsMilliseconds ?? 5000;
-  }
-
   /** Waits for a self-test, but only for a limited time. */
   async #answer(): Promise<void> {
-    const { patienceMilliseconds = 3000 } = this.#options;
-    this.#running ??= this.#run();
+    const { answerMilliseconds } = this.#options;
+    this.#running ??= this.#test();
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(() => {
-      this.#trouble = `the worker does not answer: a self-test did not finish within ${patienceMilliseconds / 1000} s`;
+      this.#trouble = `the worker does not answer: a self-test did not finish within ${answerMilliseconds / 1000} s`;
       late.resolve();
-    }, patienceMilliseconds);
+    }, answerMilliseconds);
     await Promise.race([this.#running, late.promise]);
     clearTimeout(timer);
   }
 
-  async #run(): Promise<void> {
-    try {
-      await this.#options.engine.run("selfTest", {}, never);
-      this.#trouble = null;
-      this.#trySpeechWhenDue();
-    } catch (error) {
-      this.#trouble = messageOf(error);
-    }
-    this.#endedAt = this.#options.now();
+  async #test(): Promise<void> {
+    this.#trouble = await this.#troubleOf(() => ({}));
+    if (this.#trouble === null) this.#testSpeechIfDue();
+    this.#testedAt = this.#options.now();
     this.#running = null;
   }
 
   /**
-   * Starts a self-test of the recognizer without waiting for it: a large model takes seconds on a CPU, and the worker counts
-   * as busy.
+   * Starts a self-test of the speech model without waiting for it: a large model takes seconds on a CPU, and the worker
+   * counts as busy.
    */
-  #trySpeechWhenDue(): void {
-    const wait = this.#speechTrouble === null ? this.#speechTook / speechShare : this.#holds;
-    if (!this.#speechRuns && this.#options.now() - this.#speechBeganAt >= wait) void this.#trySpeech();
+  #testSpeechIfDue(): void {
+    const { startedAt, milliseconds, isRunning } = this.#speech;
+    const pause = this.#speechTrouble === null ? milliseconds / SPEECH_SHARE : this.#options.validMilliseconds;
+    if (!isRunning && this.#options.now() - startedAt >= pause) void this.#testSpeech();
   }
 
-  async #trySpeech(): Promise<void> {
-    const { engine, model, now } = this.#options;
-    this.#speechRuns = true;
-    this.#speechBeganAt = now();
+  async #testSpeech(): Promise<void> {
+    const { model, now } = this.#options;
+    const startedAt = now();
+    Object.assign(this.#speech, { isRunning: true, startedAt });
+    this.#speechTrouble = await this.#troubleOf(() => ({ model: model() }));
+    Object.assign(this.#speech, { isRunning: false, milliseconds: now() - startedAt });
+  }
+
+  /** Runs a self-test. @returns its error, or null when it passed */
+  async #troubleOf(params: () => Params<"selfTest">): Promise<string | null> {
     try {
-      await engine.run("selfTest", { model: model() }, never);
-      this.#speechTrouble = null;
+      await this.#options.engine.run("selfTest", params(), never);
+      return null;
     } catch (error) {
-      this.#speechTrouble = messageOf(error);
+      return messageOf(error);
     }
-    this.#speechTook = now() - this.#speechBeganAt;
-    this.#speechRuns = false;
   }
 }

@@ -28,10 +28,8 @@ export class Chores {
   /** Runs a task now, unless it is still in progress. */
   run(name: string, chore: () => void | Promise<void>): void {
     if (this.#inProgress.has(name)) return;
-    const failed = (error: unknown) => {
-      const trouble = messageOf(error);
-      this.#log.error({ event: "server.chore_failed", chore: name, trouble });
-    };
+    const failed = (error: unknown) =>
+      this.#log.error({ event: "server.chore_failed", chore: name, trouble: messageOf(error) });
     try {
       const rest = chore();
       if (rest === undefined) return;

@@ -20,7 +20,7 @@ export function pipelineServices(
     ...parts,
     fetchOptions: () => ({
       enabled: running.values.fetch.enabled,
-      allow: running.allow,
+      allow: running.parsed.allow,
       maxBytes: limits().upload_bytes,
       maxSeconds: running.values.fetch.timeout_seconds,
       stallSeconds: running.values.fetch.stall_seconds,

@@ -12,8 +12,11 @@ import { messageOf } from "../text/index.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
 interface ParsedSettings {
+  /** Non-public addresses that links may point to. */
   readonly allow: AllowList;
+  /** Proxies that are trusted to report the client on whose behalf they send a request. */
   readonly proxies: ReturnType<typeof parseTrustedProxies>;
+  /** Host names that requests may be sent to. */
   readonly hosts: ReadonlySet<string>;
 }
 
@@ -35,19 +38,8 @@ export class RunningSettings {
     return this.#values;
   }
 
-  /** Non-public addresses that links may point to. */
-  get allow(): AllowList {
-    return this.#parsed.allow;
-  }
-
-  /** Proxies that are trusted to report the client on whose behalf they send a request. */
-  get proxies(): ReturnType<typeof parseTrustedProxies> {
-    return this.#parsed.proxies;
-  }
-
-  /** Host names that requests may be sent to. */
-  get hosts(): ReadonlySet<string> {
-    return this.#parsed.hosts;
+  get parsed(): ParsedSettings {
+    return this.#parsed;
   }
 
   /**

@@ -41,7 +41,7 @@ export function transcriptionCreator(parts: CreatorParts): TranscriptionCreator 
     speechModel: parts.modelInUse,
     probe: (path) => probeRecording(parts.files.ffmpeg, path),
     fetchEnabled: () => running.values.fetch.enabled,
-    checkUrl: (text) => checkRecordingUrl(text, running.allow),
+    checkUrl: (text) => checkRecordingUrl(text, running.parsed.allow),
     refusal: () => (readiness.isStopping ? "The server is stopping; it accepts work again in a moment." : null),
   });
 }
@@ -70,8 +70,8 @@ export function serveApi({ address, certificate, extraPaths, ...parts }: ServedP
       log,
       metrics,
       now,
-      proxies: () => running.proxies,
-      hosts: () => running.hosts,
+      proxies: () => running.parsed.proxies,
+      hosts: () => running.parsed.hosts,
     }),
   );
 }

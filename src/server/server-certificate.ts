@@ -13,7 +13,7 @@ export class ServerCertificate {
   readonly #now: () => number;
   #current: Credentials;
   /** Contents of the files at the last check, valid or not. */
-  #seen: string;
+  #contents: string;
 
   /** @throws {StartError} if the files do not allow TLS */
   constructor(certificatePath: string, keyPath: string, log: Logger, now: () => number) {
@@ -21,13 +21,13 @@ export class ServerCertificate {
     this.#keyPath = keyPath;
     this.#log = log;
     this.#now = now;
-    this.#seen = this.#look();
+    this.#contents = this.#read();
     try {
       this.#current = readCredentials(certificatePath, keyPath, now());
     } catch (error) {
       throw new StartError(`server.tls_certificate, server.tls_key: ${messageOf(error)}`);
     }
-    this.#tell("tls.certificate_loaded");
+    this.#logCurrent("tls.certificate_loaded");
   }
 
   get current(): Credentials {
@@ -45,9 +45,9 @@ export class ServerCertificate {
    * @returns whether there is a new certificate
    */
   reload(): boolean {
-    const seen = this.#look();
-    if (seen === this.#seen) return false;
-    this.#seen = seen;
+    const contents = this.#read();
+    if (contents === this.#contents) return false;
+    this.#contents = contents;
     try {
       this.#current = readCredentials(this.#certificatePath, this.#keyPath, this.#now());
     } catch (error) {
@@ -58,15 +58,15 @@ export class ServerCertificate {
       });
       return false;
     }
-    this.#tell("tls.certificate_renewed");
+    this.#logCurrent("tls.certificate_renewed");
     return true;
   }
 
-  #look(): string {
-    return [this.#certificatePath, this.#keyPath].map(contentOf).join("\n");
+  #read(): string {
+    return [this.#certificatePath, this.#keyPath].map(textOrError).join("\n");
   }
 
-  #tell(event: string): void {
+  #logCurrent(event: string): void {
     const { leaf, warnings } = this.#current;
     const { subjectAltName, validFrom, validTo, fingerprint256 } = leaf;
     this.#log.info({ event, names: subjectAltName, validFrom, validTo, sha256: fingerprint256 });
@@ -83,11 +83,10 @@ export function serverCertificate(
   log: Logger,
   now: () => number,
 ): ServerCertificate | null {
-  if (certificate === "") return null;
-  return new ServerCertificate(certificate, key, log, now);
+  return certificate === "" ? null : new ServerCertificate(certificate, key, log, now);
 }
 
-function contentOf(path: string): string {
+function textOrError(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -24,7 +24,7 @@ describe("the health check", () => {
       return {};
     };
     const engine = { run: run as unknown as Engine["run"], status: () => status };
-    health = new HealthCheck({ engine, model: () => "base", now: () => clock, patienceMilliseconds: 20 });
+    health = new HealthCheck({ engine, model: () => "base", now: () => clock, answerMilliseconds: 20 });
   });
 
   const speechModelTakes = (milliseconds: number) => {

@@ -106,7 +106,7 @@ describe("an idle worker", () => {
       engine: made,
       model: () => "/",
       now: () => performance.now(),
-      holdsMilliseconds: 15,
+      validMilliseconds: 15,
     });
     await made.ready();
     const troubles = new Set<string | null>();

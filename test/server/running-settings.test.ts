@@ -13,7 +13,7 @@ describe("a reload of the settings", () => {
     expect({ changed, needRestart }).toEqual({ changed: ["queue.slots", "fetch.allow"], needRestart: ["server.port"] });
     expect(running.values.queue.slots).toBe(2);
     expect(running.values.server.port).toBe(8001);
-    expect(running.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
+    expect(running.parsed.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
   });
 
   test("of the same settings changes nothing, and reports again which settings need a restart", () => {
@@ -28,9 +28,9 @@ describe("a reload of the settings", () => {
 
   test("replaces the accepted host names, except the address that the server listens on", () => {
     const running = new RunningSettings(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "a.example" }));
-    expect([...running.hosts]).toEqual(["a.example", "box.example"]);
+    expect([...running.parsed.hosts]).toEqual(["a.example", "box.example"]);
     running.reload(load({ TRANSCRIBE_HOST: "Box.example", TRANSCRIBE_SERVER_HOSTS: "b.example,c.example" }));
-    expect([...running.hosts]).toEqual(["b.example", "c.example", "box.example"]);
+    expect([...running.parsed.hosts]).toEqual(["b.example", "c.example", "box.example"]);
   });
 
   test("with an invalid network is refused and changes nothing", () => {
@@ -39,6 +39,6 @@ describe("a reload of the settings", () => {
     const next = load({ TRANSCRIBE_FETCH_ALLOW: "10.0.0.0/99", TRANSCRIBE_QUEUE_SLOTS: "1" });
     expect(() => running.reload(next)).toThrow(SettingsError);
     expect(running.values).toBe(before);
-    expect(running.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
+    expect(running.parsed.allow.ipv4.check("10.1.2.3", "ipv4")).toBe(true);
   });
 });
