@@ -27,7 +27,7 @@ const nameShape = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export function checkName(name: string): void {
   if (nameShape.test(name)) return;
   throw new AccountsError(
-    `"${name}" can't be a name: 1 to 64 letters, digits, '.', '_' or '-', a letter or digit first`,
+    `"${name}" is not a valid name: use 1 to 64 letters, digits, '.', '_' or '-', beginning with a letter or digit`,
   );
 }
 
@@ -52,7 +52,7 @@ export function createAccount(store: Store, name: string, by: Auditor, changes: 
       .onConflictDoNothing({ target: tables.accounts.name })
       .returning()
       .get();
-    if (account === undefined) throw new AccountsError(`there is an account named ${name} already`);
+    if (account === undefined) throw new AccountsError(`an account named ${name} exists already`);
     audit(transaction, by, "accounts.create", account.id, { name });
     return account;
   });
@@ -68,7 +68,7 @@ export function changeAccount(store: Store, account: Account, by: Auditor, chang
       .where(eq(tables.accounts.id, account.id))
       .returning()
       .get();
-    if (changed === undefined) throw new AccountsError(`the account ${account.name} is gone`);
+    if (changed === undefined) throw new AccountsError(`the account ${account.name} does not exist any more`);
     audit(transaction, by, "accounts.change", account.id, { name: account.name, ...changes });
     return changed;
   });
@@ -90,7 +90,7 @@ export function requireAccount(store: Store, nameOrId: string): Account {
   const account =
     store.select().from(tables.accounts).where(eq(tables.accounts.name, nameOrId)).get() ?? getAccount(store, nameOrId);
   if (account === null) {
-    throw new AccountsError(`there is no account ${nameOrId}; make one with: transcribe accounts create ${nameOrId}`);
+    throw new AccountsError(`there is no account ${nameOrId}; create it with: transcribe accounts create ${nameOrId}`);
   }
   return account;
 }

@@ -17,7 +17,7 @@ export type Scope = (typeof scopes)[number];
 export function parseScopes(names: readonly string[]): Scope[] {
   const unknown = names.find((name) => !scopes.some((scope) => scope === name));
   if (unknown !== undefined || names.length === 0) {
-    throw new AccountsError(`"${unknown ?? ""}" is no scope; there are ${scopes.join(", ")}`);
+    throw new AccountsError(`"${unknown ?? ""}" is not a scope; the scopes are ${scopes.join(", ")}`);
   }
   return scopes.filter((scope) => names.includes(scope));
 }
@@ -118,7 +118,7 @@ export function rotateKey(
 ): { key: ApiKey; secret: string; old: ApiKey } {
   return transact(store, () => {
     const old = requireKey(store, id);
-    if (!isActive(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; make a new one instead`);
+    if (!isActive(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; create a new key instead`);
     if (old.replacedBy !== null) throw new AccountsError(`key ${id} was rotated already; rotate ${old.replacedBy}`);
     const secret = formatKey(randomBytes(32));
     const row = store

@@ -21,8 +21,8 @@ export interface WindowState {
  * Tolerance by which a recording's charge may grow without a new check of the allowance. It covers the inaccuracy of
  * container headers. Chosen, not measured.
  */
-const inaccuracyShare = 0.1;
-const inaccuracySeconds = 60;
+const INACCURACY_SHARE = 0.1;
+const INACCURACY_SECONDS = 60;
 
 export const createWindows = { hour, day } as const;
 
@@ -82,8 +82,11 @@ export class Usage {
    */
   admit(accountId: string, recordingId: string, allowanceSeconds: number, now: number): boolean {
     return transact(this.#store, (transaction) => {
-      const begun = transaction.select().from(tables.audioUsage).where(eq(tables.audioUsage.recordingId, recordingId));
-      if (begun.get() !== undefined) return true;
+      const admitted = transaction
+        .select()
+        .from(tables.audioUsage)
+        .where(eq(tables.audioUsage.recordingId, recordingId));
+      if (admitted.get() !== undefined) return true;
       if (!this.hasAllowance(accountId, allowanceSeconds, now)) return false;
       transaction
         .insert(tables.audioUsage)
@@ -111,7 +114,7 @@ export class Usage {
     return transact(this.#store, (transaction) => {
       const row = transaction.select().from(audioUsage).where(isRecording).get();
       if (row === undefined) return true;
-      if (seconds > row.seconds * (1 + inaccuracyShare) + inaccuracySeconds) {
+      if (seconds > row.seconds * (1 + INACCURACY_SHARE) + INACCURACY_SECONDS) {
         if (this.#audioSecondsOn(row.accountId, row.day) - row.seconds >= allowanceSeconds) {
           transaction.delete(audioUsage).where(isRecording).run();
           return false;

@@ -42,7 +42,7 @@ export function requireWorkspace(store: Store, account: Account, nameOrId: strin
   const found = listWorkspaces(store, account).find(({ id, name }) => name === nameOrId || id === nameOrId);
   if (found !== undefined) return found;
   throw new AccountsError(
-    `${account.name} has no workspace ${nameOrId}; make one with: transcribe workspaces create ${nameOrId} --account ${account.name}`,
+    `${account.name} has no workspace ${nameOrId}; create it with: transcribe workspaces create ${nameOrId} --account ${account.name}`,
   );
 }
 
@@ -70,7 +70,7 @@ export function deleteWorkspace(store: Store, workspace: Workspace, by: Auditor)
       transaction.select().from(recordings).where(eq(recordings.workspaceId, workspace.id)).get();
     if (inUse !== undefined) {
       throw new AccountsError(
-        `workspace ${workspace.name} still has keys or recordings; revoke and delete those first`,
+        `workspace ${workspace.name} still has keys or recordings; revoke the keys and delete the recordings first`,
       );
     }
     transaction.delete(workspaces).where(eq(workspaces.id, workspace.id)).run();

@@ -4,7 +4,7 @@ import type { Recording } from "./recordings.ts";
 import { isOpen, type Status } from "./states.ts";
 
 /** Maximum number of ids in one statement. */
-const idsAtOnce = 500;
+const IDS_AT_ONCE = 500;
 
 /** The records of recordings that have not ended: `queued` and `processing`. */
 export class OpenRecordings {
@@ -21,11 +21,11 @@ export class OpenRecordings {
   areOpen(ids: readonly string[]): Map<string, boolean> {
     const { recordings } = tables;
     const found = new Map<string, boolean>();
-    for (let from = 0; from < ids.length; from += idsAtOnce) {
+    for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
       const rows = this.#store
         .select({ id: recordings.id, status: recordings.status })
         .from(recordings)
-        .where(and(inArray(recordings.id, ids.slice(from, from + idsAtOnce)), isNull(recordings.deletedAt)))
+        .where(and(inArray(recordings.id, ids.slice(from, from + IDS_AT_ONCE)), isNull(recordings.deletedAt)))
         .all();
       for (const { id, status } of rows) found.set(id, isOpen(status));
     }

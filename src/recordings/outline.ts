@@ -12,13 +12,13 @@ export interface Outline {
   readonly characters: number[];
 }
 
-const rowsAtOnce = 2000;
+const ROWS_AT_ONCE = 2000;
 
 /** Reads an outline in batches, since transcripts of days have tens of thousands of segments. */
 export async function readOutline(store: Store, recordingId: string): Promise<Outline> {
   const { segments } = tables;
   const outline: Outline = { startMilliseconds: [], endMilliseconds: [], speakers: [], characters: [] };
-  for (let from = 0; ; from += rowsAtOnce) {
+  for (let from = 0; ; from += ROWS_AT_ONCE) {
     const rows = store
       .select({
         start: segments.startMilliseconds,
@@ -29,7 +29,7 @@ export async function readOutline(store: Store, recordingId: string): Promise<Ou
       .from(segments)
       .where(and(eq(segments.recordingId, recordingId), gte(segments.index, from)))
       .orderBy(asc(segments.index))
-      .limit(rowsAtOnce)
+      .limit(ROWS_AT_ONCE)
       .all();
     for (const { start, end, speaker, characters } of rows) {
       outline.startMilliseconds.push(start);
@@ -37,7 +37,7 @@ export async function readOutline(store: Store, recordingId: string): Promise<Ou
       outline.speakers.push(speaker);
       outline.characters.push(characters);
     }
-    if (rows.length < rowsAtOnce) return outline;
+    if (rows.length < ROWS_AT_ONCE) return outline;
     await yieldToEventLoop();
   }
 }

@@ -17,7 +17,7 @@ export function isRecordingId(name: string): boolean {
  * Maximum time between the creation of an id and of its record. Normally it is moments; the tolerance covers a change
  * of the clock in between.
  */
-const entryMilliseconds = 86_400_000;
+const TOLERANCE_MILLISECONDS = 86_400_000;
 
 /**
  * Returns bounds that include the ids of all recordings created between two times. A bound is omitted if its time is,
@@ -28,8 +28,8 @@ export function idsCreatedBetween(
   before: number | undefined,
 ): { readonly above: string | undefined; readonly below: string | undefined } {
   return {
-    above: after === undefined ? undefined : firstIdAt(after - entryMilliseconds),
-    below: before === undefined ? undefined : firstIdAt(before + entryMilliseconds),
+    above: after === undefined ? undefined : firstIdAt(after - TOLERANCE_MILLISECONDS),
+    below: before === undefined ? undefined : firstIdAt(before + TOLERANCE_MILLISECONDS),
   };
 }
 

@@ -13,9 +13,9 @@ export interface RetentionRules {
   readonly completedDays: number;
 }
 
-const day = 86_400_000;
+const DAY = 86_400_000;
 /** Number of records checked before yielding to the event loop, which takes a few milliseconds. */
-const looksAtOnce = 50;
+const CHECKS_AT_ONCE = 50;
 
 /**
  * Removes recordings whose retention period is over, and files of recordings without a record; an interrupted removal
@@ -29,18 +29,18 @@ export async function applyRetention(
   now: number,
 ): Promise<void> {
   for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
-    if (count % looksAtOnce === 0) await yieldToEventLoop();
+    if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
     // A file whose name is not an id is a download in progress.
-    const goes = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * day);
-    if (goes) await dataDirectory.filesOf(id).removeAll();
+    const isOver = recording === null ? isRecordingId(id) : isPast(recording, now - rules.audioDays * DAY);
+    if (isOver) await dataDirectory.filesOf(id).removeAll();
   }
   for (const id of await readdir(dataDirectory.playback)) {
-    const isLeft = isRecordingId(id) && !existsSync(dataDirectory.filesOf(id).upload);
-    if (isLeft) await dataDirectory.filesOf(id).removePlayback();
+    const isOrphan = isRecordingId(id) && !existsSync(dataDirectory.filesOf(id).upload);
+    if (isOrphan) await dataDirectory.filesOf(id).removePlayback();
   }
   if (rules.completedDays === 0) return;
-  const createdBefore = now - rules.completedDays * day;
+  const createdBefore = now - rules.completedDays * DAY;
   const batch = 500;
   for (let beforeId: string | undefined; ; ) {
     const old = recordings.list({ statuses: ["completed", "failed"], createdBefore, beforeId }, batch);

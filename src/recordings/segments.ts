@@ -99,7 +99,7 @@ export interface SegmentWithWords extends StoredSegment {
   readonly words: [string, number, number, number][];
 }
 
-const wholeRowsPerRead = 500;
+const ROWS_AT_ONCE = 500;
 
 /** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
 export function readSegmentsWithWords(
@@ -120,10 +120,10 @@ export function readSegmentsWithWords(
 
 /** Yields all segments of a recording with their words, in order; reads them on demand. */
 export function* allSegmentsWithWords(store: Store, recordingId: string): Generator<SegmentWithWords> {
-  for (let fromIndex = 0; ; fromIndex += wholeRowsPerRead) {
-    const segments = readSegmentsWithWords(store, recordingId, fromIndex, wholeRowsPerRead);
+  for (let fromIndex = 0; ; fromIndex += ROWS_AT_ONCE) {
+    const segments = readSegmentsWithWords(store, recordingId, fromIndex, ROWS_AT_ONCE);
     yield* segments;
-    if (segments.length < wholeRowsPerRead) return;
+    if (segments.length < ROWS_AT_ONCE) return;
   }
 }
 

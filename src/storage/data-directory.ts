@@ -99,17 +99,17 @@ export class DataDirectory extends DataPaths {
    */
   cleanUp(areOpen: (ids: readonly string[]) => ReadonlyMap<string, boolean>): void {
     for (const name of readdirSync(this.incoming)) rmSync(join(this.incoming, name), { recursive: true, force: true });
-    const worked = readdirSync(this.work);
-    const open = areOpen(worked);
-    for (const name of worked) {
+    const withWork = readdirSync(this.work);
+    const open = areOpen(withWork);
+    for (const name of withWork) {
       if (open.get(name) !== true) rmSync(join(this.work, name), { recursive: true, force: true });
     }
-    const uploaded = readdirSync(this.uploads);
-    const known = areOpen(uploaded);
-    for (const name of uploaded) if (!known.has(name)) rmSync(join(this.uploads, name), { force: true });
-    const kept = new Set(uploaded.filter((id) => known.has(id)));
+    const withUpload = readdirSync(this.uploads);
+    const known = areOpen(withUpload);
+    for (const name of withUpload) if (!known.has(name)) rmSync(join(this.uploads, name), { force: true });
+    const withRecord = new Set(withUpload.filter((id) => known.has(id)));
     for (const name of readdirSync(this.playback)) {
-      if (!kept.has(name)) rmSync(join(this.playback, name), { recursive: true, force: true });
+      if (!withRecord.has(name)) rmSync(join(this.playback, name), { recursive: true, force: true });
     }
   }
 
@@ -120,18 +120,18 @@ export class DataDirectory extends DataPaths {
    * @throws {DataDirectoryError} when this user cannot lock the directory
    */
   lock(): () => void {
-    let giveBack: (() => void) | null;
+    let unlock: (() => void) | null;
     try {
-      giveBack = lockFile(this.lockPath);
+      unlock = lockFile(this.lockPath);
     } catch (error) {
       throw this.#unusable(error);
     }
-    if (giveBack === null) {
+    if (unlock === null) {
       throw new DataDirectoryInUseError(
         `another transcribe server uses ${this.root}; stop it, or give this one its own --data-dir`,
       );
     }
-    return giveBack;
+    return unlock;
   }
 
   #unusable(error: unknown): DataDirectoryError {

@@ -53,7 +53,7 @@ export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void
     if (upgrade !== null) onUpgrade(upgrade);
   } catch (error) {
     client.close();
-    throw explained(error, path);
+    throw withAdvice(error, path);
   }
   return asStore(client);
 }
@@ -66,7 +66,7 @@ export function openDatabase(path: string, onUpgrade: (upgrade: Upgrade) => void
 export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: Upgrade) => void): Store {
   const path = directory.databasePath;
   // A starting server holds the lock for a moment before its upgrade is complete.
-  for (let tries = 20; ; tries--) {
+  for (let attempts = 20; ; attempts--) {
     const client = connect(path);
     try {
       const state = databaseState(client);
@@ -77,8 +77,8 @@ export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: U
       return openDatabase(path, onUpgrade);
     } catch (error) {
       client.close();
-      if (!(error instanceof DataDirectoryInUseError)) throw explained(error, path);
-      if (tries === 0) throw serverInTheWay(directory);
+      if (!(error instanceof DataDirectoryInUseError)) throw withAdvice(error, path);
+      if (attempts === 0) throw olderServerError(directory);
       Bun.sleepSync(100);
     }
   }
@@ -112,7 +112,7 @@ function connect(path: string): Database {
     return client;
   } catch (error) {
     client?.close();
-    throw explained(error, path);
+    throw withAdvice(error, path);
   }
 }
 
@@ -153,7 +153,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
 }
 
 /** Returns the error with a message that tells what to do next; an unknown error is returned unchanged. */
-function explained(error: unknown, path: string): unknown {
+function withAdvice(error: unknown, path: string): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
     return new MigrationError(
@@ -169,16 +169,16 @@ function explained(error: unknown, path: string): unknown {
     );
   }
   if (!(error instanceof NewerDatabaseError)) return error;
-  const fitting = upgradeBackups(path).find(isOurs);
+  const usable = upgradeBackups(path).find(isUsable);
   return new MigrationError(
-    fitting === undefined
+    usable === undefined
       ? `${error.message}. Start that version again, or go back to a backup made with this one: transcribe restore --replace FILE`
-      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore --replace ${fitting} --data-dir ${dirname(path)}`,
+      : `${error.message}. Start that version again, or go back to the copy made before the upgrade, without what came after: transcribe restore --replace ${usable} --data-dir ${dirname(path)}`,
     { cause: error },
   );
 }
 
-function isOurs(path: string): boolean {
+function isUsable(path: string): boolean {
   try {
     using database = new Database(path, { readonly: true });
     const state = databaseState(database);
@@ -189,7 +189,7 @@ function isOurs(path: string): boolean {
   }
 }
 
-function serverInTheWay({ root, databasePath }: DataDirectory): MigrationError {
+function olderServerError({ root, databasePath }: DataDirectory): MigrationError {
   using database = new Database(databasePath, { readonly: true });
   const { version } = databaseState(database);
   return new MigrationError(

@@ -78,7 +78,7 @@ function publisherHere(partial: string, target: string): Publisher {
 }
 
 /** Input that makes the child process rename the file. Any other input, or its end, makes it remove the file. */
-const order = "publish\n";
+const PUBLISH = "publish\n";
 
 function startPublisher(partial: string, target: string): Publisher {
   const child = Bun.spawn(ownCommand("__publish", partial, target), {
@@ -90,10 +90,10 @@ function startPublisher(partial: string, target: string): Publisher {
   });
   return {
     async publish() {
-      child.stdin.write(order);
+      child.stdin.write(PUBLISH);
       child.stdin.end();
       const [refusal] = await Promise.all([new Response(child.stdout).text(), child.exited]);
-      if (child.exitCode !== 0) throw new Error(refusal || "the process that was to name the file has gone");
+      if (child.exitCode !== 0) throw new Error(refusal || "the process that renames the file exited");
     },
     discard: () => void child.stdin.end(),
   };
@@ -101,9 +101,9 @@ function startPublisher(partial: string, target: string): Publisher {
 
 /** Runs the child process with the arguments `PARTIAL TARGET`, and exits. */
 export async function runPublish([partial = "", target = ""]: readonly string[]): Promise<never> {
-  const told = await new Response(Bun.stdin.stream()).text();
+  const input = await new Response(Bun.stdin.stream()).text();
   try {
-    if (told !== order) throw new Error("nobody asked for it");
+    if (input !== PUBLISH) throw new Error("the file was not published");
     rename(partial, target);
     process.exit(0);
   } catch (error) {

@@ -20,11 +20,11 @@ export function deferSync<T>(store: Store, write: () => T): T {
     return write();
   } finally {
     client.run("PRAGMA synchronous = FULL");
-    syncAside(client);
+    syncInBackground(client);
   }
 }
 
-function syncAside(client: Database): void {
+function syncInBackground(client: Database): void {
   if (client.filename === ":memory:") return;
   const isSyncing = syncing.has(client);
   syncing.set(client, isSyncing ? "again" : "once");
@@ -45,8 +45,8 @@ async function syncLog(client: Database): Promise<void> {
 }
 
 /** Maximum number of attempts while other connections read the log. */
-const mostTries = 100;
-const tryMilliseconds = 100;
+const MAX_ATTEMPTS = 100;
+const ATTEMPT_MILLISECONDS = 100;
 
 /**
  * Empties the database's write-ahead log, which still holds data that was overwritten in the database itself. Waits at
@@ -54,14 +54,14 @@ const tryMilliseconds = 100;
  * block the process.
  */
 export async function truncateLog({ $client: client }: Store): Promise<void> {
-  const waits = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
-  const isCut = () => {
+  const busyTimeout = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
+  const truncate = () => {
     client.run("PRAGMA busy_timeout = 0");
     try {
       return client.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()?.busy !== 1;
     } finally {
-      client.run(`PRAGMA busy_timeout = ${waits}`);
+      client.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     }
   };
-  for (let tries = 0; tries < mostTries && !isCut(); tries++) await sleep(tryMilliseconds);
+  for (let attempts = 0; attempts < MAX_ATTEMPTS && !truncate(); attempts++) await sleep(ATTEMPT_MILLISECONDS);
 }

@@ -1,10 +1,13 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createAccount, createKey, deleteAccount, readAudit, Usage } from "../../src/accounts/index.ts";
 import { Recordings, type Segment } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 const by = { actor: "operator", now: 1000 };
+
+// Thousands of rows take a second of processor time, and longer on a busy machine.
+setDefaultTimeout(20_000);
 
 test("an account larger than one batch is deleted completely, its keys first, and nothing of another account", async () => {
   const store = openDatabase(":memory:");

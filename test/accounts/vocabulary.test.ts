@@ -18,7 +18,7 @@ describe("a vocabulary", () => {
     // Decomposed, as file names on some systems are.
     ["Mu\u0308ller", "Müller"],
     ["<|endoftext|> [_EOT_]", "<|endoftext|> [_EOT_]"],
-  ])("%j is kept as %j", (given, kept) => {
+  ])("the vocabulary %j is stored as %j", (given, kept) => {
     expect(normalizeVocabulary(given)).toBe(kept);
   });
 
@@ -29,8 +29,8 @@ describe("a vocabulary", () => {
     ["a\u001b[31mb", "control characters"],
     ["a\u202eb", "control characters"],
     ["a\ud800b", "control characters"],
-    ["ab ".repeat(1500), "far too long"],
-  ])("a text is refused: %#", (given, why) => {
+    ["ab ".repeat(1500), "too long"],
+  ])("the vocabulary %j is refused (%s)", (given, why) => {
     expect(() => normalizeVocabulary(given)).toThrow(AccountsError);
     expect(() => normalizeVocabulary(given)).toThrow(why);
   });

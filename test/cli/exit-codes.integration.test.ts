@@ -31,7 +31,7 @@ describe("exit codes", () => {
     [2, ["audit", "--limit", "-1"], "-1"],
     [2, ["accounts", "list", "--config", "/no/such/file.toml"], "/no/such/file.toml"],
     [1, ["accounts", "create", "acme"], "already"],
-    [1, ["accounts", "create", "two words"], "can't be a name"],
+    [1, ["accounts", "create", "two words"], "is not a valid name"],
     [1, ["accounts", "set", "acme"], "--standing"],
     [1, ["accounts", "set", "nobody", "--priority", "1"], "transcribe accounts create nobody"],
     [1, ["accounts", "set", "acme", "--subscription", "soon"], "soon"],

@@ -77,7 +77,7 @@ describe.if(ready)("the CLI beside a running server", () => {
   test("what can't be done says why on standard error, without a stack, and exits with 1; a bad command line with 2", async () => {
     const cases: [number, string[], string][] = [
       [1, ["accounts", "create", "desk"], "there is an account named desk already"],
-      [1, ["accounts", "create", "a/b"], "can't be a name"],
+      [1, ["accounts", "create", "a/b"], "is not a valid name"],
       [1, ["keys", "create", "--account", "nobody"], "transcribe accounts create nobody"],
       [1, ["keys", "revoke", "unknown"], "transcribe keys list"],
       [5, ["submit", jfk, "--server", server.origin], "TRANSCRIBE_API_KEY"],

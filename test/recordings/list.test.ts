@@ -20,7 +20,7 @@ describe("a list of recordings", () => {
   if (first === undefined) throw new Error("there is no account");
   const workspaces = [null, ...["sales", "legal"].map((name) => createWorkspace(store, first, name, by).id)];
 
-  // Every mixture of account, workspace and state, some of them entered long after their ids were made.
+  // Every combination of account, workspace and state; some records are created long after their ids.
   for (let index = 0; index < 240; index++) {
     const id = newRecordingId(now);
     now += index % 7 === 0 ? 30 * minute : 0;

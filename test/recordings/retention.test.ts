@@ -20,7 +20,7 @@ describe("retention", () => {
     accountId = createAccount(store, "acme", { actor: "operator", now }).id;
   });
 
-  /** Enters recordings in every state, each with its audio, and lets ten days pass. */
+  /** Creates recordings in every state, each with its audio, ten days ago. */
   const enterAll = (directory: DataDirectory) => {
     const enter = (move: (id: string) => void) => {
       const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
@@ -120,7 +120,7 @@ describe("retention", () => {
     const endedAt = now;
     const stay = async (at: number, audioDays: number, completedDays: number) => {
       now = at;
-      // As a server does that starts at that time.
+      // A server that starts at that time does the same.
       const restarted = open();
       await applyRetention(restarted, directory, { audioDays, completedDays }, now);
       return [free, held].map((id) => [existsSync(directory.filesOf(id).upload), restarted.get(id) !== null]);

@@ -7,7 +7,7 @@ import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
-/** A backup that somebody worked on. */
+/** Creates a manipulated backup. */
 function changed(path: string, sql: string): string {
   openDatabase(path).$client.close();
   using database = new Database(path, { readwrite: true });
@@ -142,7 +142,7 @@ describe("a manipulated backup", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const backup = changed(join(parent.path, "backup.db"), "CREATE UNIQUE INDEX hidden_of_ours ON recordings (status)");
-    // SQLite makes none of that name, and takes it where a file has it. Both names are of the same length.
+    // SQLite refuses to create an index of that name but accepts it in a file. Both names have the same length.
     const bytes = readFileSync(backup, "latin1");
     writeFileSync(backup, bytes.replaceAll("hidden_of_ours", "sqlite_of_ours"), "latin1");
     expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");

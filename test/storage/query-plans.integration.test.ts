@@ -23,14 +23,14 @@ import {
   slowSteps,
 } from "../support/recorded-statements.ts";
 
-/** Tables that have a row, or many, for every recording there ever was. */
+/** Tables with one or more rows for each recording. */
 const growing = ["recordings", "segments", "kept_answers", "creates", "audio_usage"];
 
-/** The methods of a class, so that none is left out of what is looked at. */
+/** Returns the methods of a class, so that the check covers each. */
 const methodsOf = (of: { readonly prototype: object }) =>
   Object.getOwnPropertyNames(of.prototype).filter((name) => name !== "constructor");
 
-/** Does everything that the server does with its database, each method once at least. */
+/** Does everything that the server does with its database: calls each method at least once. */
 async function useAll(server: ApiServer): Promise<void> {
   const { store, recordings, usage } = server;
   const now = server.now();

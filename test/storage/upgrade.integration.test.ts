@@ -14,7 +14,7 @@ import { canMount, withSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { writeReleased } from "./released/index.ts";
 
-/** Makes a database look as one of a later version, which this one can't know. */
+/** Makes a database look like one of a later version. */
 function makeNewer(path: string): void {
   openDatabase(path).$client.close();
   using database = new Database(path, { readwrite: true });
@@ -59,7 +59,7 @@ describe("a command that meets an older database", () => {
     const upgraded: string[] = [];
     openDatabaseOf(directory, ({ fromVersion }) => upgraded.push(fromVersion)).$client.close();
     expect(upgraded).toEqual(["0.1.0"]);
-    // The lock was given back: a server can start.
+    // The lock was released: a server can start.
     directory.lock()();
   });
 

@@ -1,10 +1,10 @@
 /** Maximum number of concurrent downloads of one account, as the API contract states. */
-const MOST_PER_ACCOUNT = 2;
+const MAX_PER_ACCOUNT = 2;
 /**
  * Maximum number of concurrent downloads of all accounts. Each holds a connection, a file and some buffers. The second
  * half is for accounts without a download, so it takes 24 accounts to make another one wait.
  */
-const MOST_DOWNLOADS = 32;
+const MAX_DOWNLOADS = 32;
 
 interface Download {
   readonly recordingId: string;
@@ -12,14 +12,14 @@ interface Download {
 }
 
 /** Each account's waiting downloads, in order of arrival; the account whose turn is next comes first. */
-type Lines = Map<string, readonly Download[]>;
+type AccountQueues = Map<string, readonly Download[]>;
 
 /**
  * Queue of links that wait for their download. The account with fewer downloads goes first; accounts with equally many
  * are served round robin.
  */
 export class DownloadQueue {
-  readonly #waiting: Lines = new Map();
+  readonly #waiting: AccountQueues = new Map();
   readonly #running = new Map<string, number>();
   #total = 0;
 
@@ -29,15 +29,15 @@ export class DownloadQueue {
    */
   add(accountId: string, recordingId: string, run: () => Promise<void>): void {
     this.#waiting.set(accountId, [...(this.#waiting.get(accountId) ?? []), { recordingId, run }]);
-    this.#pump();
+    this.#startNext();
   }
 
   /** Returns the ids of waiting recordings, in the order in which they start if no other is added and none ends. */
   waiting(): string[] {
-    const [lines, running] = [new Map(this.#waiting), new Map(this.#running)];
+    const [queues, running] = [new Map(this.#waiting), new Map(this.#running)];
     const ids: string[] = [];
-    for (let account = nextAccount(lines, running); account !== null; account = nextAccount(lines, running)) {
-      ids.push(...takeTurn(lines, account).map(({ recordingId }) => recordingId));
+    for (let account = nextAccount(queues, running); account !== null; account = nextAccount(queues, running)) {
+      ids.push(...takeTurn(queues, account).map(({ recordingId }) => recordingId));
       running.set(account, (running.get(account) ?? 0) + 1);
     }
     return ids;
@@ -55,11 +55,11 @@ export class DownloadQueue {
     this.#waiting.clear();
   }
 
-  #pump(): void {
-    while (this.#total < MOST_DOWNLOADS) {
+  #startNext(): void {
+    while (this.#total < MAX_DOWNLOADS) {
       const accountId = nextAccount(this.#waiting, this.#running);
-      const most = this.#total < MOST_DOWNLOADS / 2 ? MOST_PER_ACCOUNT : 1;
-      if (accountId === null || (this.#running.get(accountId) ?? 0) >= most) return;
+      const limit = this.#total < MAX_DOWNLOADS / 2 ? MAX_PER_ACCOUNT : 1;
+      if (accountId === null || (this.#running.get(accountId) ?? 0) >= limit) return;
       for (const download of takeTurn(this.#waiting, accountId)) void this.#run(accountId, download);
     }
   }
@@ -68,7 +68,7 @@ export class DownloadQueue {
     this.#count(accountId, 1);
     await run();
     this.#count(accountId, -1);
-    this.#pump();
+    this.#startNext();
   }
 
   #count(accountId: string, change: 1 | -1): void {
@@ -80,18 +80,18 @@ export class DownloadQueue {
 }
 
 /** Returns the waiting account with the fewest running downloads; null if none waits. */
-function nextAccount(lines: Lines, running: ReadonlyMap<string, number>): string | null {
+function nextAccount(queues: AccountQueues, running: ReadonlyMap<string, number>): string | null {
   let next: string | null = null;
-  for (const accountId of lines.keys()) {
+  for (const accountId of queues.keys()) {
     if (next === null || (running.get(accountId) ?? 0) < (running.get(next) ?? 0)) next = accountId;
   }
   return next;
 }
 
 /** Removes an account's first download from the queue and moves the account behind all others. */
-function takeTurn(lines: Lines, accountId: string): readonly Download[] {
-  const [first, ...rest] = lines.get(accountId) ?? [];
-  lines.delete(accountId);
-  if (rest.length > 0) lines.set(accountId, rest);
+function takeTurn(queues: AccountQueues, accountId: string): readonly Download[] {
+  const [first, ...rest] = queues.get(accountId) ?? [];
+  queues.delete(accountId);
+  if (rest.length > 0) queues.set(accountId, rest);
   return first === undefined ? [] : [first];
 }

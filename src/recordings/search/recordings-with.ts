@@ -12,15 +12,15 @@ interface IndexedRecording {
 }
 
 /** Number of matching rows of a recording after which the scan skips the rest. */
-const rowsToStepOver = 200;
+const ROWS_BEFORE_SKIP = 200;
 /** Maximum number of rows scanned for one page, which takes some tens of milliseconds. */
-const mostRows = 50_000;
-const keptRows = 4;
+const MAX_ROWS = 50_000;
+const FIRST_ROWS = 4;
 
 const fromAbove = `SELECT rowid >> 21 AS number, rowid & 2097151 AS row FROM searchable_texts
   WHERE searchable_texts MATCH ? AND rowid < (? << 21) ORDER BY rowid DESC`;
 const ofOne = `SELECT rowid & 2097151 AS row FROM searchable_texts
-  WHERE searchable_texts MATCH ?1 AND rowid BETWEEN ?2 << 21 AND (?2 << 21) + 2097151 ORDER BY rowid LIMIT ${keptRows}`;
+  WHERE searchable_texts MATCH ?1 AND rowid BETWEEN ?2 << 21 AND (?2 << 21) + 2097151 ORDER BY rowid LIMIT ${FIRST_ROWS}`;
 
 interface Row {
   readonly number: number;
@@ -32,8 +32,8 @@ interface Row {
  * matching rows, it stops before the last recording.
  */
 export function* recordingsWith({ $client }: Store, query: SearchQuery, below: number): Generator<IndexedRecording> {
-  const { expression, hasBeginning } = query;
-  let gone = 0;
+  const { expression, hasPrefix } = query;
+  let scanned = 0;
   let from: number | null = below;
   while (from !== null) {
     using statement = $client.prepare<Row, [string, number]>(fromAbove);
@@ -46,13 +46,13 @@ export function* recordingsWith({ $client }: Store, query: SearchQuery, below: n
         current = null;
       }
       current ??= { number, rows: [], count: 0 };
-      current.rows = [...current.rows, row].slice(-keptRows);
+      current.rows = [...current.rows, row].slice(-FIRST_ROWS);
       current.count += 1;
-      gone += 1;
+      scanned += 1;
       // For a prefix, each statement merges all words that begin with it; other words are found at once. A new
       // statement is therefore cheap only without a prefix.
-      const isFull = !hasBeginning && current.count === rowsToStepOver;
-      if (isFull || gone === mostRows) {
+      const isFull = !hasPrefix && current.count === ROWS_BEFORE_SKIP;
+      if (isFull || scanned === MAX_ROWS) {
         from = number;
         break;
       }
@@ -61,7 +61,7 @@ export function* recordingsWith({ $client }: Store, query: SearchQuery, below: n
     const { number } = current;
     const firstRows = from === null ? current.rows.toReversed() : firstRowsOf($client, expression, number);
     yield { number, firstRows, isLast: from === null };
-    if (gone >= mostRows) return;
+    if (scanned >= MAX_ROWS) return;
   }
 }
 

@@ -6,11 +6,11 @@ import { indexedText } from "./search-query.ts";
 /**
  * Row of a recording's name. A recording has 2 ** 21 rows: its segments by their indexes, and its name in the last one.
  */
-export const nameRow = 2 ** 21 - 1;
+export const NAME_ROW = 2 ** 21 - 1;
 
 /** Number of texts indexed, or looked up, at once, which takes some milliseconds. */
-const textsAtOnce = 100;
-const recordingsAtOnce = 500;
+const TEXTS_AT_ONCE = 100;
+const RECORDINGS_AT_ONCE = 500;
 
 /**
  * The texts and names of ended recordings, in SQLite's full-text index. The component that offers the search adds
@@ -40,7 +40,7 @@ export class SearchIndex {
         const ids = this.#ended(status, beforeId);
         for (const id of this.#missing(ids)) await this.add(id, signal);
         beforeId = ids.at(-1);
-        if (ids.length < recordingsAtOnce) break;
+        if (ids.length < RECORDINGS_AT_ONCE) break;
         await yieldToEventLoop();
         signal.throwIfAborted();
       }
@@ -55,8 +55,8 @@ export class SearchIndex {
     const { recordings, searchableRecordings } = tables;
     const enter = (transaction: Writer) => {
       const isIt = eq(searchableRecordings.recordingId, recordingId);
-      const entered = transaction.select().from(searchableRecordings).where(isIt).get();
-      if (entered !== undefined) return entered.isWhole ? null : entered.number;
+      const existing = transaction.select().from(searchableRecordings).where(isIt).get();
+      if (existing !== undefined) return existing.isWhole ? null : existing.number;
       const ended = transaction
         .select({ createdAt: recordings.createdAt })
         .from(recordings)
@@ -70,7 +70,7 @@ export class SearchIndex {
         .get();
       if (ended === undefined) return null;
       // Recordings created in the same millisecond each get the next free number.
-      for (let number = ended.createdAt - numbersSince; ; number++) {
+      for (let number = ended.createdAt - NUMBER_ORIGIN; ; number++) {
         const row = transaction
           .insert(searchableRecordings)
           .values({ number, recordingId, isWhole: false })
@@ -110,11 +110,11 @@ export class SearchIndex {
         .from(segments)
         .where(and(eq(segments.recordingId, recordingId), gte(segments.index, (last?.row ?? -1) + 1)))
         .orderBy(asc(segments.index))
-        .limit(textsAtOnce)
+        .limit(TEXTS_AT_ONCE)
         .all();
       for (const { index, text } of some) put(index, text);
-      if (some.length === textsAtOnce) return true;
-      put(nameRow, recording.sourceName ?? recording.sourceUrl ?? "");
+      if (some.length === TEXTS_AT_ONCE) return true;
+      put(NAME_ROW, recording.sourceName ?? recording.sourceUrl ?? "");
       transaction
         .update(searchableRecordings)
         .set({ isWhole: true })
@@ -132,7 +132,7 @@ export class SearchIndex {
       .from(recordings)
       .where(and(eq(recordings.status, status), beforeId === undefined ? undefined : lt(recordings.id, beforeId)))
       .orderBy(desc(recordings.id))
-      .limit(recordingsAtOnce)
+      .limit(RECORDINGS_AT_ONCE)
       .all()
       .map(({ id }) => id);
   }
@@ -140,12 +140,12 @@ export class SearchIndex {
   #missing(ids: readonly string[]): string[] {
     if (ids.length === 0) return [];
     const { searchableRecordings } = tables;
-    const entered = this.#store
+    const existing = this.#store
       .select({ id: searchableRecordings.recordingId })
       .from(searchableRecordings)
       .where(and(inArray(searchableRecordings.recordingId, [...ids]), eq(searchableRecordings.isWhole, true)))
       .all();
-    const known = new Set(entered.map(({ id }) => id));
+    const known = new Set(existing.map(({ id }) => id));
     return ids.filter((id) => !known.has(id));
   }
 }
@@ -154,7 +154,7 @@ export class SearchIndex {
  * Origin of the numbers, which count milliseconds from 2020-01-01. With 21 more bits for the row, they fit SQLite's
  * integers for at least 69 years.
  */
-const numbersSince = Date.UTC(2020, 0, 1);
+const NUMBER_ORIGIN = Date.UTC(2020, 0, 1);
 
 /**
  * Removes up to `most` of a recording's rows from the index.
@@ -162,10 +162,10 @@ const numbersSince = Date.UTC(2020, 0, 1);
  */
 export function removeSearchable(writer: Writer, recordingId: string, most: number): boolean {
   const { searchableRecordings } = tables;
-  const entered = writer
+  const existing = writer
     .select({ number: searchableRecordings.number })
     .from(searchableRecordings)
     .where(eq(searchableRecordings.recordingId, recordingId))
     .get();
-  return entered !== undefined && removeSearchableRows(writer, entered.number, most);
+  return existing !== undefined && removeSearchableRows(writer, existing.number, most);
 }

@@ -12,18 +12,18 @@ export function indexedText(text: string): string {
   return foldText(text).text.replace(spacelessCharacter, " $& ");
 }
 
-/** Consecutive words; if `isBeginning` is set, the last one is a prefix. */
+/** Consecutive words; if `isPrefix` is set, the last one is a prefix. */
 interface Phrase {
   readonly words: readonly PlacedWord[];
-  readonly isBeginning: boolean;
+  readonly isPrefix: boolean;
 }
 
 /**
  * Minimum length of a prefix; fewer letters are searched as a whole word. For a prefix, the index merges the positions
  * of all words that begin with it.
  */
-const leastBeginning = 4;
-const mostPhrases = 12;
+const MIN_PREFIX_LETTERS = 4;
+const MAX_PHRASES = 12;
 
 /**
  * A search query: all of its words must be in one segment, in any order; words in quotation marks must be consecutive.
@@ -37,12 +37,12 @@ export class SearchQuery {
     // The last word may still be incomplete, unless the text ends with a space. If it ends with a quotation mark, the
     // part after it is empty.
     const isOpen = !/\s$/u.test(text);
-    const worded = phrases.map(wordsOf);
-    const last = worded.length - 1;
-    this.#phrases = worded
-      .map((words, place) => ({ words, isBeginning: isOpen && place === last && isLong(words.at(-1)) }))
+    const tokenized = phrases.map(wordsOf);
+    const last = tokenized.length - 1;
+    this.#phrases = tokenized
+      .map((words, place) => ({ words, isPrefix: isOpen && place === last && isLongEnough(words.at(-1)) }))
       .filter(({ words }) => words.length > 0)
-      .slice(0, mostPhrases);
+      .slice(0, MAX_PHRASES);
   }
 
   /** Whether the query has no words. */
@@ -51,13 +51,13 @@ export class SearchQuery {
   }
 
   /** Whether a word is searched as a prefix; the cost grows with the number of words that begin with it. */
-  get hasBeginning(): boolean {
-    return this.#phrases.some(({ isBeginning }) => isBeginning);
+  get hasPrefix(): boolean {
+    return this.#phrases.some(({ isPrefix }) => isPrefix);
   }
 
   /** The query in the syntax of SQLite's FTS5: strings of letters and digits only. */
   get expression(): string {
-    return this.#phrases.map(({ words, isBeginning }) => quoted(words) + (isBeginning ? "*" : "")).join(" ");
+    return this.#phrases.map(({ words, isPrefix }) => quoted(words) + (isPrefix ? "*" : "")).join(" ");
   }
 
   /** Returns the matches in a text, in order and without overlap. */
@@ -95,10 +95,10 @@ function wordsOf(text: string): PlacedWord[] {
   });
 }
 
-function fits({ words: sought, isBeginning }: Phrase, words: readonly PlacedWord[], from: number): boolean {
+function fits({ words: sought, isPrefix }: Phrase, words: readonly PlacedWord[], from: number): boolean {
   return sought.every(({ word }, place) => {
-    const said = words[from + place]?.word ?? "";
-    return isBeginning && place === sought.length - 1 ? said.startsWith(word) : said === word;
+    const candidate = words[from + place]?.word ?? "";
+    return isPrefix && place === sought.length - 1 ? candidate.startsWith(word) : candidate === word;
   });
 }
 
@@ -106,6 +106,6 @@ function quoted(words: readonly PlacedWord[]): string {
   return `"${words.map(({ word }) => word).join(" ")}"`;
 }
 
-function isLong(last: PlacedWord | undefined): boolean {
-  return [...(last?.word ?? "")].length >= leastBeginning;
+function isLongEnough(last: PlacedWord | undefined): boolean {
+  return [...(last?.word ?? "")].length >= MIN_PREFIX_LETTERS;
 }

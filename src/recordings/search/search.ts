@@ -2,7 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../../storage/index.ts";
 import type { Recording } from "../recordings.ts";
 import { recordingsWith } from "./recordings-with.ts";
-import { nameRow } from "./search-index.ts";
+import { NAME_ROW } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
 /** A recording that matches a search. */
@@ -29,10 +29,10 @@ interface SearchFilter {
 /**
  * Maximum number of recordings that one search examines, in some tens of milliseconds. The page may then not be full.
  */
-const mostRecordings = 1000;
-const segmentsPerRecording = 3;
+const MAX_EXAMINED = 1000;
+const SEGMENTS_PER_RECORDING = 3;
 /** A value above all numbers of recordings. */
-const noNumber = 2 ** 41;
+const ABOVE_ALL_NUMBERS = 2 ** 41;
 
 /**
  * Returns the matching recordings, newest first. Reads few segments, however many match: it skips the rest of a
@@ -47,17 +47,17 @@ export function searchRecordings(
   limit: number,
 ): SearchPage {
   const found: FoundRecording[] = [];
-  let looked = 0;
+  let examined = 0;
   let last: number | null = null;
-  for (const { number, firstRows, isLast } of recordingsWith(store, query, before ?? noNumber)) {
+  for (const { number, firstRows, isLast } of recordingsWith(store, query, before ?? ABOVE_ALL_NUMBERS)) {
     const recording = recordingOf(store, number, filter);
     if (recording !== null) {
-      const segments = firstRows.filter((row) => row !== nameRow);
-      const hasMoreSegments = segments.length > segmentsPerRecording;
-      found.push({ recording, segments: segments.slice(0, segmentsPerRecording), hasMoreSegments });
+      const segments = firstRows.filter((row) => row !== NAME_ROW);
+      const hasMoreSegments = segments.length > SEGMENTS_PER_RECORDING;
+      found.push({ recording, segments: segments.slice(0, SEGMENTS_PER_RECORDING), hasMoreSegments });
     }
     last = isLast ? null : number;
-    if (found.length === limit || ++looked === mostRecordings) break;
+    if (found.length === limit || ++examined === MAX_EXAMINED) break;
   }
   return { found, next: last };
 }

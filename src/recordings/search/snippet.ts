@@ -7,16 +7,16 @@ interface Snippet {
   readonly marks: TextSpan[];
 }
 
-const mostCharacters = 160;
+const MAX_CHARACTERS = 160;
 /** Number of characters shown before the first match. */
 const before = 50;
 
 /** Returns the part of a text around the first match, cut between words if possible. */
 export function snippetOf(text: string, marks: TextSpan[]): Snippet {
-  if (text.length <= mostCharacters) return { text, marks };
+  if (text.length <= MAX_CHARACTERS) return { text, marks };
   const first = marks[0]?.[0] ?? 0;
   const from = first <= before ? 0 : wordAfter(text, first - before, first);
-  const to = from + mostCharacters >= text.length ? text.length : wordBefore(text, from + mostCharacters, from);
+  const to = from + MAX_CHARACTERS >= text.length ? text.length : wordBefore(text, from + MAX_CHARACTERS, from);
   const head = from === 0 ? "" : "…";
   const shown = marks.filter(([begin, end]) => begin >= from && end <= to);
   return {
@@ -33,7 +33,7 @@ function wordAfter(text: string, at: number, most: number): number {
 
 function wordBefore(text: string, at: number, least: number): number {
   const space = text.slice(least, at).search(/\s+\S*$/u);
-  return space <= mostCharacters / 2 ? characterAt(text, at) : least + space;
+  return space <= MAX_CHARACTERS / 2 ? characterAt(text, at) : least + space;
 }
 
 /** Moves a position back if it lies between the two halves of a surrogate pair. */

@@ -145,10 +145,10 @@ function requireOwnValues(database: Database): void {
   for (const { column, rule } of rules) {
     const [table = "", name = ""] = column.split(".");
     if (!hasColumn(database, table, name)) continue;
-    const isGood = rule.replaceAll("?", `"${name}"`);
+    const isValid = rule.replaceAll("?", `"${name}"`);
     // GLOB and length() stop at a NUL character inside a text; instr() does not.
-    const isBad = `"${name}" IS NOT NULL AND NOT coalesce((${isGood}) AND instr("${name}", char(0)) = 0, 0)`;
-    if (database.query(`SELECT 1 FROM ${table} WHERE ${isBad} LIMIT 1`).get() === null) continue;
+    const isInvalid = `"${name}" IS NOT NULL AND NOT coalesce((${isValid}) AND instr("${name}", char(0)) = 0, 0)`;
+    if (database.query(`SELECT 1 FROM ${table} WHERE ${isInvalid} LIMIT 1`).get() === null) continue;
     throw new BackupError(`the backup has a ${column} that transcribe does not write: it was changed by others`);
   }
   if (database.query("PRAGMA foreign_key_check").get() !== null) {

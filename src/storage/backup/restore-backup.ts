@@ -23,8 +23,8 @@ import { checkBackup } from "./check-backup.ts";
 import { BackupError, copyDatabase } from "./copy-database.ts";
 
 /** Entries that a data directory may contain although nothing was recorded in it. */
-const harmless = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
-const emptyFolders = new Set(["uploads", "work", "listening"]);
+const HARMLESS_ENTRIES = new Set(["lost+found", "server.lock", "runtime", "models", "state", "backups", "incoming"]);
+const FOLDERS_ALLOWED_EMPTY = new Set(["uploads", "work", "listening"]);
 
 /**
  * Returns the first entry of a data directory that a restore would have to replace or that is not ours; null when there
@@ -33,8 +33,8 @@ const emptyFolders = new Set(["uploads", "work", "listening"]);
 export function entryBlockingRestore(paths: DataPaths): string | null {
   if (!existsSync(paths.root)) return null;
   for (const name of readdirSync(paths.root)) {
-    if (harmless.has(name)) continue;
-    if (emptyFolders.has(name) && readdirSync(join(paths.root, name)).length === 0) continue;
+    if (HARMLESS_ENTRIES.has(name)) continue;
+    if (FOLDERS_ALLOWED_EMPTY.has(name) && readdirSync(join(paths.root, name)).length === 0) continue;
     return name;
   }
   return null;
@@ -99,10 +99,10 @@ export function restoreDatabase(
   // The next start removes this file if the restore is interrupted.
   const incoming = join(directory.incoming, "transcribe.db");
   rmSync(incoming, { force: true });
-  copyDatabase(file, incoming, forgetWork);
+  copyDatabase(file, incoming, removeTransientRows);
   try {
     before();
-    const replaced = setAside(databasePath, now);
+    const replaced = moveAside(databasePath, now);
     renameSync(incoming, databasePath);
     syncDirectoryNow(root);
     directory.removeDerived();
@@ -116,7 +116,7 @@ export function restoreDatabase(
 }
 
 /** Removes data that must not return with a backup. */
-function forgetWork(copy: Database): void {
+function removeTransientRows(copy: Database): void {
   // Checkpoints refer to files in work/ that belong to another database.
   copy.run("DELETE FROM checkpoints");
   // Console sessions of that time, or sessions planted in the backup, must not give access.
@@ -141,9 +141,9 @@ function hasTable(database: Database, name: string): boolean {
  * Copies the database to the backups and moves its `-wal` and `-shm` files there, so that they cannot mix with the next
  * database.
  */
-function setAside(databasePath: string, now: number): string | null {
+function moveAside(databasePath: string, now: number): string | null {
   if (statSync(databasePath, { throwIfNoEntry: false }) === undefined) return null;
-  const target = newBackupPath(databasePath, "replaced", foldIn(databasePath), now);
+  const target = newBackupPath(databasePath, "replaced", mergeLog(databasePath), now);
   const partial = `${target}.partial`;
   copyFileSync(databasePath, partial, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   chmodSync(partial, 0o600);
@@ -162,7 +162,7 @@ function setAside(databasePath: string, now: number): string | null {
  * Merges the write-ahead log into the database if it can be read.
  * @returns the version that last used it, or `damaged`
  */
-function foldIn(databasePath: string): string {
+function mergeLog(databasePath: string): string {
   try {
     using database = new Database(databasePath, { readwrite: true });
     database.run("PRAGMA busy_timeout = 10000");

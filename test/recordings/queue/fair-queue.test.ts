@@ -7,7 +7,7 @@ interface Waiting {
   /** Account and number: `a1`. */
   readonly id: string;
   readonly sinceMinute: number;
-  /** Unless it has waited ever since it was created. */
+  /** Default: it has waited since its creation. */
   readonly createdAtMinute?: number;
   readonly resumed?: boolean;
 }
@@ -15,10 +15,10 @@ interface Waiting {
 interface Scene {
   readonly waiting: readonly Waiting[];
   readonly priorities?: Readonly<Record<string, number>>;
-  /** Accounts of what runs when the first slot gets free; each that is taken then runs too. */
+  /** Accounts of the recordings that run when the first slot becomes free. Each recording that starts runs too. */
   readonly running?: readonly string[];
   readonly atMinute?: number;
-  /** More than anybody takes unless said. */
+  /** Default: more than are needed. */
   readonly slots?: number;
 }
 
@@ -48,29 +48,29 @@ function orderOf({ waiting, priorities = {}, running = [], atMinute = 1, slots =
   return order;
 }
 
-/** All of them waiting since minute 0, one second apart. */
+/** Recordings that have waited since minute 0, one second apart. */
 const inOrder = (...ids: string[]) => ids.map((id, at) => ({ id, sinceMinute: at / 60 }));
 
 describe("the order of the queue", () => {
   const scenes: [string, Scene, string[]][] = [
     ["first come, first served", { waiting: inOrder("a1", "b1", "c1") }, ["a1", "b1", "c1"]],
     [
-      "one account's own in their order",
+      "recordings of one account in the order of their creation",
       { waiting: [...inOrder("a1", "a2", "a3")].reverse(), running: ["b"] },
       ["a1", "a2", "a3"],
     ],
     [
-      "accounts take turns, though one came with many first",
+      "accounts are served round robin, even if one sent many first",
       { waiting: inOrder("a1", "a2", "a3", "b1", "c1") },
       ["a1", "b1", "c1", "a2", "a3"],
     ],
     [
-      "the account with fewer running goes first",
+      "the account with fewer running recordings goes first",
       { waiting: inOrder("a1", "b1"), running: ["a", "a", "b"] },
       ["b1", "a1"],
     ],
     [
-      "the account with the higher priority goes before all of it",
+      "all recordings of the account with the higher priority go first",
       { waiting: inOrder("a1", "b1", "b2", "b3"), priorities: { b: 1 }, running: ["b", "b"] },
       ["b1", "b2", "b3", "a1"],
     ],
@@ -80,7 +80,7 @@ describe("the order of the queue", () => {
       ["b1", "c1", "a1"],
     ],
     [
-      "what had begun before a restart goes before any priority",
+      "a recording that had started before a restart goes before any priority",
       {
         waiting: [...inOrder("a1", "b1"), { id: "c1", sinceMinute: 5, resumed: true }],
         priorities: { a: 9, c: -9 },
@@ -93,7 +93,7 @@ describe("the order of the queue", () => {
       ["a1", "b1", "a2"],
     ],
     [
-      "ten minutes of waiting make up for a step of priority, and never for a fair share",
+      "ten minutes of waiting make up for a step of priority, but never for a fair share",
       {
         waiting: [
           { id: "a1", sinceMinute: 0 },
@@ -106,7 +106,7 @@ describe("the order of the queue", () => {
       ["b1", "a1"],
     ],
     [
-      "a second before the tenth minute it has gained nothing",
+      "a second before the tenth minute a recording has gained nothing",
       {
         waiting: [
           { id: "a1", sinceMinute: 1 / 60 },
@@ -118,7 +118,7 @@ describe("the order of the queue", () => {
       ["b1", "a1"],
     ],
     [
-      "after ten minutes it goes before what came later with one step more, with as many running",
+      "after ten minutes a recording goes before a later one with one step more and as many running",
       {
         waiting: [
           { id: "b1", sinceMinute: 10 },
@@ -131,12 +131,12 @@ describe("the order of the queue", () => {
       ["a1", "b1"],
     ],
     [
-      "hours of waiting give an account with many no more than its share",
+      "hours of waiting give an account with many recordings no more than its share",
       { waiting: [...inOrder("a1", "a2", "a3"), { id: "b1", sinceMinute: 300 }], running: ["a", "a"], atMinute: 301 },
       ["b1", "a1", "a2", "a3"],
     ],
     [
-      "an account that would hold the last slot comes after all others, whatever its priority and what it had begun",
+      "an account that would hold the last slot comes after all others",
       {
         waiting: [{ id: "a1", sinceMinute: 0, resumed: true }, ...inOrder("a2", "b1", "c1")],
         priorities: { a: 9 },
@@ -146,12 +146,12 @@ describe("the order of the queue", () => {
       ["b1", "c1", "a1", "a2"],
     ],
     [
-      "with a single slot accounts take turns",
+      "a single slot serves accounts round robin",
       { waiting: inOrder("a1", "a2", "b1", "b2", "c1"), slots: 1 },
       ["a1", "b1", "c1", "a2", "b2"],
     ],
     [
-      "one that was suspended goes before what its account sent later, and not before others' for its age",
+      "a suspended recording goes before later ones of its account, but not before other accounts' for its age",
       {
         waiting: [
           { id: "a1", sinceMinute: 100, createdAtMinute: 0 },

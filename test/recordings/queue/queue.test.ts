@@ -9,7 +9,7 @@ const now = Date.now;
 const onFault = (_id: string, error: unknown) => {
   throw error;
 };
-/** Of a queue that has no links. */
+/** The download of a queue without links. */
 const fetch = (): never => {
   throw new Error("there is no link");
 };
@@ -297,7 +297,7 @@ describe("the queue", () => {
     expect(reasons).toEqual([expect.objectContaining({ name: "SuspendError", graceMilliseconds: 16 })]);
   });
 
-  /** A queue whose recordings run until they are told to stop or are in `finished`. */
+  /** A queue whose recordings run until they are aborted or are in `finished`. */
   const startQueue = (slots: number, priorities: Readonly<Record<string, number>> = {}, watchMilliseconds = 5) => {
     const started: string[] = [];
     const finished = new Set<string>();
@@ -322,7 +322,7 @@ describe("the queue", () => {
     const [a1 = "", a2 = "", a3 = ""] = [create(), create(), create()];
     const b1 = create(other);
     const c1 = create(urgent);
-    // The watch would suspend a2 for b2, sometimes before c1 ends: a slot more, and a3 in it.
+    // The periodic check would suspend a2 for b2, sometimes before c1 ends. One more slot, with a3 in it, avoids that.
     const { queue, started, finished } = startQueue(3, { [urgent]: 1 }, 3_600_000);
     queue.recover();
     while (started.length < 3) await Bun.sleep(1);

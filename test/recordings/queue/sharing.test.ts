@@ -6,20 +6,20 @@ import { newRecording } from "../../support/new-recording.ts";
 
 type Work = ConstructorParameters<typeof RecordingQueue>[0]["process"];
 
-/** A queue over a real database, whose work on a recording goes on until the test ends it. */
+/** A queue over a real database, which processes a recording until the test ends it. */
 class Scene {
   readonly store: Store = openDatabase(":memory:");
   #milliseconds = 0;
-  /** No two recordings are created at the same time. */
+  /** A clock that advances, so that no two recordings are created at the same time. */
   readonly now = () => this.minutes * 60_000 + ++this.#milliseconds;
   readonly recordings = new Recordings(this.store, this.now);
   readonly accounts = new Map<string, string>();
   readonly priorities: Record<string, number> = {};
   minutes = 0;
-  /** Names of recordings that hold a slot, or that are downloaded. */
+  /** Names of recordings that hold a slot or are being downloaded. */
   readonly processing = new Set<string>();
   readonly fetching = new Set<string>();
-  /** What happened, in order: `begins a1`, `suspended a1`, `ends a1`. */
+  /** Events in order: `begins a1`, `suspended a1`, `ends a1`. */
   readonly events: string[] = [];
   readonly #names = new Map<string, string>();
   readonly #ends = new Map<string, () => void>();
@@ -70,7 +70,7 @@ class Scene {
     this.#queue.recover();
   }
 
-  /** Sends a recording: the account's letter and a number; `link` for one that is not downloaded yet. */
+  /** Creates a recording named by its account's letter and a number; `link` for one that is not downloaded yet. */
   send(name: string, link = false): void {
     const letter = name.charAt(0);
     const account = this.accounts.get(letter) ?? createAccount(this.store, letter, { actor: "operator", now: 1 }).id;
@@ -101,12 +101,12 @@ class Scene {
     while (!holds()) await Bun.sleep(1);
   }
 
-  /** Waits until these and no others hold a slot. */
+  /** Waits until exactly these recordings hold a slot. */
   processed(...names: string[]): Promise<void> {
     return this.until(() => [...this.processing].toSorted().join() === names.toSorted().join());
   }
 
-  /** Looks several times whether the slots stay as they are. */
+  /** Checks several times that the slots do not change. */
   async stays(...names: string[]): Promise<void> {
     const before = [...this.events];
     for (let look = 0; look < 10; look++) await Bun.sleep(3);
@@ -237,7 +237,7 @@ describe("a suspended recording whose operation takes long", () => {
         const { reason } = signal;
         if (!(reason instanceof SuspendError)) return stopped.resolve({ waitsFor: "slot" });
         if (reason.graceMilliseconds < 60_000) return;
-        // What the worker has begun ends with the grace time.
+        // The operation in progress ends with the grace time.
         reason.graceEnded.addEventListener("abort", () => {
           hurried.push(id);
           stopped.resolve({ waitsFor: "slot" });
@@ -290,7 +290,7 @@ describe("links", () => {
     const many = Array.from({ length: 10 }, (_, index) => String.fromCharCode(97 + index));
     for (const account of many) for (const number of [1, 2, 3, 4, 5]) scene.send(`${account}${number}`, true);
     for (const account of many) expect([...scene.fetching]).toContain(`${account}1`);
-    // Two of each while there are many places; then first ones alone.
+    // Two of each account while half of the downloads are free; then one.
     expect(scene.fetching.size).toBe(18);
     for (const account of ["x", "y", "z"]) {
       scene.send(`${account}1`, true);

@@ -57,7 +57,7 @@ describe("a search query", () => {
       const found = search.all(query.expression).map(({ row }) => row);
       const marked = texts.flatMap((each, row) => (query.marksIn(each).length > 0 ? [row] : []));
       for (const row of found) expect(marked).toContain(row);
-      // Of several words each is marked where it stands, and all are found together.
+      // Each of several words is marked at its position; together they must be in one text.
       const isOne = !query.expression.includes('" "');
       if (isOne) expect([text, found]).toEqual([text, marked]);
     }

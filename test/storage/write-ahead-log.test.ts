@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { deferSync, openDatabase, type Store } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** SQLite's numbers. */
+/** Values of PRAGMA synchronous. */
 const [normal, full] = [1, 2];
 
 const waitsOf = ({ $client }: Store) =>
