@@ -99,8 +99,8 @@ export function timeLineFilters(
   // When a track's format changes (rate, channels), ffmpeg recreates the filters with empty registers while the clock
   // continues. Therefore only a gap at the track's start may be measured against 0.
   const isFirst = start === null ? "0" : `lt(T,${start.trackSeconds + FIRST_FRAME_SECONDS})`;
-  // Registers, initially 0, times in units of TB. 0: end of the samples so far. 1: offset of the clock. 2: whether there
-  // were samples before. 3: gap before the current samples. 4: whether the gap is filled. 5: start of these samples.
+  // Registers, initially 0, times in units of TB. 0: end of the samples so far. 1: offset of the clock. 2: whether
+  // there were samples before. 3: gap before these samples. 4: whether the gap is filled. 5: start of these samples.
   const moved = [
     `if(ld(2),0,st(1,-(${start?.fileSeconds ?? 0})/TB))`,
     "st(3,PTS+ld(1)-ld(0))",

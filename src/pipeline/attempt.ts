@@ -14,8 +14,8 @@ type Attempt = () => Promise<Outcome | "completed">;
 type End = "completed" | "cancelled" | Failure;
 
 /**
- * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is suspended because the
- * signal was aborted while it is open, or waits because the machine cannot work now.
+ * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is suspended because
+ * the signal was aborted while it is open, or waits because the machine cannot work now.
  * @throws errors that neither the recording nor the machine caused
  */
 export async function attempt(

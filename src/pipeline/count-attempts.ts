@@ -149,8 +149,8 @@ class StoredAttempts implements Disposable {
 }
 
 /**
- * Creates the abort signal of one operation. If the recording is suspended after the worker has started the operation, it
- * is aborted only after the grace time; before that, no work can be lost.
+ * Creates the abort signal of one operation. If the recording is suspended after the worker has started the operation,
+ * the signal is aborted only after the grace time; before that, no work can be lost.
  */
 function operationSignal(recordingSignal: AbortSignal) {
   const controller = new AbortController();

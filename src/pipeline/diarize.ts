@@ -4,7 +4,7 @@ import { forEachMissingBlock, type TrackContext } from "./tracks.ts";
 
 const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
 
-/** Runs the step `diarize`: returns the speakers' turns over a whole track, in order. Turns overlap where speakers do. */
+/** Runs the step `diarize`: returns the speakers' turns of a track, in order. Turns overlap where speakers do. */
 export async function diarize(context: TrackContext): Promise<readonly Turn[]> {
   const { area, engine, signal, checkpoints } = context;
   const finished = checkpoints.read("turns", 0, turnsSchema);

@@ -10,8 +10,8 @@ import { transcript } from "./transcript.ts";
 
 /**
  * Processes a recording whose file is stored, from its last checkpoint: decode → detect → transcribe → diarize →
- * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is suspended. If the
- * disk is full, or the machine cannot work for another reason, it waits and is retried.
+ * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is suspended. If
+ * the disk is full, or the machine cannot work for another reason, it waits and is retried.
  * @throws errors that neither the recording nor the machine caused
  */
 export function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {

@@ -9,8 +9,8 @@ const SHORT_PAUSE_SECONDS = 0.7;
 const STOP_PAUSE_SECONDS = 0.35;
 
 /**
- * Bounds of a comfortable segment, in seconds. Shorter segments than `FLASH_SECONDS` disappear too fast to read; a split
- * is preferred above `COMFORTABLE_SECONDS`, and even more above `LONG_SECONDS`.
+ * Bounds of a comfortable segment, in seconds. Segments below `FLASH_SECONDS` disappear too fast to read; a split is
+ * preferred above `COMFORTABLE_SECONDS`, and even more above `LONG_SECONDS`.
  */
 const FLASH_SECONDS = 1.6;
 const COMFORTABLE_SECONDS = 8;

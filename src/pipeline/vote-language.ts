@@ -71,7 +71,7 @@ function spread(speech: readonly TrackChunk[]): TrackChunk[] {
   return spreadOrder(speech.length).map((index) => speech[index] as TrackChunk);
 }
 
-/** Returns the fragments after a chunk's first long silence. For the whole, the recognizer detects its first language. */
+/** Returns the fragments after a chunk's first long silence; of the whole, only the first language is detected. */
 function laterFragments({ area, chunk }: TrackChunk): TrackChunk[] {
   const [, ...later] = transcribedSpans(chunk);
   return later.map((piece) => ({ area, chunk: clipChunk(chunk, piece) }));

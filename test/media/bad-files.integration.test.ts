@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { corpusPath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { corpusFiles } from "./bad-files/corpus-files.ts";
-import { type End, lookAtAll } from "./bad-files/look-at.ts";
+import { type End, examineAll } from "./bad-files/examine.ts";
 import { mutate } from "./bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "./bad-files/playlists.ts";
 import { setLures } from "./bad-files/set-lures.ts";
@@ -13,36 +13,36 @@ import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
 
 const ready = available(FFMPEG, "tests of bad files");
 const maxSeconds = 1800;
-/** scripts/endurance hostile takes 2,000, and all that can lie in an AVI. */
+/** scripts/endurance hostile uses 2,000, and all variants of AVI files. */
 const mutatedFiles = 40;
 const everyNthAvi = 3;
 
-describe.if(ready)("bad files come to an honest end", () => {
-  test("those that are built to cost, to mislead or to confuse", async () => {
+describe.if(ready)("bad files end with a true result", () => {
+  test("a file that is built to cost, mislead or confuse is refused, fails or decodes within its limits", async () => {
     await inFolder(async (folder) => {
       const files = specialFiles(folder);
       const wrong: [string, End][] = [];
       const bytes = Object.entries(files).map(([name, file]): [string, () => Uint8Array] => [name, file.bytes]);
-      await lookAtAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
+      await examineAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
         if (unexpected(end, files[name]?.expected)) wrong.push([name, end]);
       });
       expect(wrong).toEqual([]);
     });
   }, 120_000);
 
-  test("a video cut off at every kilobyte: what is there, never more", async () => {
+  test("a truncated video gives the audio that is present, never more", async () => {
     await inFolder(async (folder) => {
       const files = Object.entries(await truncatedMp4s(folder));
       const ends = new Map<string, End>();
       const bytes = files.map(([name, made]): [string, () => Uint8Array] => [name, () => made]);
-      await lookAtAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => ends.set(name, end));
+      await examineAll(bytes, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => ends.set(name, end));
       expect(files.length).toBeGreaterThan(20);
       let longest = 0;
       for (const [name] of files) {
         const end = ends.get(name);
         expect([name, end?.kind]).toEqual([name, name.includes("before") ? expect.any(String) : "refused"]);
         if (end?.kind !== "decoded") continue;
-        // A longer piece never gives less.
+        // A longer part never gives less.
         expect([name, end.seconds >= longest && end.seconds < 2.2]).toEqual([name, true]);
         longest = end.seconds;
       }
@@ -51,7 +51,7 @@ describe.if(ready)("bad files come to an honest end", () => {
   }, 120_000);
 
   test.if(available(corpusPath("formats"), "the test of mutated files"))(
-    `${mutatedFiles} of the corpus, damaged at random`,
+    `each of ${mutatedFiles} randomly damaged files is refused, fails or decodes within its limits`,
     async () => {
       await inFolder(async (folder) => {
         const originals = corpusFiles();
@@ -62,7 +62,7 @@ describe.if(ready)("bad files come to an honest end", () => {
         });
         const kinds = { refused: 0, decoded: 0, failed: 0 };
         const wrong: [string, End][] = [];
-        await lookAtAll(files, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
+        await examineAll(files, folder, { ffmpegPath: FFMPEG, maxSeconds }, (name, end) => {
           kinds[end.kind] += 1;
           if (end.kind === "failed" && end.fault !== "recording_too_long") wrong.push([name, end]);
         });
@@ -77,7 +77,7 @@ describe.if(ready)("bad files come to an honest end", () => {
 });
 
 describe.if(ready && canTrace)("a file that names other files and addresses", () => {
-  test("has nothing opened but itself, whatever it looks like", async () => {
+  test("makes ffmpeg open no other file or address", async () => {
     await inFolder(async (folder) => {
       using lures = await setLures(folder);
       await using traced = await traceFfmpeg(FFMPEG, folder);
@@ -88,7 +88,7 @@ describe.if(ready && canTrace)("a file that names other files and addresses", ()
         name,
         () => file,
       ]);
-      await lookAtAll(bytes, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end) => {
+      await examineAll(bytes, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end) => {
         const isRight = name in bare ? end.kind === "refused" : end.kind === "decoded" && Math.round(end.seconds) === 1;
         if (!isRight) wrong.push([name, end]);
       });

@@ -17,7 +17,7 @@ const limits = { memoryBytes: 1 << 30, cpuSeconds: 10, outputBytes: 1_000_000 };
 const nobody = 65_534;
 const asNobody = ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups", "--"];
 const isRoot = getuid?.() === 0;
-/** Root and all others are confined in different ways. */
+/** Root and other users are confined in different ways. */
 const users: readonly (readonly [string, readonly string[]])[] = isRoot
   ? [
       ["root", []],
@@ -25,14 +25,14 @@ const users: readonly (readonly [string, readonly string[]])[] = isRoot
     ]
   : [["this user", []]];
 
-/** An attempt, what it takes to refuse it, and whether it succeeds without confinement: then the attempt is a real one. */
+/** An attempt, the part of the confinement that refuses it, and whether it succeeds without confinement. */
 interface Attempt {
   readonly attempt: string;
   readonly refusedBy: "landlock" | "seccomp" | "either";
   readonly succeedsOtherwise: boolean;
 }
 
-describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,", (_, prefix) => {
+describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run as %s,", (_, prefix) => {
   using place = temporaryDirectory();
   const path = (name: string) => join(place.path, name);
   let victim: Bun.Subprocess;
@@ -103,7 +103,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
     { attempt: `remove=${path("database")}`, refusedBy: "either", succeedsOtherwise: true },
   ];
 
-  test("can do none of these, of which each that needs no privilege can be done without the confinement", async () => {
+  test("is refused every attempt, of which the unprivileged ones succeed without confinement", async () => {
     const { landlock, seccomp } = await active();
     const holds = { landlock: landlock > 0, seccomp, either: landlock > 0 || seccomp };
     const refused = attempts.filter(({ refusedBy }) => holds[refusedBy]);
@@ -120,7 +120,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
     for (const name of ["database", "input"]) writeFileSync(path(name), name);
   });
 
-  test("has its input to read, its output to read and write, and nothing that the server had open", async () => {
+  test("can read its input, read and write its output, and use no file that the server has open", async () => {
     const descriptors = Array.from({ length: 20 }, (_unused, index) => `inherited=${index + 3}`);
     const [input, read, write, ...inherited] = await confined(
       ...[`read=${path("input")}`, `read=${path("output")}`, `write=${path("output")}`, ...descriptors],
@@ -130,7 +130,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
     expect(inherited).toHaveLength(descriptors.length);
   });
 
-  test("has its limits, and as many threads as it may where they can be counted", async () => {
+  test("has its resource limits, and a limit of threads where the system has one", async () => {
     const [threads = "", ...rest] = await confined("threads", "limits");
     expect(rest).toEqual([
       "limit memory 1073741824",
@@ -145,7 +145,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
     else console.warn("skipped: the limit of threads is not active here");
   });
 
-  test("has no capability to gain, and a namespace without a network where there is one", async () => {
+  test("can gain no capability, and has a namespace without a network where available", async () => {
     const { seccomp, networkNamespace } = await active();
     const command = confinedCommand([path("ffmpeg"), "process", "wait"], limits, {
       inputPath: path("input"),
@@ -158,7 +158,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
       const field = (name: string) => new RegExp(`^${name}:\\s*(\\S+)`, "m").exec(status)?.[1];
       expect(field("NoNewPrivs")).toBe("1");
       expect(field("Seccomp")).toBe(seccomp ? "2" : "0");
-      // Root keeps CAP_DAC_OVERRIDE: what it decodes belongs to the service's user.
+      // Root keeps CAP_DAC_OVERRIDE, because the recordings belong to the service's user.
       for (const set of ["CapEff", "CapPrm"]) {
         expect(Number.parseInt(field(set) ?? "", 16) & ~(prefix.length === 0 && isRoot ? 2 : 0)).toBe(0);
       }
@@ -171,7 +171,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
     await child.exited;
   });
 
-  test("starts only when it is told to, and ends where the server is gone before", async () => {
+  test("starts only after a line from the server, and ends if the server is gone before", async () => {
     const command = confinedCommand([path("ffmpeg"), "process"], limits, {
       inputPath: path("input"),
       outputPaths: [path("never")],
@@ -184,7 +184,7 @@ describe.if(ready).each(users)("ffmpeg, taken over by a recording and run as %s,
 });
 
 describe.if(ready)("a run of ffmpeg", () => {
-  test("is confined, told nothing of the server's environment, and yields the processor", async () => {
+  test("is confined, gets nothing of the server's environment, and has a lower priority", async () => {
     await inFolder(async (folder) => {
       const source = join(import.meta.dir, "trespasser.cpp");
       Bun.spawnSync([compiler ?? "", "-std=c++17", "-static", "-pthread", "-o", join(folder, "ffmpeg"), source]);
@@ -215,7 +215,7 @@ describe.if(ready)("a run of ffmpeg", () => {
     });
   });
 
-  test("that prints without end is stopped", async () => {
+  test("that prints endlessly is stopped", async () => {
     await inFolder(async (folder) => {
       await Bun.write(join(folder, "input"), "sound");
       const end = await runFfmpeg({
@@ -231,7 +231,7 @@ describe.if(ready)("a run of ffmpeg", () => {
   const canConfine = confinement !== null && confinement.landlock > 0 && confinement.seccomp;
   if (!canConfine) console.warn("skipped: what ffmpeg itself can open, this kernel does not confine it whole");
 
-  test.if(canConfine)("can't be made to read another recording or an address, nor to write another file", async () => {
+  test.if(canConfine)("cannot read another recording or an address, nor write another file", async () => {
     await inFolder(async (folder) => {
       const [input, other, output] = ["input.wav", "other.wav", "output.wav"].map((name) => join(folder, name));
       for (const path of [input, other]) makeWithFfmpeg(...lavfi("sine=duration=1"), path ?? "");
@@ -259,7 +259,7 @@ describe.if(ready)("a run of ffmpeg", () => {
     });
   });
 
-  test("without the program that confines it fails", async () => {
+  test("fails without the confining program", async () => {
     await inFolder(async (folder) => {
       copyFileSync(FFMPEG, join(folder, "ffmpeg"));
       const run = runFfmpeg({

@@ -17,7 +17,7 @@ const entries = ready
   ? Value.Parse(Type.Array(ManifestEntry), await Bun.file(join(SHARED_AUDIO, "manifest.json")).json())
   : [];
 
-/** What probe and decode decide of the answer that the API must give in the end. */
+/** The part of the API's final answer that probing and decoding determine. */
 const DECODED_LENGTH: Record<string, (seconds: number, claimed: number | null) => void> = {
   completed: (seconds, claimed) => expect(Math.abs(seconds - (claimed ?? 0))).toBeLessThan(0.45),
   "completed with what can be decoded": (seconds) => expect(seconds).toBeWithin(4, 5),
@@ -25,12 +25,12 @@ const DECODED_LENGTH: Record<string, (seconds: number, claimed: number | null) =
   "failed no_speech": () => {},
 };
 
-describe("every file of the corpus ends as its answer says, under the name of a stored upload", () => {
+describe("every file of the corpus ends with its expected answer, under the name of a stored upload", () => {
   for (const entry of entries) {
     const answer = entry.answer ?? (entry.path.startsWith("formats/") ? undefined : "completed");
     test(`${entry.path}: ${answer}`, async () => {
       await inFolder(async (folder) => {
-        // Uploads are stored without an extension, so what decides must be in the bytes.
+        // Uploads are stored without an extension, so only the bytes count.
         const stored = join(folder, "upload");
         await copyFile(join(SHARED_AUDIO, entry.path), stored);
         const probed = await probeRecording(FFMPEG, stored);
@@ -54,7 +54,7 @@ describe("every file of the corpus ends as its answer says, under the name of a 
 describe.if(ready)("particular files of the corpus", () => {
   const file = (name: string) => join(SHARED_AUDIO, "formats", name);
 
-  test("a header without samples is taken, and decodes to nothing", async () => {
+  test("a header without samples is accepted and decodes to nothing", async () => {
     await inFolder(async (folder) => {
       const inputPath = file("bad-header-only.wav");
       expect(await probeRecording(FFMPEG, inputPath)).toMatchObject({ ok: true, durationSeconds: 0 });
@@ -65,7 +65,7 @@ describe.if(ready)("particular files of the corpus", () => {
     });
   });
 
-  test("a playlist is called a playlist, whatever it is named", async () => {
+  test("a playlist is refused as a playlist, whatever its name", async () => {
     for (const name of ["playlist.m3u", "playlist.pls", "playlist-hls.m3u8", "playlist-hls-localfile-renamed.mp3"]) {
       expect(await probeRecording(FFMPEG, file(name))).toEqual({
         ok: false,
@@ -74,14 +74,14 @@ describe.if(ready)("particular files of the corpus", () => {
     }
   });
 
-  test("a video without sound is told that it has no audio track", async () => {
+  test("a video without audio is refused because it has no audio track", async () => {
     expect(await probeRecording(FFMPEG, file("bad-video-without-audio.mp4"))).toEqual({
       ok: false,
       reason: "The file has no audio track.",
     });
   });
 
-  test("of two audio tracks the first is decoded", async () => {
+  test("the first of two audio tracks is decoded", async () => {
     const probed = await probeRecording(FFMPEG, file("jfk-two-audio-tracks.mkv"));
     expect(probed).toMatchObject({ ok: true, audioTracks: 2, trackIndex: 0 });
     // The other track is a sentence of 5.3 s.
@@ -93,7 +93,7 @@ describe.if(ready)("particular files of the corpus", () => {
     });
   });
 
-  test("a two-channel call is recognisable as one", async () => {
+  test("a two-channel call is probed with its two channels", async () => {
     const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
     expect(await probeRecording(FFMPEG, call)).toMatchObject({ ok: true, channels: 2, durationIsEstimate: false });
   });

@@ -1,4 +1,4 @@
-/** Decodes argv[2] to argv[3] by the ffmpeg argv[4] and says when it has begun: a server to be killed in the middle of a decode. */
+/** A server to be killed during a decode: decodes argv[2] to argv[3] with the ffmpeg argv[4] and prints its start. */
 import { decodeRecording } from "../../src/media/index.ts";
 
 const [inputPath = "", outputPath = "", ffmpegPath = ""] = process.argv.slice(2);

@@ -13,17 +13,17 @@ async function decodedSamples(folder: string, inputPath: string, maxSeconds = 60
   return samplesOf(outputPath);
 }
 
-describe.if(ready)("text that would make ffmpeg open something else is refused", () => {
+describe.if(ready)("a text that would make ffmpeg open another file is refused", () => {
   const secret = "/etc/passwd";
   const texts: Record<string, string> = {
     ffconcat: `ffconcat version 1.0\nfile '${secret}'\n`,
-    "concat without its heading": `file '${secret}'\n`,
+    "concat without its header": `file '${secret}'\n`,
     hls: `#EXTM3U\n#EXT-X-VERSION:3\n#EXTINF:10,\nfile://${secret}\n#EXT-X-ENDLIST\n`,
     "hls with a byte order mark": `\uFEFF#EXTM3U\n#EXTINF:10,\nhttp://127.0.0.1:9/x.ts\n#EXT-X-ENDLIST\n`,
     dash: `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static"><Period><BaseURL>file://${secret}</BaseURL></Period></MPD>`,
     sdp: "v=0\no=- 0 0 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\nm=audio 9 RTP/AVP 0\n",
     "subtitles with a picture": "1\n00:00:00,000 --> 00:00:10,000\nhello\n",
-    "a list for the pictures of a video": "<smil><body><video src='http://127.0.0.1:9/x.mp4'/></body></smil>",
+    "a list of video sources": "<smil><body><video src='http://127.0.0.1:9/x.mp4'/></body></smil>",
   };
   for (const [what, text] of Object.entries(texts)) {
     for (const name of ["upload", "x.wav", "x.m3u8", "x.ffconcat"]) {
@@ -40,7 +40,7 @@ describe.if(ready)("text that would make ffmpeg open something else is refused",
   }
 });
 
-describe.if(ready)("a file's name is never anything but a name", () => {
+describe.if(ready)("a file's name is only ever used as a name", () => {
   const names = [
     "-f",
     "-i.wav",
@@ -64,7 +64,7 @@ describe.if(ready)("a file's name is never anything but a name", () => {
   }
 });
 
-describe.if(ready)("what a file says about itself is not believed", () => {
+describe.if(ready)("a file's claims about itself are not trusted", () => {
   test("a tag that imitates an audio track gives no audio track", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "upload");
@@ -84,7 +84,7 @@ describe.if(ready)("what a file says about itself is not believed", () => {
     });
   });
 
-  test("a tag that imitates a message of ffmpeg's gives no fault of ffmpeg's", async () => {
+  test("a tag that imitates an error message of ffmpeg causes no fault", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "upload");
       const tag = ["-metadata", "x\nUNRECOGNIZED_OPTION_'X'.\nx=1"];
@@ -98,7 +98,7 @@ describe.if(ready)("what a file says about itself is not believed", () => {
     });
   });
 
-  test("a header that claims days gives what is there", async () => {
+  test("a header that declares days gives the audio that is present", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "upload");
       makeWithFfmpeg(...lavfi("sine=duration=2:sample_rate=16000"), "-f", "flac", path);
@@ -128,7 +128,7 @@ describe.if(ready)("what a file says about itself is not believed", () => {
     },
   );
 
-  test("a QuickTime file whose samples lie in another file never gives that file's sound", async () => {
+  test("a QuickTime file that refers to samples in another file never gives that file's audio", async () => {
     await inFolder(async (folder) => {
       const secret = join(folder, "secret.mov");
       const lure = join(folder, "lure.mov");
@@ -136,7 +136,7 @@ describe.if(ready)("what a file says about itself is not believed", () => {
       makeWithFfmpeg(...lavfi("anullsrc=r=16000:cl=mono"), "-t", "2", "-c:a", "pcm_s16le", lure);
       const upload = join(folder, "upload");
       await Bun.write(upload, withExternalReference(Buffer.from(await Bun.file(lure).bytes()), secret));
-      // The lure works: an ffmpeg that is told to follow references reads the other file.
+      // The lure works: an ffmpeg with references enabled reads the other file.
       const followed = join(folder, "followed.pcm");
       makeWithFfmpeg("-enable_drefs", "1", "-use_absolute_path", "1", "-i", upload, "-f", "s16le", followed);
       expect(loudness(await samplesOf(followed))).toBeGreaterThan(1000);
@@ -146,8 +146,8 @@ describe.if(ready)("what a file says about itself is not believed", () => {
   });
 });
 
-describe.if(ready)("odd but honest recordings are decoded", () => {
-  test("a cover picture is no obstacle", async () => {
+describe.if(ready)("an unusual but valid recording is decoded", () => {
+  test("a recording with a cover picture is decoded", async () => {
     await inFolder(async (folder) => {
       const picture = join(folder, "cover.png");
       makeWithFfmpeg(...lavfi("color=size=64x64"), "-frames:v", "1", picture);
@@ -164,7 +164,7 @@ describe.if(ready)("odd but honest recordings are decoded", () => {
     });
   });
 
-  test("a picture alone is no recording", async () => {
+  test("a picture alone is refused", async () => {
     await inFolder(async (folder) => {
       for (const format of ["png", "jpg", "gif", "webp"]) {
         const path = join(folder, `picture.${format}`);
@@ -185,12 +185,12 @@ describe.if(ready)("odd but honest recordings are decoded", () => {
     });
   });
 
-  test.each([2, 3, 6, 9, 12])("every one of %d microphones is heard", async (channels) => {
+  test.each([2, 3, 6, 9, 12])("every one of %d microphones is decoded", async (channels) => {
     await inFolder(async (folder) => {
       const path = join(folder, "upload");
       const frames = 16_000;
       const samples = new Int16Array(frames * channels);
-      // Only the last channel says anything.
+      // Only the last channel contains sound.
       for (let frame = 0; frame < frames; frame++)
         samples[frame * channels + channels - 1] = frame % 40 < 20 ? 8000 : -8000;
       const header = waveHeader({ channels, rateHz: 16_000, claimedBytes: samples.byteLength });
@@ -202,7 +202,7 @@ describe.if(ready)("odd but honest recordings are decoded", () => {
     });
   });
 
-  test("half a file gives the half that is there", async () => {
+  test("half a file gives the half that is present", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "whole.flac");
       makeWithFfmpeg(...lavfi("anoisesrc=duration=10:sample_rate=16000:seed=1"), path);

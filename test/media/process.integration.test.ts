@@ -10,7 +10,7 @@ import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn
 
 const ready = available(FFMPEG, "ffmpeg process tests");
 
-/** Four hours of silence that take no disk: long enough to be interrupted. */
+/** Makes four hours of silence as a sparse file, long enough to be interrupted. */
 async function longRecording(folder: string): Promise<string> {
   const path = join(folder, "long.wav");
   const claimedBytes = 48_000 * 2 * 2 * 4 * 3600;
@@ -25,7 +25,7 @@ function shortRecording(folder: string): string {
   return path;
 }
 
-/** The command lines of running ffmpeg processes that name a path. */
+/** Returns the command lines of running ffmpeg processes that contain a path. */
 function processesNaming(path: string): string[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -56,7 +56,7 @@ async function faultOf(attempt: Promise<unknown>): Promise<string> {
 }
 
 describe.if(ready)("a decode in progress", () => {
-  test("is ended by an abort, and leaves no process and no file", async () => {
+  test("ends after an abort and leaves no process and no file", async () => {
     await inFolder(async (folder) => {
       const inputPath = await longRecording(folder);
       const outputPath = join(folder, "decoded.pcm");
@@ -90,8 +90,8 @@ describe.if(ready)("a decode in progress", () => {
   for (const [what, makeFfmpeg] of [
     ["", async () => FFMPEG],
     [
-      ", nor does what a script in its place starts",
-      // Twice, so that there are grandchildren of what was started, as of a wrapper that waits for a wrapper.
+      ", even if it is a script that starts other processes",
+      // Twice, so that there are grandchildren, as with a wrapper that waits for a wrapper.
       (folder: string) => fakeFfmpeg(folder, `(sh -c '"$0" "$@"; true' '${FFMPEG}' "$@"; true)\ntrue`),
     ],
   ] as const) {
@@ -120,7 +120,7 @@ describe.if(ready)("a decode in progress", () => {
     ["of its group", "sleep 600"],
     ["that left its group, and keeps its output open", "setsid sleep 600"],
   ] as const) {
-    test(`is ended by an abort even with a process ${which}`, async () => {
+    test(`ends after an abort even with a process ${which}`, async () => {
       await inFolder(async (folder) => {
         const begun = join(folder, "begun");
         const inputPath = join(folder, "upload");
@@ -141,7 +141,7 @@ describe.if(ready)("a decode in progress", () => {
     });
   }
 
-  test("that was aborted before it began starts nothing", async () => {
+  test("starts no process if it was aborted before", async () => {
     await inFolder(async (folder) => {
       const outputPath = join(folder, "decoded.pcm");
       const signal = AbortSignal.abort(new Error("never mind"));
@@ -156,7 +156,7 @@ describe.if(ready)("the longest recording", () => {
   test.each([
     [1.5, "recording_too_long", ["short.wav"]],
     [2, "none", ["decoded.pcm", "short.wav"]],
-  ])("of %d s, with 2 s of sound, gives the fault %p", async (maxSeconds, fault, left) => {
+  ])("of %d s, with 2 s of audio, gives the fault %p", async (maxSeconds, fault, left) => {
     await inFolder(async (folder) => {
       const request = {
         ffmpegPath: FFMPEG,
@@ -169,12 +169,12 @@ describe.if(ready)("the longest recording", () => {
   });
 });
 
-/** A probe that goes well, so that a fault shows itself at decoding. */
+/** A script for a successful probe, so that the fault occurs in the decode. */
 const probing =
   'case "$*" in *framecrc*) printf "#sample_rate 0: 8000\\n#channel_layout_name 0: mono\\n"; exit 0;; esac';
 
-describe("an ffmpeg that says that the disk is full", () => {
-  /** It writes so many bytes, in each try others, and then blames the disk. */
+describe("an ffmpeg that reports a full disk", () => {
+  /** Returns a script that writes these numbers of bytes, one for each attempt, and then blames the disk. */
   const blaming = (bytes: readonly number[], blame: string) => (folder: string) => {
     const cases = bytes.map((count, index) => `${index}) head -c ${count} /dev/zero > "\${output#file:}";;`);
     const counting = `tries=$(cat ${folder}/tries || echo 0); echo $((tries + 1)) > ${folder}/tries`;
@@ -190,9 +190,9 @@ describe("an ffmpeg that says that the disk is full", () => {
   const words = 'echo "x: No space left on device" >&2; exit 1';
 
   test.each([
-    ["by its code", code],
-    ["in words, as older versions do", words],
-  ])("%s, where it is full, has met the machine's trouble", async (_, blame) => {
+    ["by its exit code", code],
+    ["by a message, like older versions", words],
+  ])("%s, on a full disk, is a fault of the machine", async (_, blame) => {
     if (!canMount) return;
     await inFolder(async (folder) => {
       const small = join(folder, "small");
@@ -207,9 +207,9 @@ describe("an ffmpeg that says that the disk is full", () => {
   });
 
   test.each([
-    ["by its code", code],
-    ["in words", words],
-  ])("%s, where it isn't, and stops twice at the same sample, has met damage", async (_, blame) => {
+    ["by its exit code", code],
+    ["by a message", words],
+  ])("%s, on a disk with space, and stops twice at the same sample, has a damaged recording", async (_, blame) => {
     await inFolder(async (folder) => {
       const decoded = await decodeWith(folder, blaming([4000, 4000], blame)(folder));
       expect(decoded).toMatchObject({ sampleCount: 2000, damaged: true });
@@ -217,14 +217,14 @@ describe("an ffmpeg that says that the disk is full", () => {
     });
   });
 
-  test("and next time doesn't has met something that passed", async () => {
+  test("only once had a temporary fault", async () => {
     await inFolder(async (folder) => {
       const decoded = await decodeWith(folder, blaming([4000, 6000], '[ "$tries" = 1 ] || exit 228')(folder));
       expect(decoded).toMatchObject({ sampleCount: 3000, damaged: false });
     });
   });
 
-  test("again and again, somewhere else each time, is of no use: the recording fails", async () => {
+  test("repeatedly, at different samples, makes the recording fail", async () => {
     await inFolder(async (folder) => {
       expect(await faultOf(decodeWith(folder, blaming([4000, 6000, 5000], code)(folder)))).toBe("ffmpeg_crashed");
       expect(await namesIn(folder)).toEqual(["confine", "fake-ffmpeg", "tries", "upload"]);
@@ -232,7 +232,7 @@ describe("an ffmpeg that says that the disk is full", () => {
   });
 });
 
-describe("a fault that is not the recording's is told by name", () => {
+describe("a fault that is not the recording's has its own name", () => {
   const cases: [string, string, string][] = [
     ["an ffmpeg that crashes", `${probing}; kill -SEGV $$`, "ffmpeg_crashed"],
     [
@@ -241,13 +241,13 @@ describe("a fault that is not the recording's is told by name", () => {
       "ffmpeg_crashed",
     ],
     [
-      "an ffmpeg that runs out of memory on its way",
+      "an ffmpeg that runs out of memory during the decode",
       `${probing}; for path in "$@"; do :; done; head -c 64000 /dev/zero > "\${path#file:}"; exit 244`,
       "ffmpeg_out_of_memory",
     ],
-    ["a file of which nothing fits into memory", `${probing}; exit 244`, "not_a_recording"],
+    ["a file that exceeds the memory at once", `${probing}; exit 244`, "not_a_recording"],
     [
-      "an ffmpeg that doesn't know our options",
+      "an ffmpeg that does not know an option",
       `echo "Unrecognized option 'codec_whitelist'." >&2; exit 1`,
       "ffmpeg_unusable",
     ],
@@ -271,14 +271,14 @@ describe("a fault that is not the recording's is told by name", () => {
     });
   }
 
-  test("no ffmpeg at all: ffmpeg_unusable", async () => {
+  test("a missing ffmpeg: ffmpeg_unusable", async () => {
     await inFolder(async (folder) => {
       await Bun.write(join(folder, "upload"), "sound");
       expect(await faultOf(probeRecording(join(folder, "nowhere"), join(folder, "upload")))).toBe("ffmpeg_unusable");
     });
   });
 
-  test("a recording that is gone, or a folder in its place: input_unreadable", async () => {
+  test("a missing recording, or a folder in its place: input_unreadable", async () => {
     await inFolder(async (folder) => {
       const ffmpegPath = await fakeFfmpeg(folder, "exit 0");
       expect(await faultOf(probeRecording(ffmpegPath, join(folder, "gone")))).toBe("input_unreadable");
@@ -287,12 +287,22 @@ describe("a fault that is not the recording's is told by name", () => {
   });
 });
 
-describe("a look that comes to no end", () => {
+describe("a probe that does not end", () => {
   test.each([
-    // Until 60 s of the clock have passed it would have been ended for its work in any case, if it did any.
-    ["works all the time is the file's fault", "while :; do :; done", { cpuSeconds: 1, timeoutSeconds: 60 }, "refused"],
-    ["gets nowhere is the machine's", "exec sleep 600", { cpuSeconds: 10, timeoutSeconds: 0.5 }, "ffmpeg_timed_out"],
-  ])("and %s", async (_, script, effort, end) => {
+    // The wall-clock limit is too high to end this script before the CPU limit does.
+    [
+      "that uses the processor is the file's fault",
+      "while :; do :; done",
+      { cpuSeconds: 1, timeoutSeconds: 60 },
+      "refused",
+    ],
+    [
+      "that waits is the machine's fault",
+      "exec sleep 600",
+      { cpuSeconds: 10, timeoutSeconds: 0.5 },
+      "ffmpeg_timed_out",
+    ],
+  ])("%s", async (_, script, effort, end) => {
     await inFolder(async (folder) => {
       const inputPath = join(folder, "upload");
       await Bun.write(inputPath, "sound");
@@ -303,7 +313,7 @@ describe("a look that comes to no end", () => {
     });
   });
 
-  test("for lack of memory is the file's fault", async () => {
+  test("that exceeds the memory limit is the file's fault", async () => {
     await inFolder(async (folder) => {
       const inputPath = join(folder, "upload");
       await Bun.write(inputPath, "sound");

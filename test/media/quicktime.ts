@@ -1,8 +1,10 @@
 /**
- * Points a QuickTime file's samples at another file: its data reference becomes an alias (type `alis`) with an absolute path.
+ * Makes a QuickTime file refer to the samples of another file: its data reference becomes an alias (type `alis`) with
+ * an absolute path.
  *
  * The file must have its `moov` atom last, as ffmpeg writes it, so that growing it moves no sample.
- * Layout: QuickTime File Format, "Data Reference Atoms"; the alias record is the classic Mac OS one, as far as readers look at it.
+ * Layout: QuickTime File Format, "Data Reference Atoms"; the alias record is that of classic Mac OS, as far as readers
+ * use it.
  */
 export function withExternalReference(file: Buffer, targetPath: string): Buffer {
   // dref: version and flags, the number of entries, then the one entry ffmpeg writes.
@@ -12,8 +14,8 @@ export function withExternalReference(file: Buffer, targetPath: string): Buffer 
 }
 
 /**
- * Puts another body into the atom at that path, e.g. `["moov", "mvhd"]`, of the first track where there are more. The file
- * must have its `moov` atom last if the body gets longer or shorter.
+ * Replaces the body of the atom at a path, e.g. `["moov", "mvhd"]`, in the first track. The file must have its `moov`
+ * atom last if the body gets longer or shorter.
  */
 export function changeAtom(file: Buffer, path: readonly string[], change: (body: Buffer) => Buffer): Buffer {
   const starts: number[] = [];

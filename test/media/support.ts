@@ -8,14 +8,14 @@ const REPOSITORY = join(import.meta.dir, "..", "..");
 export const FFMPEG = join(REPOSITORY, "build", "ffmpeg", "ffmpeg");
 export const SHARED_AUDIO = join(REPOSITORY, "..", "shared", "audio");
 
-/** Says aloud what is missing and what is skipped for it; true where it is there. */
+/** Returns whether a path exists, and prints which tests are skipped if not. */
 export function available(path: string, what: string): boolean {
   if (existsSync(path)) return true;
   console.warn(`skipped: ${what} (missing: ${path})`);
   return false;
 }
 
-/** Runs a test body in a folder of its own, which is gone afterwards. */
+/** Runs a test body in its own folder, which is removed afterwards. */
 export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
   try {
@@ -25,7 +25,7 @@ export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise
   }
 }
 
-/** Makes a file with ffmpeg itself, from its signal generators: `lavfi("sine=duration=2")` as input, for example. */
+/** Makes a file with ffmpeg's signal generators, for example with `lavfi("sine=duration=2")` as input. */
 export function makeWithFfmpeg(...args: string[]): void {
   const made = Bun.spawnSync([FFMPEG, "-nostdin", "-v", "error", "-y", ...args]);
   if (made.exitCode !== 0) throw new Error(`ffmpeg could not make a fixture: ${made.stderr.toString()}`);
@@ -35,7 +35,6 @@ export function lavfi(source: string): string[] {
   return ["-f", "lavfi", "-i", source];
 }
 
-/** The samples of a PCM file. */
 export async function samplesOf(path: string): Promise<Int16Array> {
   return new Int16Array(await Bun.file(path).arrayBuffer());
 }
@@ -50,7 +49,7 @@ export async function namesIn(folder: string): Promise<string[]> {
   return (await readdir(folder)).sort();
 }
 
-/** A WAVE file's 44-byte header for 16-bit PCM, with whatever length it is told to claim. */
+/** Returns a WAVE file's 44-byte header for 16-bit PCM with any declared length. */
 export function waveHeader(format: { channels: number; rateHz: number; claimedBytes: number }): Buffer {
   const header = Buffer.alloc(44);
   header.write("RIFF", 0, "latin1");
@@ -69,8 +68,8 @@ export function waveHeader(format: { channels: number; rateHz: number; claimedBy
 }
 
 /**
- * A script that stands where ffmpeg should, to play a fault that the real one can't be made to show. The confinement would
- * not let it start a program, so another stands in its place, which starts it with a limit of processor time alone.
+ * Writes a script in place of ffmpeg that imitates a fault. The confinement would not let it start a program, so it is
+ * replaced too, by a script that only limits the CPU time.
  */
 export async function fakeFfmpeg(folder: string, script: string): Promise<string> {
   const path = join(folder, "fake-ffmpeg");
@@ -79,7 +78,7 @@ export async function fakeFfmpeg(folder: string, script: string): Promise<string
   return path;
 }
 
-/** Puts a program into a folder that starts what lies there without confining it, but for its processor time. */
+/** Writes a replacement of the confining program that only limits the CPU time. */
 export async function withoutConfinement(folder: string): Promise<void> {
   await writeProgram(
     join(folder, "confine"),

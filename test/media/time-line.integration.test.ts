@@ -6,7 +6,7 @@ import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from ".
 
 const ready = available(FFMPEG, "tests of media times");
 
-/** Six seconds in which a tone sounds for 0.2 s from each odd second on. */
+/** Six seconds with a tone of 0.2 s at each odd second. */
 const tones = lavfi("aevalsrc=if(between(mod(t\\,2)\\,1\\,1.2)\\,0.5*sin(3000*t)\\,0):d=6:s=48000");
 const picture = lavfi("testsrc2=size=32x32:rate=25:duration=6");
 const late = ["-itsoffset", "1.5"];
@@ -14,7 +14,7 @@ const h264 = ["-c:v", "libx264", "-preset", "ultrafast"];
 const both = ["-map", "0:v", "-map", "1:a"];
 const aac = ["-c:a", "aac"];
 
-/** Where tones begin, in seconds. */
+/** Returns the starts of the tones, in seconds. */
 function onsets(samples: Int16Array): number[] {
   const found: number[] = [];
   let lastLoud = Number.NEGATIVE_INFINITY;
@@ -34,9 +34,9 @@ async function decoded(folder: string, inputPath: string, maxSeconds = 600): Pro
 
 interface Case {
   readonly what: string;
-  /** Runs of ffmpeg, each with the file it makes as its last argument. */
+  /** Runs of ffmpeg, each with its output file as the last argument. */
   readonly made: readonly (readonly string[])[];
-  /** Joined to one file, as with cat; without it the last that was made. */
+  /** The output files to concatenate; by default only the last one is used. */
   readonly joined?: readonly string[];
   readonly expected: readonly number[];
   readonly maxSeconds?: number;
@@ -54,12 +54,12 @@ async function check({ made, joined, expected, maxSeconds }: Case): Promise<void
     }
     const heard = await copyOf(path, folder, maxSeconds);
     const found = onsets(heard.decoded);
-    // Files joined by hand bring along what each codec puts before and after.
+    // Files that were concatenated by hand contain the pre-roll and padding of each codec.
     const tolerance = joined === undefined ? 0.025 : 0.1;
     expect(found.length).toBe(expected.length);
     const errors = found.map((seconds, index) => Math.abs(seconds - (expected[index] ?? 0)));
     expect(Math.max(...errors)).toBeLessThan(tolerance);
-    // What people listen to says it at the same times.
+    // The playback copy has the same times.
     const copied = onsets(heard.copied);
     expect(copied.length).toBe(found.length);
     expect(Math.max(...copied.map((seconds, index) => Math.abs(seconds - (found[index] ?? 0))))).toBeLessThan(0.025);
@@ -75,7 +75,7 @@ const dropped = (from: number, to: number) => [
 const jump = (at: number, by: number) => ["-c", "copy", "-bsf:a", `setts=ts='if(gte(TS*TB,${at}),TS+${by}/TB,TS)'`];
 const opus = ["-c:a", "libopus"];
 
-describe.if(ready)("what begins with the file begins at 0, whatever a codec puts before it", () => {
+describe.if(ready)("audio from the file's beginning starts at 0, whatever pre-roll the codec has", () => {
   test.each([
     ["m4a", aac],
     ["mp3", ["-c:a", "libmp3lame"]],
@@ -88,7 +88,7 @@ describe.if(ready)("what begins with the file begins at 0, whatever a codec puts
   });
 });
 
-describe.if(ready)("sound that begins after the picture comes as late as in a player", () => {
+describe.if(ready)("audio that begins after the picture is as late as in a player", () => {
   test.each(["mkv", "mp4", "mov", "ts", "flv"])("%s", async (format) => {
     const made = [[...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "44100", `@a.${format}`]];
     await check({ what: format, made, expected: [2.5, 4.5, 6.5] });
@@ -103,22 +103,22 @@ describe.if(ready)("sound that begins after the picture comes as late as in a pl
 
 const elsewhere: readonly Case[] = [
   {
-    what: "the picture begins after the sound",
+    what: "the picture begins after the audio",
     made: [[...late, ...picture, ...tones, ...both, ...h264, ...aac, "@a.mkv"]],
     expected: [1, 3, 5],
   },
   {
-    what: "a transport stream that counts from ten hours on",
+    what: "a transport stream starts at ten hours",
     made: [[...picture, ...tones, ...both, ...h264, ...aac, "-muxdelay", "0", "-output_ts_offset", "36000", "@a.ts"]],
     expected: [1, 3, 5],
   },
   {
-    what: "fragments that were cut out of a broadcast",
+    what: "fragments were cut out of a broadcast",
     made: [[...tones, ...aac, "-output_ts_offset", "7200", "-movflags", "frag_keyframe+empty_moov", "@a.mp4"]],
     expected: [1, 3, 5],
   },
   {
-    what: "a copy from the middle, whose edit list hides what comes before",
+    what: "a copy from the middle has an edit list that hides its beginning",
     made: [
       [...picture, ...tones, ...both, ...h264, "-g", "100", ...aac, "@whole.mp4"],
       ["-ss", "2.3", "-i", "@whole.mp4", "-c", "copy", "@cut.mp4"],
@@ -145,7 +145,7 @@ const gaps: readonly Case[] = [
     expected: [1, 5],
   })),
   ...["webm", "ts"].map((format) => ({
-    what: `a pause of half a minute is left out in ${format}`,
+    what: `a pause of half a minute is omitted in ${format}`,
     made: [
       [...tones, ...(format === "ts" ? aac : opus), `@a.${format}`],
       ["-i", `@a.${format}`, ...jump(2, 30), `@b.${format}`],
@@ -165,7 +165,7 @@ const jumps: readonly Case[] = [
     maxSeconds: 100_000,
   },
   {
-    what: "past the longest recording that is taken",
+    what: "beyond the longest accepted recording",
     made: [
       [...tones, ...opus, "@a.webm"],
       ["-i", "@a.webm", ...jump(2, 1000), "@b.webm"],
@@ -180,11 +180,11 @@ const jumps: readonly Case[] = [
   })),
 ];
 
-describe.if(ready)("times are those of a player where", () => {
+describe.if(ready)("times match a player's when", () => {
   test.each([...elsewhere, ...gaps])("$what", check);
 });
 
-describe.if(ready)("nothing is lost, and no silence put in, where the clock jumps", () => {
+describe.if(ready)("no audio is lost and no silence inserted when the clock jumps", () => {
   test.each(jumps)("$what", check);
 });
 
@@ -208,8 +208,8 @@ test.if(ready)(
   },
 );
 
-describe.if(ready)("time stamps that are not exact", () => {
-  test("put no silence between words where they only waver", async () => {
+describe.if(ready)("inexact time stamps", () => {
+  test("insert no silence between words if they only jitter", async () => {
     await inFolder(async (folder) => {
       const steady = join(folder, "steady.webm");
       const wavering = join(folder, "wavering.webm");
@@ -220,7 +220,7 @@ describe.if(ready)("time stamps that are not exact", () => {
     });
   });
 
-  test("delay sound once only, where its form changes later", async () => {
+  test("delay the audio only once if its format changes later", async () => {
     const first = [...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "44100", "@first.ts"];
     const second = [...picture, ...tones, ...both, ...h264, ...aac, "-ac", "2", "-ar", "48000", "@second.ts"];
     const expected = [2.5, 4.5, 6.5, 8.5, 10.5, 12.5];

@@ -20,7 +20,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
   let recordings: Recordings;
   let accountId: string;
   let services: PipelineServices;
-  /** What the engine does when it is asked for a block. */
+  /** Runs when the engine detects a block. */
   let detects: () => unknown;
   let allowanceSeconds: number;
   let maxSeconds: number;
@@ -32,7 +32,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     detects = () => ({});
     [allowanceSeconds, maxSeconds] = [1200, 3600];
-    // Whatever it answers, nobody speaks: planChunks finds no chunk.
+    // planChunks finds no chunk, so the recording contains no speech.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects());
     const room = new DiskSpace(parent.path, () => 0);
     const dataDirectory = new DataDirectory(parent.path);
@@ -71,17 +71,17 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     await Bun.write(path, Buffer.concat([header, Buffer.alloc(seconds * 32_000)]));
     return path;
   };
-  /** A file whose container claims another length. */
+  /** Returns a file whose container declares another length. */
   const claiming = async (claimedSeconds: number, seconds: number) => {
     const path = join(parent.path, `${seconds}.flac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
     const bytes = Buffer.from(await Bun.file(path).bytes());
-    // The number of samples, in the stream's information.
+    // The number of samples in STREAMINFO.
     bytes.writeUInt32BE(claimedSeconds * 16_000, 22);
     await Bun.write(path, bytes);
     return path;
   };
-  /** A file that does not say how long it is. */
+  /** Returns a file that declares no length. */
   const unknown = (seconds: number) => {
     const path = join(parent.path, `${seconds}.aac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), "-f", "adts", path);
@@ -89,9 +89,9 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
   };
 
   test.each([
-    ["whose containers say it", (seconds: number) => claiming(seconds, seconds)],
-    ["whose containers say that they are short", (seconds: number) => claiming(10, seconds)],
-    ["whose containers don't say it", async (seconds: number) => unknown(seconds)],
+    ["whose containers declare their length", (seconds: number) => claiming(seconds, seconds)],
+    ["whose containers declare a shorter length", (seconds: number) => claiming(10, seconds)],
+    ["whose containers declare no length", async (seconds: number) => unknown(seconds)],
   ])(
     "five recordings of almost a day's allowance each, %s, don't all pass at once",
     async (_, make) => {
@@ -107,7 +107,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     60_000,
   );
 
-  test("is charged when processing begins, and corrected by the decoded length", async () => {
+  test("is charged when processing starts and corrected to the decoded length", async () => {
     const seen: number[] = [];
     const { workReservations } = services;
     const promise = workReservations.reserve.bind(workReservations);
@@ -129,7 +129,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     expect([ended(id), charged()]).toEqual(["unexpected", 0]);
   });
 
-  test("pays for what was decoded of recordings that turn out to be too long, so they can't be sent for ever", async () => {
+  test("is charged up to the length limit for recordings that turn out to be too long", async () => {
     [allowanceSeconds, maxSeconds] = [120, 50];
     const path = await claiming(10, 100);
     const ends: unknown[] = [];
@@ -142,7 +142,7 @@ describe.if(available("tests of the allowance", ffmpegPath))("the daily allowanc
     expect(charged()).toBe(150);
   });
 
-  test("is charged nothing for a link that was too slow, whose create stays spent, and no link is downloaded when it is spent", async () => {
+  test("is not charged for a link that was too slow, and no link is downloaded once it is used up", async () => {
     let requests = 0;
     using host = Bun.serve({
       hostname: "127.0.0.1",

@@ -20,19 +20,19 @@ describe("a word", () => {
       [0, 0, 1, 1],
     ],
     [
-      "that nobody has goes to the nearest turn, before or after it",
+      "outside all turns goes to the nearest one",
       [...wordsFrom(0, "a"), ...wordsFrom(5.1, "b"), ...wordsFrom(8.8, "c"), ...wordsFrom(20, "d")],
       [turn(4, 5, 0), turn(9.2, 10, 1)],
       [0, 0, 1, 1],
     ],
     [
-      "in overlapped speech goes to the one who covers more of it",
+      "in overlapping speech goes to the speaker who covers more of it",
       wordsFrom(1, "a"),
       [turn(0, 1.1, 0), turn(0.9, 3, 1)],
       [1],
     ],
     [
-      "in overlapped speech goes with its sentence",
+      "in overlapping speech stays with its sentence",
       wordsFrom(0, "That was all. Then what came next?"),
       [turn(0, 1.6, 0), turn(0.5, 2.2, 1)],
       [0, 0, 0, 1, 1, 1, 1],
@@ -50,19 +50,19 @@ describe("a word", () => {
       [0, 0, 0, 0, 1, 1],
     ],
     [
-      "in mid-sentence stays where it was heard when no sentence ends close by",
+      "in mid-sentence stays with its turn when no sentence ends close by",
       wordsFrom(0, "one two three four five six seven eight"),
       [turn(0, 1.2, 0), turn(1.2, 3, 1)],
       [0, 0, 0, 0, 1, 1, 1, 1],
     ],
     [
-      "of a sentence that another talks over is not that one's",
+      "stays with its sentence when another speaker talks over it",
       wordsFrom(0, "So we went home and then it rained."),
       [turn(0, 3, 0), turn(1.2, 1.6, 1)],
       [0, 0, 0, 0, 0, 0, 0, 0],
     ],
     [
-      "thrown in by another is that one's",
+      "of an interjection goes to the speaker who interjects",
       [...wordsFrom(0, "So we went home."), ...wordsFrom(1.3, "Yeah."), ...wordsFrom(1.8, "And then it rained.")],
       [turn(0, 3, 0), turn(1.25, 1.7, 1)],
       [0, 0, 0, 0, 1, 0, 0, 0, 0],
@@ -72,7 +72,7 @@ describe("a word", () => {
     expect(speakers(words, turns)).toEqual(expected);
   });
 
-  test("is never lost for want of turns", () => {
+  test("is kept when there are no turns", () => {
     expect(speakers(wordsFrom(0, "a b"), [])).toEqual([0, 0]);
   });
 

@@ -17,7 +17,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
   let recordings: Recordings;
   let services: PipelineServices;
   let accountId: string;
-  /** What the engine does. */
+  /** Runs in place of each operation of the engine. */
   let run: (operation: string) => Promise<unknown>;
   let milliseconds: number;
 
@@ -38,7 +38,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     directory[Symbol.dispose]();
   });
 
-  test("that is suspended counts the time in its slot, as the last one does when the recording completes", async () => {
+  test("that is suspended is counted with its time in the slot, like the one that completes the recording", async () => {
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
     await Bun.write(services.dataDirectory.filesOf(id).upload, Buffer.concat([header, Buffer.alloc(64_000)]));
@@ -54,7 +54,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     expect(text).toContain("transcribe_processing_seconds_total 40");
   });
 
-  test("at a link that came before links were turned off fails, and asks no host", async () => {
+  test("at a link fails without contacting a host after links were turned off", async () => {
     let requests = 0;
     using host = Bun.serve({
       ...{ hostname: "127.0.0.1", port: 0 },

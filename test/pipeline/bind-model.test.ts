@@ -8,7 +8,7 @@ import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** A model's header alone, which tells its languages. */
+/** Returns a model file that has only a header, which contains the languages. */
 function header(vocabularySize: number): Uint8Array {
   const bytes = Buffer.alloc(48);
   bytes.writeUInt32LE(0x67676d6c, 0);
@@ -16,7 +16,7 @@ function header(vocabularySize: number): Uint8Array {
   return bytes;
 }
 
-/** A recording that is being processed, and the models there are: multi, english and, as long as it is not removed, old. */
+/** A recording in process, and the available models: multi, english and, until it is removed, old. */
 async function made(speechModel: string) {
   const directory = temporaryDirectory();
   const store = openDatabase(":memory:");
@@ -40,7 +40,7 @@ async function made(speechModel: string) {
     const path = files.get(name);
     return path === undefined ? null : { id: name, path };
   };
-  /** What is the best encoder by now, and how much speech it was asked for. */
+  /** The currently best encoder, and the amounts of speech with which it was requested. */
   const encoders = { best: "/encoders/one" as string | null, asked: [] as number[] };
   const models = {
     encoderOf: async (_model: SpeechModel, spokenSeconds: number) => {
@@ -65,7 +65,7 @@ async function made(speechModel: string) {
 }
 
 describe("the model of a recording", () => {
-  test("is the one that it was created for, whichever is in use, with its own languages; its digest is entered", async () => {
+  test("is the one that it was created for, with its own languages, and its digest is stored", async () => {
     const { directory, recordings, id, admitted, bind } = await made("english");
     using _directory = directory;
     const model = await bind();
@@ -74,7 +74,7 @@ describe("the model of a recording", () => {
     expect(admitted).toEqual(["english"]);
   });
 
-  test("stays when work goes on after an interruption, and what it did stays too", async () => {
+  test("and its results stay when work resumes after an interruption", async () => {
     const { directory, bind, begin, begun } = await made("old");
     using _directory = directory;
     await bind();
@@ -83,7 +83,7 @@ describe("the model of a recording", () => {
     expect(begun()).toBe(1);
   });
 
-  test("goes on with its own encoder where an earlier version, which had no other, began", async () => {
+  test("keeps its own encoder when an earlier version of the program started the transcription", async () => {
     const { directory, encoders, bind, begin, begun } = await made("old");
     using _directory = directory;
     begin();
@@ -92,7 +92,7 @@ describe("the model of a recording", () => {
     expect([encoders.asked, begun()]).toEqual([[], 1]);
   });
 
-  test("encodes in one way from the first word to the last, whatever is best by then", async () => {
+  test("keeps its encoder for the whole recording, even when another one becomes the best", async () => {
     for (const best of ["/encoders/one", null]) {
       const { directory, encoders, bind } = await made("old");
       using _directory = directory;

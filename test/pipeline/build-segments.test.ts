@@ -5,7 +5,7 @@ import { spoken, wordsFrom } from "./words.ts";
 const texts = (words: Parameters<typeof buildSegments>[0]) => buildSegments(words).map((segment) => segment.text);
 
 describe("segments", () => {
-  test("break where the speaker changes", () => {
+  test("end where the speaker changes", () => {
     const segments = buildSegments([
       ...spoken(7, wordsFrom(0, "well hello")),
       ...spoken(2, wordsFrom(0.6, "oh hi")),
@@ -18,7 +18,7 @@ describe("segments", () => {
     ]);
   });
 
-  test("end at the ends of sentences, and at a long pause without one", () => {
+  test("end at sentence ends and at long pauses", () => {
     const words = spoken(0, [
       ...wordsFrom(0, "This is one sentence of some length. This is another sentence that is never"),
       ...wordsFrom(9, "going to end"),
@@ -30,7 +30,7 @@ describe("segments", () => {
     ]);
   });
 
-  test("hold very short sentences together with a neighbour, but never with another speaker or over a long pause", () => {
+  test("join very short sentences with a neighbour, but never across speakers or a long pause", () => {
     expect(texts(spoken(0, wordsFrom(0, "Yes. Yes. Okay. That is right. Good.")))).toEqual([
       "Yes. Yes. Okay. That is right. Good.",
     ]);
@@ -47,12 +47,12 @@ describe("segments", () => {
     ).toEqual(["Yes. We went on, though a day late as it was.", "And the others stayed there."]);
   });
 
-  test("go on over a short pause within a sentence", () => {
+  test("continue over a short pause within a sentence", () => {
     const words = spoken(0, [...wordsFrom(0, "We met"), ...wordsFrom(1.6, "Mr. Smith and his wife in the garden.")]);
     expect(texts(words)).toEqual(["We met Mr. Smith and his wife in the garden."]);
   });
 
-  test("end in the middle of a sentence only where a turn would end, too", () => {
+  test("end in the middle of a sentence only at a pause that would end a turn", () => {
     const told = (pause: number) =>
       texts(
         spoken(0, [...wordsFrom(0, "And then we went on to"), ...wordsFrom(1.8 + pause, "the garden of Mr. Smith.")]),
@@ -63,9 +63,9 @@ describe("segments", () => {
 
   test.each([
     ["at a comma", `${"so ".repeat(30)}far, ${"it ".repeat(30)}went.`, / far,$/],
-    ["at the comma that leaves no small rest", `now, ${"so ".repeat(30)}far, ${"it ".repeat(28)}went, yes.`, / far,$/],
+    ["at the comma that leaves no short rest", `now, ${"so ".repeat(30)}far, ${"it ".repeat(28)}went, yes.`, / far,$/],
     ["not in a number", `${"so ".repeat(29)}of 10 000 ${"it ".repeat(30)}went.`, /^(?!.*10$)/],
-  ])("of more than 15 s are broken %s", (_, text, firstEnds) => {
+  ])("of more than 15 s are split %s", (_, text, firstEnds) => {
     const segments = buildSegments(spoken(0, wordsFrom(0, text)));
     expect(segments.map((segment) => segment.text).join(" ")).toBe(text);
     expect(segments).toHaveLength(2);
@@ -73,7 +73,7 @@ describe("segments", () => {
     for (const { startSeconds, endSeconds } of segments) expect(endSeconds - startSeconds).toBeLessThanOrEqual(15);
   });
 
-  test("without any punctuation are broken at the longest pauses", () => {
+  test("without punctuation are split at the longest pauses", () => {
     const words = spoken(0, [
       ...wordsFrom(0, "word ".repeat(30).trim()),
       ...wordsFrom(9.8, "then ".repeat(15).trim()),
@@ -82,7 +82,7 @@ describe("segments", () => {
     expect(buildSegments(words).map(({ startSeconds }) => startSeconds)).toEqual([0, 9.8]);
   });
 
-  test("never break in a word, lose a word or repeat one", () => {
+  test("never split, lose or repeat a word", () => {
     const text = Array.from({ length: 400 }, (_, index) => `word${index}${index % 7 === 6 ? "," : ""}`).join(" ");
     const segments = buildSegments(spoken(0, wordsFrom(0, text)));
     expect(segments.length).toBeGreaterThan(5);
@@ -90,7 +90,7 @@ describe("segments", () => {
     for (const segment of segments) expect(segment.text.length).toBeLessThanOrEqual(300);
   });
 
-  test("of languages without spaces have none, and never break in a word", () => {
+  test("of languages without spaces contain none and never split a word", () => {
     const pieces = (text: string) =>
       spoken(
         0,
@@ -114,7 +114,7 @@ describe("segments", () => {
     }
   });
 
-  test("have starts that never decrease and ends after their starts, whatever the words' times are", () => {
+  test("have starts that never decrease and ends after their starts, for any word times", () => {
     const word = (text: string, startSeconds: number, endSeconds: number) => ({
       text: ` ${text}`,
       startSeconds,
@@ -134,14 +134,14 @@ describe("segments", () => {
     }
   });
 
-  test("hold no empty text", () => {
+  test("are never empty", () => {
     const blank = { text: " ", startSeconds: 0, endSeconds: 1, probability: 1 };
     expect(buildSegments(spoken(0, [blank]))).toEqual([]);
     expect(texts([...spoken(1, [blank]), ...spoken(0, wordsFrom(1, "hello"))])).toEqual(["hello"]);
   });
 });
 
-test("a full stop that may be an abbreviation's ends a sentence where a pause follows, and not where none does", () => {
+test("a full stop that may belong to an abbreviation ends a sentence only before a pause", () => {
   const told = (pause: number) => [
     ...wordsFrom(0, "They had been in the house since 3."),
     ...wordsFrom(2.4 + pause, "Mai was there and so were all the others."),

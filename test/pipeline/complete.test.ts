@@ -28,7 +28,7 @@ beforeEach(() => {
 const stored = () => readSegments(store, id, 0, 10_000);
 const never = new AbortController().signal;
 
-test("all else has its turn while the segments of hours are stored, and sees a recording in work till all are", async () => {
+test("storing the segments of hours yields to other work, which sees the recording as processing until all are stored", async () => {
   const seen = new Set<string>();
   const turns = await meanwhile(complete(recordings, id, segmentsOfHours, never), () => {
     const recording = recordings.get(id);
@@ -40,7 +40,7 @@ test("all else has its turn while the segments of hours are stored, and sees a r
   expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.map(({ text }) => text));
 });
 
-test("what a try has stored whose server was killed is replaced, however much it was", async () => {
+test("segments that a killed server stored are replaced, however many there are", async () => {
   const others = Array.from({ length: 3000 }, (_, index) => ({
     ...segmentsOfHours[0],
     index,
@@ -51,21 +51,24 @@ test("what a try has stored whose server was killed is replaced, however much it
   expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.slice(0, 150).map(({ text }) => text));
 });
 
-test.each(["cancelled", "cancelled and deleted"])("nothing is stored of one that is %s meanwhile", async (how) => {
-  let left = 5;
-  const ended = complete(recordings, id, segmentsOfHours, never);
-  await meanwhile(ended, () => {
-    if (--left !== 0) return;
-    recordings.fail(id, { reason: "internal", cause: "cancelled" });
-    if (how !== "cancelled") recordings.delete(id);
-  });
-  expect(await ended).toBe(false);
-  await removeWork(recordings, id);
-  expect(stored()).toEqual([]);
-  expect(recordings.get(id)?.status).toBe(how === "cancelled" ? "failed" : undefined);
-});
+test.each(["cancelled", "cancelled and deleted"])(
+  "no segment is stored of a recording that is %s meanwhile",
+  async (how) => {
+    let left = 5;
+    const ended = complete(recordings, id, segmentsOfHours, never);
+    await meanwhile(ended, () => {
+      if (--left !== 0) return;
+      recordings.fail(id, { reason: "internal", cause: "cancelled" });
+      if (how !== "cancelled") recordings.delete(id);
+    });
+    expect(await ended).toBe(false);
+    await removeWork(recordings, id);
+    expect(stored()).toEqual([]);
+    expect(recordings.get(id)?.status).toBe(how === "cancelled" ? "failed" : undefined);
+  },
+);
 
-test("one that is suspended meanwhile stays in work, and is stored whole at its next try", async () => {
+test("a recording that is suspended meanwhile stays open and is stored whole at its next attempt", async () => {
   const controller = new AbortController();
   let left = 5;
   const parked = complete(recordings, id, segmentsOfHours, controller.signal);
@@ -79,7 +82,7 @@ test("one that is suspended meanwhile stays in work, and is stored whole at its 
   expect(stored()).toHaveLength(segmentsOfHours.length);
 });
 
-test("segments of one that failed, whose removal was cut off, are removed when the next server has started", async () => {
+test("step results whose removal was interrupted are removed after the next start", async () => {
   using directory = temporaryDirectory();
   new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
   recordings.rows.addSegments(id, segmentsOfHours.slice(0, 250));

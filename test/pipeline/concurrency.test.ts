@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { forEachConcurrently } from "../../src/pipeline/concurrency.ts";
 
-test.each([1, 2, 5])("all are done in their order, %d at once", async (atOnce) => {
+test.each([1, 2, 5])("items are processed in order, %d at once", async (atOnce) => {
   const begun: string[] = [];
   let [running, most] = [0, 0];
   await forEachConcurrently(
@@ -18,7 +18,7 @@ test.each([1, 2, 5])("all are done in their order, %d at once", async (atOnce) =
   expect(most).toBe(Math.min(atOnce, 4));
 });
 
-test("where one fails what has begun comes to its end, and nothing begins after it", async () => {
+test("after a failure, running calls finish and no further call starts", async () => {
   const done: number[] = [];
   const failing = forEachConcurrently(
     [0, 1, 2, 3],

@@ -8,31 +8,31 @@ import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 type Tries = NonNullable<Parameters<Engine["run"]>[3]>;
-/** What a worker does with an operation. */
+/** Behaviour of a worker at an operation. */
 type Act = (tries: Tries, signal: AbortSignal) => Promise<void> | void;
 
 const never = new AbortController().signal;
 const plan = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
 const killed = new Error("the server was killed here");
 
-describe("how often an operation was tried", () => {
+describe("the count of attempts at an operation", () => {
   let store: Store;
   let id: string;
-  /** Deaths that the engine was told of, at each operation. */
-  let told: number[];
+  /** The crashes that were passed to the engine, for each operation. */
+  let passedCrashes: number[];
   beforeEach(() => {
     store = openDatabase(":memory:");
     const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
     id = Bun.randomUUIDv7();
     new Recordings(store, Date.now).create(newRecording(id, accountId));
-    told = [];
+    passedCrashes = [];
   });
 
-  /** A server that has just been started on the database. */
+  /** Returns the engine of a server that has just started on the database. */
   const server = (act: Act) => {
     const run: Engine["run"] = async (_operation, _params, signal, tries) => {
-      if (tries === null || tries === undefined) throw new Error("nothing is kept of this operation");
-      told.push(tries.crashes);
+      if (tries === null || tries === undefined) throw new Error("no attempts are stored for this operation");
+      passedCrashes.push(tries.crashes);
       await act(tries, signal);
       return { chunks: [] } as never;
     };
@@ -40,7 +40,7 @@ describe("how often an operation was tried", () => {
     return countAttempts({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
   const done: Act = (tries) => tries.onStart();
-  const diesOnce: Act = (tries) => {
+  const crashesOnce: Act = (tries) => {
     tries.onStart();
     tries.onInterrupted("crashed");
     tries.onStart();
@@ -52,27 +52,27 @@ describe("how often an operation was tried", () => {
   };
   const runOn = (act: Act, path = "a") => server(act).run("planChunks", plan(path), never);
 
-  test("is known to the next server: workers that died of it, too", async () => {
-    await runOn(diesOnce).catch(() => {});
-    await runOn(diesOnce).catch(() => {});
+  test("is known to the next server, with the workers that it crashed", async () => {
+    await runOn(crashesOnce).catch(() => {});
+    await runOn(crashesOnce).catch(() => {});
     await runOn(done);
-    expect(told).toEqual([0, 1, 2]);
+    expect(passedCrashes).toEqual([0, 1, 2]);
   });
 
-  test("counts for that operation alone: another begins anew, on other audio, too", async () => {
-    await runOn(diesOnce).catch(() => {});
+  test("belongs to one operation with its parameters; another starts at zero", async () => {
+    await runOn(crashesOnce).catch(() => {});
     await runOn(done, "b");
     await server(done).run("detectBlock", { ...plan("a"), block: 0 }, never);
-    expect(told).toEqual([0, 0, 0]);
+    expect(passedCrashes).toEqual([0, 0, 0]);
   });
 
-  test("is kept of each of several that are done at once, and of one that ends before another", async () => {
+  test("is kept separately for concurrent operations, whichever ends first", async () => {
     const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const ends: Act = async (tries) => {
       tries.onStart();
       tries.onInterrupted("crashed");
       tries.onStart();
-      await both[told.length - 1]?.promise;
+      await both[passedCrashes.length - 1]?.promise;
     };
     const first = server(ends);
     const running = ["a", "b"].map((path) => first.run("planChunks", plan(path), never));
@@ -85,16 +85,16 @@ describe("how often an operation was tried", () => {
     await runOn(done, "c");
     await runOn(done, "b");
     await runOn(done, "d");
-    expect(told).toEqual([0, 0, 0, 0, 1, 0]);
+    expect(passedCrashes).toEqual([0, 0, 0, 0, 1, 0]);
   });
 
-  test("a server that ends at it again and again gives it up, and takes its time before it does", async () => {
+  test("makes an operation fail that repeatedly stops the server, after pauses", async () => {
     for (let count = 0; count < 6; count++) await expect(runOn(isKilled)).rejects.toBe(killed);
     await expect(runOn(done)).rejects.toBeInstanceOf(EngineCrashError);
-    expect(told).toHaveLength(6);
+    expect(passedCrashes).toHaveLength(6);
   });
 
-  test("workers that are killed from outside count as servers that are: tried again after a pause, and not for ever", async () => {
+  test("includes workers killed from outside: the operation is retried after a pause, but not forever", async () => {
     const isKilledThrice: Act = (tries) => {
       for (let count = 0; count < 3; count++) {
         tries.onStart();
@@ -105,21 +105,21 @@ describe("how often an operation was tried", () => {
     const twice = runOn(isKilledThrice);
     await expect(twice).rejects.toBeInstanceOf(EngineCrashError);
     await expect(twice).rejects.not.toBeInstanceOf(EngineKilledError);
-    expect(told).toEqual([0, 0]);
+    expect(passedCrashes).toEqual([0, 0]);
     let tried = 0;
     await runOn((tries, signal) => (++tried === 1 ? isKilledThrice(tries, signal) : done(tries, signal)), "b");
     expect(tried).toBe(2);
   });
 
-  test("what is done again and again, and each time to its end, is never given up", async () => {
-    const engine = server(diesOnce);
+  test("never makes an operation fail that succeeds each time", async () => {
+    const engine = server(crashesOnce);
     await engine.run("planChunks", plan("a"), never).catch(() => {});
     const goes = server(done);
     for (let count = 0; count < 10; count++) await goes.run("planChunks", plan("a"), never);
-    expect(told).toEqual([0, 1, ...Array(9).fill(0)]);
+    expect(passedCrashes).toEqual([0, 1, ...Array(9).fill(0)]);
   });
 
-  test("a server that is killed elsewhere, or that parks it, may do so as often as it likes", async () => {
+  test("includes neither suspensions nor kills before the worker has started the operation", async () => {
     for (let count = 0; count < 12; count++) {
       const stopping = new AbortController();
       const parked = server((tries, signal) => {
@@ -128,7 +128,7 @@ describe("how often an operation was tried", () => {
         signal.throwIfAborted();
       });
       await expect(parked.run("planChunks", plan("a"), stopping.signal)).rejects.toBeInstanceOf(SuspendError);
-      // Given to no worker yet.
+      // No worker has started it yet.
       await expect(
         runOn(() => {
           throw killed;
@@ -138,7 +138,7 @@ describe("how often an operation was tried", () => {
     await runOn(done);
   });
 
-  test("a recording that is suspended while it pauses is left at once", async () => {
+  test("does not delay the suspension of a recording that waits in a pause", async () => {
     for (let count = 0; count < 3; count++) await runOn(isKilled).catch(() => {});
     const stopping = new AbortController();
     const waiting = server(done).run("planChunks", plan("a"), stopping.signal);
@@ -147,7 +147,7 @@ describe("how often an operation was tried", () => {
   });
 });
 
-describe("where the server stops", () => {
+describe("when the server stops", () => {
   const parts = () => {
     const store = openDatabase(":memory:");
     const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
@@ -155,7 +155,7 @@ describe("where the server stops", () => {
     new Recordings(store, Date.now).create(newRecording(id, accountId));
     return { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
   };
-  /** An engine whose worker takes so long, and is told to stop by the signal. */
+  /** Returns an engine whose worker takes this long and stops at the signal. */
   const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run" | "partsAtOnce"> => ({
     partsAtOnce: 1,
     run: async (_operation, _params, signal, tries) => {
@@ -168,7 +168,7 @@ describe("where the server stops", () => {
     },
   });
 
-  test("a recording whose worker is killed meanwhile does not wait for its next try", async () => {
+  test("a recording whose worker is killed meanwhile does not wait for its next attempt", async () => {
     const stopping = new AbortController();
     const run: Engine["run"] = async (_operation, _params, _signal, tries) => {
       stopping.abort(new SuspendError(10_000));
@@ -183,10 +183,16 @@ describe("where the server stops", () => {
   });
 
   test.each([
-    ["what the worker is at is finished", true, 20, new SuspendError(10_000), true],
-    ["what only waits for the worker is left", false, 20, new SuspendError(10_000), false],
-    ["what takes longer than there is time is left", true, 10_000, new SuspendError(20), false],
-    ["what a command ended is left at once", true, 10_000, new Error("ended by command"), false],
+    ["an operation that the worker has started finishes", true, 20, new SuspendError(10_000), true],
+    ["an operation that waits for the worker is abandoned", false, 20, new SuspendError(10_000), false],
+    ["an operation that exceeds the grace time is aborted", true, 10_000, new SuspendError(20), false],
+    [
+      "an operation of a recording that a command ended is aborted at once",
+      true,
+      10_000,
+      new Error("ended by command"),
+      false,
+    ],
   ] as const)("%s", async (_name, begins, milliseconds, reason, finished) => {
     const stopping = new AbortController();
     const result = countAttempts(engine(begins, milliseconds), parts()).run("planChunks", plan("a"), stopping.signal);

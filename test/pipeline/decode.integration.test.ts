@@ -15,7 +15,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const noEngine = { partsAtOnce: 1, run: () => Promise.reject(new Error("nothing is asked of the engine")) };
 
-/** A recording that is entered in a database of its own. */
+/** Returns a recording in its own database. */
 function entered() {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
@@ -24,7 +24,7 @@ function entered() {
   return { store, recording, checkpoints: new Checkpoints(store, recording.id) };
 }
 
-/** A recording whose decoding ended before the server did, with this checkpoint and files of this many bytes. */
+/** Returns a recording that an earlier server decoded, with this checkpoint and files of these sizes. */
 async function resumed(directory: string, checkpoint: string, files: Readonly<Record<string, number>>) {
   const { store, recording, checkpoints } = entered();
   store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [recording.id, checkpoint]);
@@ -39,7 +39,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
     signal: new AbortController().signal,
     progress: () => {},
   };
-  // There is no upload and no ffmpeg, so whatever has to be decoded fails.
+  // There is no upload and no ffmpeg, so a second decode fails.
   return decode(context, {
     ffmpegPath: join(directory, "none"),
     maxSeconds: 60,
@@ -49,8 +49,8 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
 }
 
 test.each([
-  ["one that a version without tracks decoded", '{"sampleCount":9000}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
-  ["a mixed one", '{"sampleCount":9000,"tracks":1}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
+  ["a recording that a version without tracks decoded", '{"sampleCount":9000}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
+  ["a mixed recording", '{"sampleCount":9000,"tracks":1}', { "audio.pcm": 18_000 }, ["audio.pcm"]],
   [
     "a call",
     '{"sampleCount":9000,"tracks":2}',
@@ -65,7 +65,7 @@ test.each([
   );
 });
 
-test("the very sound that was decoded is not decoded again; sound that was altered is", async () => {
+test("unchanged decoded audio is reused, and changed audio is decoded again", async () => {
   using directory = temporaryDirectory();
   const files = { "audio.pcm": 18_000, "audio-1.pcm": 18_000 };
   const bytes = Bun.hash.wyhash(new Uint8Array(18_000), 0n).toString(16);
@@ -92,9 +92,9 @@ describe.if(
   test.each([
     ["bad-truncated.mp3", [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: 11 }]],
     ["jfk-video.webm", []],
-    // Silence first, so ffmpeg, which only has the bit rate there to go by, guesses 130 s.
-    ["20 s of AAC that don't say their length", []],
-  ])("%s is decoded as far as it goes, and the log says how far that is", async (name, expected) => {
+    // It starts with silence, so ffmpeg estimates 130 s from the bit rate there.
+    ["20 s of AAC without a declared length", []],
+  ])("%s is decoded as far as possible, and the log reports the decoded length", async (name, expected) => {
     using directory = temporaryDirectory();
     let uploadPath = corpusPath(`formats/${name}`);
     if (name.includes("AAC")) {

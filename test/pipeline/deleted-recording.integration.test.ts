@@ -15,7 +15,7 @@ const unused = () => {
   throw new Error("nothing is left to be transcribed");
 };
 
-test("a recording that is cancelled and deleted while its link is being fetched leaves no file behind, and no model that it alone needed", async () => {
+test("a recording that is deleted during the download of its link leaves no file, and frees a model that it alone needed", async () => {
   using directory = temporaryDirectory();
   const dataDirectory = new DataDirectory(directory.path);
   const store = openDatabase(":memory:");
@@ -73,7 +73,7 @@ test("a recording that is cancelled and deleted while its link is being fetched 
   const files = await Array.fromAsync(new Bun.Glob("{uploads,work,incoming}/**").scan({ cwd: directory.path }));
   expect(files).toEqual([]);
   expect(ended).toMatchObject([{ id, outcome: "cancelled", accountId: null }]);
-  // One that waits for the machine may be ended by command before its next try begins.
+  // A recording that waits for the machine may be ended by a command before its next attempt.
   await processRecording(services, id, new AbortController().signal);
   expect(ended).toHaveLength(2);
 });

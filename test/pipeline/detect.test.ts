@@ -14,7 +14,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const wholeBlock: Uint8Array | null = await blockOfNothing();
 const chunks = [{ startSeconds: 0, endSeconds: 4, speech: [{ startSeconds: 0.2, endSeconds: 3.8 }] }];
 
-/** A block's file without records. */
+/** The content of a block's file without records. */
 async function blockOfNothing(): Promise<Uint8Array> {
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm: { path: "unused", sampleCount: 0 } };
@@ -23,7 +23,7 @@ async function blockOfNothing(): Promise<Uint8Array> {
   return await Bun.file(join(directory.path, "activity/000000.block")).bytes();
 }
 
-/** @param blockFile what lies where the first block's file should */
+/** @param blockFile the content at the path of the first block's file */
 async function detectedAfter(plan: object, blockStep = "activity", blockFile = wholeBlock) {
   using directory = temporaryDirectory();
   mkdirSync(join(directory.path, "activity"));
@@ -54,12 +54,12 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
   return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks, operations };
 }
 
-test("a plan that is there is kept, with the words of its chunks", async () => {
+test("a stored plan is kept, with the words of its chunks", async () => {
   const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   expect(await detectedAfter({ chunks: planned })).toEqual({ finished: [0], chunks: planned, operations: [] });
 });
 
-test("a plan that another version made in another form is made anew, and words of its chunks are not mixed with new ones", async () => {
+test("a plan of another version's form is made again, and the words of its chunks are discarded", async () => {
   expect(await detectedAfter({ chunks: [{ startSeconds: 0, endSeconds: 2 }] })).toEqual({
     finished: [],
     chunks,
@@ -67,17 +67,20 @@ test("a plan that another version made in another form is made anew, and words o
   });
 });
 
-test("blocks that an earlier version found, of another length, are found again", async () => {
+test("blocks of another length from an earlier version are detected again", async () => {
   const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "detect");
   expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });
 });
 
 test.each([
-  ["is gone", null],
-  ["was cut off in its head", new Uint8Array(15)],
-  ["is shorter than it says", Uint8Array.from({ length: 100 }, (_, at) => (at === 8 || at === 12 ? 40 : 0))],
-])("a block whose checkpoint says that it is there, and whose file %s, is found again", async (_, file) => {
+  ["is missing", null],
+  ["ends in its header", new Uint8Array(15)],
+  [
+    "is shorter than its header declares",
+    Uint8Array.from({ length: 100 }, (_, at) => (at === 8 || at === 12 ? 40 : 0)),
+  ],
+])("a block with a checkpoint whose file %s is detected again", async (_, file) => {
   const planned = [{ startSeconds: 1, endSeconds: 3, speech: [] }];
   const { operations, chunks: kept } = await detectedAfter({ chunks: planned }, "activity", file);
   expect({ operations, kept }).toEqual({ operations: ["detectBlock"], kept: planned });

@@ -17,7 +17,7 @@ import { quietServices, unused } from "./services.ts";
 
 const jfk = samplePath("jfk.mp3");
 
-/** A pipeline on a small disk of its own. Nobody speaks in its recordings, so that they end when speech was looked for. */
+/** A pipeline on its own small disk. Its recordings contain no speech, so they end after speech detection. */
 class Workplace implements Disposable {
   readonly #folder = temporaryDirectory();
   readonly #directory = temporaryDirectory();
@@ -27,7 +27,7 @@ class Workplace implements Disposable {
   readonly recordings = new Recordings(this.store, Date.now);
   readonly accountId = createAccount(this.store, "acme", { actor: "operator", now: 1 }).id;
   services: PipelineServices;
-  /** How many recordings there were with all their sound, at most. */
+  /** Largest number of completely decoded recordings at one time. */
   mostAtOnce = 0;
   readonly waits: string[] = [];
 
@@ -37,7 +37,7 @@ class Workplace implements Disposable {
     this.services = this.started();
   }
 
-  /** The services of a server that has just started: nothing is promised yet. */
+  /** Returns the services of a server that has just started, without reservations. */
   started(): PipelineServices {
     const { store, recordings, dataDirectory } = this;
     const log = createLogger("silent");
@@ -58,7 +58,7 @@ class Workplace implements Disposable {
     return quietServices({ store, recordings, dataDirectory, log, run, room });
   }
 
-  /** Silence, as a file on another disk. */
+  /** Makes a file of silence on another disk. */
   async silence(seconds: number): Promise<string> {
     const path = join(this.#folder.path, `${seconds}.wav`);
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: seconds * 32_000 });
@@ -66,12 +66,12 @@ class Workplace implements Disposable {
     return path;
   }
 
-  /** A FLAC file whose header tells of 10 s and that has more. */
+  /** Makes a FLAC file that is longer than the 10 s in its header. */
   async understated(seconds: number): Promise<string> {
     const path = join(this.#folder.path, `${seconds}.flac`);
     makeWithFfmpeg(...lavfi(`sine=duration=${seconds}:sample_rate=16000`), path);
     const bytes = Buffer.from(await Bun.file(path).bytes());
-    // The number of samples, in the stream's information.
+    // The number of samples in STREAMINFO.
     bytes.writeUInt32BE(160_000, 22);
     await Bun.write(path, bytes);
     return path;
@@ -99,7 +99,7 @@ class Workplace implements Disposable {
       process: (id, signal) => processRecording(this.services, id, signal),
       fetch: unused,
       ...{ slots: 5, priorityOf: () => 0, now: Date.now },
-      // Whatever waits for room is tried when another ends.
+      // A recording that waits for space is retried when another one ends.
       retryMilliseconds: () => 3_600_000,
       onFault: (_, error) => {
         throw error;
@@ -120,11 +120,11 @@ class Workplace implements Disposable {
   }
 }
 
-describe.if(canMount && available("tests of the room for work files", ffmpegPath, jfk))("on a small disk", () => {
+describe.if(canMount && available("tests of the disk space for work files", ffmpegPath, jfk))("on a small disk", () => {
   test.each([
     ["4600k", 1],
     ["8m", 2],
-  ])("of %s four recordings of which %i fits at once all come to their end", async (size, atOnce) => {
+  ])("of %s, four recordings of which %i fit at once all complete", async (size, atOnce) => {
     using place = new Workplace(size);
     const source = await place.silence(100);
     const ids = Array.from({ length: 4 }, () => place.create(source));
@@ -138,7 +138,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     expect(readdirSync(place.dataDirectory.work)).toEqual([]);
   });
 
-  test("those that a dead server left with their sound go first, and what it left half is removed", async () => {
+  test("recordings with decoded audio from a killed server go first, and partial files are removed", async () => {
     using place = new Workplace("8m");
     const source = await place.silence(100);
     const half = place.create(source);
@@ -150,7 +150,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [decoded, '{"sampleCount":1600000}']);
     await recoverWork(services);
     expect(readdirSync(place.dataDirectory.work)).toEqual([decoded]);
-    // Room for the sound of one more, but for what is promised to the other.
+    // There would be space for one more, without the reservation of the other.
     disk.fill(3_800_000);
     expect(await place.process(half)).toEqual({ waitsFor: "no_room" });
     expect(await place.process(decoded)).toBeNull();
@@ -158,11 +158,11 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     expect(place.ended(half)).toEqual(["failed", "no_speech", null]);
   });
 
-  test("a recording that is longer than it says fills it once, knows then what it takes, and waits for that", async () => {
+  test("a recording longer than declared fills the disk once, is then measured, and waits for its real size", async () => {
     using place = new Workplace("16m");
     const id = place.create(await place.understated(220));
     place.disk.fill(4_000_000);
-    // The one where it is seen in time, the other where the decoder was quicker.
+    // Which of the two depends on whether the decoder fills the disk before the check.
     expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
     expect(readdirSync(place.dataDirectory.filesOf(id).work)).toEqual([]);
     const soundBytes = 220 * 32_000;
@@ -170,7 +170,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     const { bytes } = JSON.parse(rows[0]?.payload ?? "{}");
     expect(bytes).toBeGreaterThanOrEqual(soundBytes);
     expect(bytes).toBeLessThan(soundBytes * 1.02);
-    // It does not begin before there is room for all of it.
+    // It does not start before there is space for all of it.
     place.disk.empty();
     place.disk.fill(bytes);
     expect(await place.process(id)).toEqual({ waitsFor: "no_room" });
@@ -181,9 +181,9 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
   });
 
   test.each([
-    ["says so", (place: Workplace) => place.silence(200)],
-    ["says that it is shorter", (place: Workplace) => place.understated(220)],
-  ])("a recording that %s can never fit: it fails, and does not wait for ever", async (_, make) => {
+    ["declares more than the disk holds", (place: Workplace) => place.silence(200)],
+    ["is longer than declared and than the disk", (place: Workplace) => place.understated(220)],
+  ])("a recording that %s can never fit and fails instead of waiting", async (_, make) => {
     using place = new Workplace("6m");
     const id = place.create(await make(place));
     for (let tries = 0; tries < 3 && place.ended(id)[0] !== "failed"; tries++) await place.process(id);
@@ -191,7 +191,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
     expect(readdirSync(place.dataDirectory.work)).toEqual([]);
   });
 
-  test("a recording that says it is longer than the disk holds and is not is done", async () => {
+  test("a recording that declares more than the disk holds is measured and processed", async () => {
     using place = new Workplace("6m");
     const source = await place.silence(100);
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 400 * 32_000 });
@@ -202,7 +202,7 @@ describe.if(canMount && available("tests of the room for work files", ffmpegPath
   });
 });
 
-test("of a recording that has ended nothing is noted, though what was under way comes to its end after it", () => {
+test("no checkpoint is stored for a recording that has ended, even by an operation that finishes later", () => {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });

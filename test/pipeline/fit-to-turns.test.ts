@@ -20,10 +20,10 @@ describe("a segment", () => {
   const cases: [string, Segment[], Turn[], [number, number][]][] = [
     ["begins and ends with its turn", [segment(1.4, 3)], [turn(1, 3.6)], [[1, 3.6]]],
     ["moves its ends by two seconds at most", [segment(5, 6)], [turn(0, 20)], [[3, 8]]],
-    ["stays where its words are longer than the turn", [segment(1, 5)], [turn(2, 4)], [[1, 5]]],
-    ["stays where its speaker has no turn near", [segment(1, 2)], [turn(0, 3, 1), turn(4, 5)], [[1, 2]]],
+    ["is unchanged if its words are longer than the turn", [segment(1, 5)], [turn(2, 4)], [[1, 5]]],
+    ["is unchanged if its speaker has no turn nearby", [segment(1, 2)], [turn(0, 3, 1), turn(4, 5)], [[1, 2]]],
     [
-      "takes the pause behind it within a turn",
+      "includes the pause after it within a turn",
       [segment(1, 2), segment(3, 4)],
       [turn(1, 4)],
       [
@@ -32,7 +32,7 @@ describe("a segment", () => {
       ],
     ],
     [
-      "leaves the pause between two turns",
+      "excludes the pause between two turns",
       [segment(1, 2), segment(3, 4)],
       [turn(1, 2.2), turn(2.8, 4)],
       [
@@ -41,7 +41,7 @@ describe("a segment", () => {
       ],
     ],
     [
-      "goes on under another's words",
+      "continues during another speaker's words",
       [segment(1, 2), segment(2.1, 2.5, 1), segment(3, 4)],
       [turn(1, 4), turn(2, 2.6, 1)],
       [
@@ -51,7 +51,7 @@ describe("a segment", () => {
       ],
     ],
     [
-      "never starts before the one whose words come before",
+      "never starts before the previous segment",
       [segment(3, 4), segment(3.2, 5, 1)],
       [turn(3, 4), turn(2.5, 5, 1)],
       [
@@ -66,8 +66,8 @@ describe("a segment", () => {
   });
 });
 
-test("segments stay in order, hold their words, and never reach into the next of the same speaker", () => {
-  // A fixed sequence of odd numbers: words and turns that have nothing to do with each other.
+test("segments stay in order, contain their words, and never reach into the same speaker's next one", () => {
+  // A fixed pseudo-random sequence: words and turns are unrelated.
   let state = 1;
   const random = () => {
     state = (state * 48271) % 2147483647;
@@ -94,7 +94,7 @@ test("segments stay in order, hold their words, and never reach into the next of
       expect(each.startSeconds).toBeGreaterThanOrEqual(after[index - 1]?.startSeconds ?? 0);
       expect(each.endSeconds).toBeGreaterThanOrEqual(was?.endSeconds ?? 0);
       const next = after.slice(index + 1).find(({ speaker }) => speaker === each.speaker);
-      // A word of no length still makes a segment of 10 ms.
+      // Even a word without length gives a segment of 10 ms.
       if (next !== undefined) expect(next.startSeconds).toBeGreaterThanOrEqual(each.endSeconds - 0.0101);
     }
   }

@@ -4,7 +4,7 @@ import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const turn = (startSeconds: number, endSeconds: number, speaker = 0) => ({ startSeconds, endSeconds, speaker });
 
-/** Where words go by turns; to a hundredth of a second. */
+/** Returns the places of words after the move, to a hundredth of a second. */
 function kept(words: readonly [number, number][], turns: readonly ReturnType<typeof turn>[]): [number, number][] {
   const round = (seconds: number) => Math.round(seconds * 100) / 100;
   return keepToTurns(
@@ -17,7 +17,7 @@ describe("words", () => {
   const turns = [turn(2, 4), turn(3.5, 5, 1), turn(10, 12)];
   const cases: [string, [number, number][], [number, number][]][] = [
     [
-      "within turns stay",
+      "within turns are unchanged",
       [
         [2, 2.3],
         [2.3, 4.6],
@@ -30,7 +30,7 @@ describe("words", () => {
       ],
     ],
     [
-      "that reach out of turns a little stay",
+      "that extend slightly beyond turns are unchanged",
       [
         [1.8, 2.3],
         [4.9, 5.2],
@@ -41,7 +41,7 @@ describe("words", () => {
       ],
     ],
     [
-      "that reach out of turns far are cut",
+      "that extend far beyond turns are cut",
       [
         [0.5, 2.4],
         [4.8, 8],
@@ -51,9 +51,9 @@ describe("words", () => {
         [4.8, 5.4],
       ],
     ],
-    ["that reach from one turn to the next stay in the one that has more of them", [[4.9, 10.9]], [[9.6, 10.9]]],
+    ["that reach from one turn to the next stay in the turn that contains more of them", [[4.9, 10.9]], [[9.6, 10.9]]],
     [
-      "beside a turn go to its edge",
+      "next to a turn move to its edge",
       [
         [5.4, 5.8],
         [9, 9.5],
@@ -66,7 +66,7 @@ describe("words", () => {
       ],
     ],
     [
-      "two beside a turn stay in order",
+      "next to a turn stay in order",
       [
         [5.3, 5.5],
         [5.5, 5.9],
@@ -77,7 +77,7 @@ describe("words", () => {
       ],
     ],
     [
-      "far from all turns stay",
+      "far from all turns are unchanged",
       [
         [7, 7.5],
         [30, 30.5],
@@ -88,7 +88,7 @@ describe("words", () => {
       ],
     ],
     [
-      "that make a sentence where nobody was heard stay",
+      "of a sentence outside all turns are unchanged",
       [
         [5.5, 5.7],
         [5.7, 5.9],
@@ -102,27 +102,27 @@ describe("words", () => {
         [8, 8.5],
       ],
     ],
-    ["shorter than what is left of others stay as short", [[9.4, 9.45]], [[9.6, 9.65]]],
+    ["shorter than the minimum length stay as short", [[9.4, 9.45]], [[9.6, 9.65]]],
   ];
   test.each(cases)("%s", (_, words, places) => {
     expect(kept(words, turns)).toEqual(places);
   });
 
-  test("stay where there are no turns", () => {
+  test("stay in place without turns", () => {
     expect(kept([[1, 2]], [])).toEqual([[1, 2]]);
   });
 
-  test("are none where there are none", () => {
+  test("may be an empty list", () => {
     expect(kept([], turns)).toEqual([]);
   });
 
-  test("keep what else is known of them", () => {
+  test("keep their other properties", () => {
     expect(keepToTurns([{ ...span(0, 3), text: " so", probability: 0.4 }], turns)).toEqual([
       { startSeconds: 1.6, endSeconds: 3, text: " so", probability: 0.4 },
     ]);
   });
 
-  test("are in order, apart and none longer than before, wherever the turns lie", () => {
+  test("stay in order, without overlaps and not longer than before, for any turns", () => {
     for (let shift = 0; shift < 3; shift += 0.07) {
       const words = Array.from({ length: 40 }, (_, index) => span(index * 0.4, index * 0.4 + 0.3));
       const moved = keepToTurns(words, [

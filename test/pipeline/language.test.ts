@@ -19,17 +19,17 @@ type Heard = Record<string, number>;
 
 interface Chosen {
   readonly language: string;
-  /** No chunk may be in another. */
+  /** Whether no chunk may be in another language. */
   readonly isOnly: boolean;
-  /** Starts of the chunks that were asked for it. */
+  /** Starts of the chunks whose language was detected for the choice. */
   readonly asked: readonly number[];
-  /** What each chunk is transcribed in. */
+  /** The language in which each chunk is transcribed. */
   readonly chunks: readonly string[];
-  /** How many chunks were asked for that. */
+  /** Number of chunks that were checked for transcription. */
   readonly askedAgain: number;
 }
 
-/** Chooses among chunks that follow each other, with what the model hears in each; a chunk is 30 s long unless told. */
+/** Chooses the language of consecutive chunks with these probabilities; a chunk is 30 s long by default. */
 async function choose(
   chunks: readonly (Heard & { seconds?: number })[],
   {
@@ -69,7 +69,7 @@ async function choose(
   const model = { id: "m", path: "m", languages: known, encoder: null };
   const chosen = await chooseLanguage(context, speech.toReversed(), model);
   const first = [...asked];
-  // After a restart nothing is asked again.
+  // After a restart nothing is detected again.
   expect(await chooseLanguage(context, speech, model)).toEqual(chosen);
   expect(asked).toEqual(first);
   const ofChunks: string[] = [];
@@ -86,10 +86,10 @@ const en = { en: 0.98, de: 0.02 };
 
 describe("the language of a recording", () => {
   test.each<[string, (Heard & { seconds?: number })[], string]>([
-    ["a greeting in another language at its beginning", [en, en, ...many(20, de)], "de"],
-    ["most of it German, in blocks", [...many(9, de), ...many(6, en), ...many(5, de)], "de"],
-    ["languages in turns", Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? en : de)), "de"],
-    ["languages in turns, the other way round", Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? de : en)), "en"],
+    ["a greeting in another language at the beginning", [en, en, ...many(20, de)], "de"],
+    ["mostly German, in blocks", [...many(9, de), ...many(6, en), ...many(5, de)], "de"],
+    ["alternating languages", Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? en : de)), "de"],
+    ["alternating languages, the other way round", Array.from({ length: 30 }, (_, i) => (i % 3 === 0 ? de : en)), "en"],
     ["one long chunk against two short ones", [{ ...de, seconds: 28 }, ...many(2, { ...en, seconds: 5 })], "de"],
     [
       "chunks that are unsure, and unsure about different languages",
@@ -100,22 +100,22 @@ describe("the language of a recording", () => {
       ],
       "de",
     ],
-    ["a language that whisper calls otherwise", many(3, { jw: 0.9, en: 0.1 }), "jv"],
-  ])("%s: what most of its speech is in", async (_, chunks, language) => {
+    ["a language with another code in whisper", many(3, { jw: 0.9, en: 0.1 }), "jv"],
+  ])("is the language of most speech: %s", async (_, chunks, language) => {
     expect((await choose(chunks)).language).toBe(language);
   });
 
-  test("is asked of few chunks where they agree, of more where they don't, and of few in a hundred of a long recording", async () => {
+  test("is detected in few chunks that agree, in more that disagree, and in a small part of a long recording", async () => {
     expect((await choose(many(1, de))).asked).toEqual([0]);
     expect((await choose(many(60, de))).asked).toHaveLength(5);
-    // Unsure, but with no other in sight: no second language is spoken.
+    // Unsure, but without an alternative: no second language is spoken.
     expect((await choose(many(60, { en: 0.6, de: 0.1, la: 0.1, jw: 0.1 }))).asked).toHaveLength(5);
     const mixed = Array.from({ length: 60 }, (_, i) => (i % 10 < 3 ? en : de));
     expect(await choose(mixed)).toMatchObject({ language: "de", asked: { length: 25 } });
     expect((await choose(many(2160, de))).asked).toHaveLength(135);
   });
 
-  test("is asked again where a version chose it that did not ask whether others are spoken", async () => {
+  test("is detected again if an earlier version did not check for other languages", async () => {
     const mixed = [...many(6, de), ...many(4, en)];
     const after = await choose(mixed, { earlier: { code: "en" } });
     expect(after).toEqual(await choose(mixed));
@@ -127,7 +127,7 @@ describe("the language of a recording", () => {
     });
   });
 
-  test("is asked of what is long enough to tell before what is not", async () => {
+  test("is detected in long chunks before short ones", async () => {
     const turns = [
       { ...en, seconds: 0.5 },
       de,
@@ -141,16 +141,16 @@ describe("the language of a recording", () => {
     expect((await choose(many(3, { ...en, seconds: 1 }))).language).toBe("en");
   });
 
-  test("is asked of the halves of chunks where there are no more of them and nothing is clear, as often as may be", async () => {
+  test("is detected in halves of unsure chunks when no chunks are left, up to the limit", async () => {
     const unsure = { de: 0.4, en: 0.6 };
     expect((await choose([unsure])).asked).toEqual([0, 0, 15]);
     expect((await choose([{ ...unsure, seconds: 3.9 }])).asked).toEqual([0]);
     expect((await choose(many(20, unsure))).asked).toHaveLength(25);
-    // A chunk that is sure is not asked any further.
+    // A sure chunk is not split.
     expect((await choose([de, en, unsure])).asked).toEqual([30, 0, 60, 60, 75]);
   });
 
-  test("is the pinned one, or the only one that the model knows; nothing is asked, and all chunks are in it", async () => {
+  test("is the pinned one, or the model's only one, without any detection", async () => {
     const chunks = [de, en, de];
     const inEnglish = { language: "en", isOnly: true, asked: [], chunks: ["en", "en", "en"], askedAgain: 0 };
     expect(await choose(chunks, { pinned: "en" })).toEqual(inEnglish);
@@ -158,14 +158,14 @@ describe("the language of a recording", () => {
   });
 });
 
-describe("once the words are known, the language of a recording", () => {
+describe("after transcription, the language of a recording", () => {
   const [german, english] = languages;
   const model = { id: "m", path: "m", languages, encoder: null };
   test.each<[string, Record<string, number>[], boolean, string]>([
-    ["is the one that most of them are in", [{ de: 5, en: 9 }, { de: 2 }], false, "en"],
-    ["is the one that was chosen, of equals", [{ en: 3 }, { de: 2 }, { de: 1 }], false, "de"],
-    ["is the one that was chosen, where there are none, or nobody counted", [{}, {}], false, "de"],
-    ["is the pinned one, whatever they are in", [{ en: 30 }], true, "de"],
+    ["is the one of most words", [{ de: 5, en: 9 }, { de: 2 }], false, "en"],
+    ["is the chosen one if two are equal", [{ en: 3 }, { de: 2 }, { de: 1 }], false, "de"],
+    ["is the chosen one without words or counts", [{}, {}], false, "de"],
+    ["is the pinned one, whatever the words are in", [{ en: 30 }], true, "de"],
   ])("%s", (_, seconds, isOnly, code) => {
     const chosen = { language: german ?? english, isMixed: false, isOnly } as Parameters<typeof mostSpoken>[1];
     expect(mostSpoken(seconds, chosen, model).code).toBe(code);
@@ -173,7 +173,7 @@ describe("once the words are known, the language of a recording", () => {
 });
 
 describe("a chunk", () => {
-  test("that surely is in another language than the recording is transcribed in that one", async () => {
+  test("that is surely in another language is transcribed in that language", async () => {
     expect(await choose([de, en, de, { jw: 0.95 }, de])).toMatchObject({
       language: "de",
       chunks: ["de", "en", "de", "jv", "de"],
@@ -188,7 +188,7 @@ describe("a chunk", () => {
     expect((await choose([de, de, chunk, de, en])).chunks).toEqual(["de", "de", "de", "de", "en"]);
   });
 
-  test("is not asked again where all speak one language, or two that whisper takes for each other", async () => {
+  test("is not checked again in a recording of one language, or of two that whisper confuses", async () => {
     expect((await choose(many(40, de))).askedAgain).toBe(0);
     const known = ["hr", "sr"].map((code) => ({ code, name: code, modelCode: code }));
     const { language, chunks, askedAgain } = await choose([...many(4, { hr: 0.95 }), { sr: 0.95 }], { known });
@@ -196,7 +196,7 @@ describe("a chunk", () => {
   });
 });
 
-/** A chunk of 6 s for each language, with 10 s of silence between. */
+/** Returns a chunk with 6 s of each language and 10 s of silence in between. */
 function apart(startSeconds: number, ...codes: readonly string[]): { chunk: Chunk; codes: readonly string[] } {
   const speech = codes.map((_, index) => {
     const from = startSeconds + index * 16;
@@ -205,7 +205,7 @@ function apart(startSeconds: number, ...codes: readonly string[]): { chunk: Chun
   return { chunk: { startSeconds, endSeconds: speech.at(-1)?.endSeconds ?? 0, speech }, codes };
 }
 
-describe("a chunk of which the pieces lie far apart", () => {
+describe("a chunk whose fragments lie far apart", () => {
   async function read(...said: ReturnType<typeof apart>[]) {
     const asked: number[] = [];
     const all = said.flatMap(({ chunk, codes }) => chunk.speech.map((span, index) => ({ span, code: codes[index] })));
@@ -216,7 +216,7 @@ describe("a chunk of which the pieces lie far apart", () => {
         partsAtOnce: 1,
         run: async (_operation: string, { chunk }: { chunk: Chunk }) => {
           asked.push(chunk.speech.length);
-          // Whisper is sure of the language that a window begins in, whatever comes after it.
+          // Whisper detects the language in which a window begins.
           const first = all.find(({ span }) => span.startSeconds === chunk.speech[0]?.startSeconds);
           return { probabilities: { [first?.code ?? ""]: 0.98 } };
         },
@@ -236,7 +236,7 @@ describe("a chunk of which the pieces lie far apart", () => {
     return { language: chosen.language.code, parts, asksToChoose, asksToRead: asked };
   }
 
-  test("is read in one go, and asked once, where one language is spoken", async () => {
+  test("is transcribed at once, and checked once, in a recording of one language", async () => {
     const said = Array.from({ length: 6 }, (_, index) => apart(index * 100, "de", "de", "de"));
     expect(await read(...said)).toEqual({
       language: "de",
@@ -246,13 +246,13 @@ describe("a chunk of which the pieces lie far apart", () => {
     });
   });
 
-  test("has later pieces asked, too, where there are few chunks", async () => {
+  test("has its later fragments sampled if there are few chunks", async () => {
     const { language, parts, asksToChoose } = await read(apart(0, "de", "de", "en", "de"));
     expect({ language, asksToChoose }).toEqual({ language: "de", asksToChoose: [4, 1, 1, 1] });
     expect(parts[0]?.map(([code]) => code)).toEqual(["de", "en", "de"]);
   });
 
-  test("is asked piece by piece where several are, and what is in one language is read in one go", async () => {
+  test("is checked fragment by fragment in a mixed recording, and neighbours in one language are transcribed together", async () => {
     const said = [apart(0, "de", "de", "de", "en"), apart(100, "en", "de", "de", "jw"), apart(200, "de")];
     const { language, parts, asksToRead } = await read(...said);
     expect(language).toBe("de");

@@ -21,7 +21,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
   let id: string;
   let services: PipelineServices;
   let reserveBytes = 0;
-  /** What the engine does when it is asked for a first block. */
+  /** Runs when the engine detects the first block. */
   let detects: (tries: number) => unknown;
 
   beforeEach(() => {
@@ -36,7 +36,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     reserveBytes = 0;
     const room = new DiskSpace(parent.path, () => reserveBytes);
     let tries = 0;
-    // Whatever it answers, nobody speaks: planChunks finds no chunk.
+    // planChunks finds no chunk, so the recording contains no speech.
     const run = async (operation: string) => (operation === "planChunks" ? { chunks: [] } : detects(++tries));
     services = quietServices({ store, recordings, dataDirectory, log: createLogger("silent"), run, room });
     detects = () => ({});
@@ -52,7 +52,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     return [status, failureReason, failureCause];
   };
 
-  test("for whose sound there is no room waits before anything is decoded, and goes on when there is", async () => {
+  test("without disk space for its audio waits before decoding, and resumes when there is space", async () => {
     reserveBytes = 2 ** 50;
     expect(await process()).toEqual({ waitsFor: "no_room" });
     expect(ended()).toEqual(["processing", null, null]);
@@ -66,7 +66,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     ["ENOSPC", "disk_full"],
     ["EROFS", "read_only"],
     ["EMFILE", "too_many_files"],
-  ] as const)("waits where the worker meets %s, and goes on where it was", async (code, waitsFor) => {
+  ] as const)("waits when the worker meets %s, and resumes at its checkpoint", async (code, waitsFor) => {
     detects = (tries) => {
       if (tries === 1) throw new EngineOperationError("it can't be written", code);
       return {};
@@ -77,7 +77,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     expect(ended()).toEqual(["failed", "no_speech", null]);
   });
 
-  test("that alone meets trouble, on a disk that can be written and has room, fails after a few tries that got nowhere", async () => {
+  test("that alone meets a machine problem on a healthy disk fails after a few attempts without progress", async () => {
     let blocks = 0;
     detects = () => {
       throw new EngineOperationError("it can't be read", "EIO");
@@ -91,13 +91,13 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     };
     const isEnded = () => recordings.get(id)?.status === "failed";
     await tryUntil(() => ++blocks === 5);
-    // It gets on by a part, and counts from there.
+    // After progress by one part, the count starts again.
     new Checkpoints(store, id).write("activity", 7, Type.Object({}), {});
     expect(await tryUntil(isEnded)).toBe(9);
     expect(ended()).toEqual(["failed", "internal", "unexpected"]);
   });
 
-  test("that meets trouble on a disk without room waits, however often", async () => {
+  test("that meets a machine problem on a full disk waits, however often", async () => {
     detects = () => {
       reserveBytes = 2 ** 50;
       throw new EngineOperationError("it can't be read", "ENOSPC");
@@ -107,7 +107,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     expect(ended()).toEqual(["processing", null, null]);
   });
 
-  test("waits where its progress, or its end, can't be written down", async () => {
+  test("waits when its progress or its end cannot be stored", async () => {
     detects = () => {
       store.$client.run("PRAGMA query_only = ON");
       return {};
@@ -119,14 +119,14 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     expect(ended()).toEqual(["failed", "no_speech", null]);
   });
 
-  test("that somebody waits for before a terminal fails at once", async () => {
+  test("of `transcribe run` fails at once instead of waiting", async () => {
     reserveBytes = 2 ** 50;
     services = { ...services, waitsForMachine: false };
     expect(await process()).toBeNull();
     expect(ended()).toEqual(["failed", "internal", "disk_full"]);
   });
 
-  test("at which an operation fails is begun once more, and fails when it fails again", async () => {
+  test("is retried once after a failed operation, and fails the second time", async () => {
     detects = (tries) => {
       if (tries === 1) throw new EngineOperationError("a block is damaged");
       return {};

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mergeTracks } from "../../src/pipeline/build-segments.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 
-/** A track's segments: start, end, speaker in the track, text. */
+/** Builds a track's segments from start, end, speaker in the track, and text. */
 function segments(...all: readonly [number, number, number, string][]): Segment[] {
   return all.map(([startSeconds, endSeconds, speaker, text], index) => ({
     ...{ index, startSeconds, endSeconds, speaker, text },
@@ -13,7 +13,7 @@ function segments(...all: readonly [number, number, number, string][]): Segment[
 const brief = (merged: readonly Segment[]) =>
   merged.map(({ index, startSeconds, speaker, text }) => [index, startSeconds, speaker, text]);
 
-test("segments of two tracks follow each other by their starts, and no speaker is on both", () => {
+test("segments of two tracks are ordered by their starts, and no speaker is on both tracks", () => {
   const merged = mergeTracks([
     segments([1, 5, 0, "Good morning."], [9, 10, 1, "Who is it?"], [12, 13, 0, "Bye."]),
     segments([0.5, 0.9, 0, "Hello?"], [4, 8, 0, "It is me."], [9.5, 11, 1, "And me."]),
@@ -28,7 +28,7 @@ test("segments of two tracks follow each other by their starts, and no speaker i
   ]);
 });
 
-test("what both parties say at once stays whole on both sides", () => {
+test("simultaneous segments of both parties stay whole", () => {
   const merged = mergeTracks([segments([1, 5, 0, "No, listen to me."]), segments([1, 4, 0, "You never listen."])]);
   expect(merged.map(({ endSeconds, text, words }) => [endSeconds, text, words.length])).toEqual([
     [5, "No, listen to me.", 1],
@@ -36,7 +36,7 @@ test("what both parties say at once stays whole on both sides", () => {
   ]);
 });
 
-test("one track stays as it is, and a track of nothing adds nothing", () => {
+test("one track is unchanged, and an empty track adds nothing", () => {
   const alone = segments([1, 5, 0, "One."], [6, 7, 1, "Two."], [8, 9, 0, "Three."]);
   expect(mergeTracks([alone])).toEqual(alone);
   expect(mergeTracks([[], alone])).toEqual(alone);

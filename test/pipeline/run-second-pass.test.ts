@@ -15,15 +15,15 @@ import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { wordsFrom } from "./words.ts";
 
-/** Anna speaks up to the hundredth second, then Ben: that is what an engine hears that fails after so many calls. */
-function listening(calls = Number.POSITIVE_INFINITY) {
+/** Returns an engine that recognizes Anna up to the hundredth second and then Ben, and fails after this many calls. */
+function engineHearing(calls = Number.POSITIVE_INFINITY) {
   const heard: Span[][] = [];
   const run = async <N extends OperationName>(operation: N, params: Params<N>) => {
     if (operation === "compareSentences") {
       const { area, sentences } = params as Params<"compareSentences">;
       return { speakers: await speakersByVoice(area, sentences) };
     }
-    if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no ${operation} any more`);
+    if (operation !== "embedSentences" || heard.length >= calls) throw new Error(`no more ${operation}`);
     const { area, block, spans } = params as Params<"embedSentences">;
     heard.push(spans);
     const voices = spans.map(({ startSeconds }) => Float32Array.from(startSeconds < 100 ? [1, 0] : [0, 1]));
@@ -56,7 +56,7 @@ function context() {
   };
 }
 
-/** Forty sentences, one every five seconds. By the turns the one at 50 s is Ben's. */
+/** Forty sentences, one every five seconds. The turns assign the one at 50 s to Ben. */
 const words = Array.from({ length: 40 }, (_, index) => wordsFrom(index * 5, "That is what they said.", 0.4)).flat();
 const turns: Turn[] = [
   { startSeconds: 0, endSeconds: 49, speaker: 0 },
@@ -66,13 +66,11 @@ const turns: Turn[] = [
 ];
 const said = fragmentsOf(assignSpeakers(words, turns));
 
-test("a sentence of another's voice is given to that one, and hearing it goes on where it was interrupted", async () => {
+test("a sentence with another speaker's voice is reassigned, and an interrupted pass resumes at its checkpoint", async () => {
   const made = context();
-  const first = listening(1);
-  await expect(runSecondPass({ ...made, engine: first.engine }, said, turns)).rejects.toThrow(
-    "no embedSentences any more",
-  );
-  const second = listening();
+  const first = engineHearing(1);
+  await expect(runSecondPass({ ...made, engine: first.engine }, said, turns)).rejects.toThrow("no more embedSentences");
+  const second = engineHearing();
   const corrected = await runSecondPass({ ...made, engine: second.engine }, said, turns);
   expect(corrected).toEqual(turns.map((turn) => (turn.startSeconds === 49.8 ? { ...turn, speaker: 0 } : turn)));
   expect(second.heard.flat()).not.toContainEqual(first.heard[0]?.[0]);
@@ -83,29 +81,29 @@ test("a sentence of another's voice is given to that one, and hearing it goes on
 test.each([
   ["deleted", (file: string) => rmSync(file)],
   ["cut short", (file: string) => truncateSync(file, 20)],
-])("voices whose file was %s are heard again, and only those", async (_, harm) => {
+])("only voice embeddings whose file was %s are computed again", async (_, harm) => {
   const made = context();
-  const first = listening();
+  const first = engineHearing();
   const corrected = await runSecondPass({ ...made, engine: first.engine }, said, turns);
   harm(join(made.files.work, "sentences", "000001.block"));
-  const second = listening();
+  const second = engineHearing();
   expect(await runSecondPass({ ...made, engine: second.engine }, said, turns)).toEqual(corrected);
   expect(second.heard).toEqual(first.heard.slice(1, 2));
 });
 
-test("what was heard for other words is not taken for these", async () => {
+test("voice embeddings of other words are not reused", async () => {
   const made = context();
-  await runSecondPass({ ...made, engine: listening().engine }, said, turns);
-  const again = listening();
+  await runSecondPass({ ...made, engine: engineHearing().engine }, said, turns);
+  const again = engineHearing();
   const shorter = said.slice(1);
   const once = await runSecondPass({ ...made, engine: again.engine }, shorter, turns);
   expect(again.heard.length).toBeGreaterThan(0);
-  expect(once).toEqual(await runSecondPass({ ...context(), engine: listening().engine }, shorter, turns));
+  expect(once).toEqual(await runSecondPass({ ...context(), engine: engineHearing().engine }, shorter, turns));
 });
 
-test("voices are kept in the work directory alone: none gets into the database, and so into its backups", async () => {
+test("voice embeddings are stored only in the work directory, never in the database or its backups", async () => {
   const made = context();
-  await runSecondPass({ ...made, engine: listening().engine }, said, turns);
+  await runSecondPass({ ...made, engine: engineHearing().engine }, said, turns);
   const rows = made.store.select().from(tables.checkpoints).all();
   expect(rows.length).toBeGreaterThan(1);
   for (const { step, payload } of rows) {
@@ -115,8 +113,8 @@ test("voices are kept in the work directory alone: none gets into the database, 
   expect(files.toSorted()).toEqual(rows.map(({ part }) => `sentences/${String(part).padStart(6, "0")}.block`));
 });
 
-test("nothing is heard again where one person speaks", async () => {
-  const { heard, engine } = listening();
+test("a recording with one speaker has no second pass", async () => {
+  const { heard, engine } = engineHearing();
   const alone: Turn[] = [{ startSeconds: 0, endSeconds: 200, speaker: 0 }];
   expect(await runSecondPass({ ...context(), engine }, fragmentsOf(assignSpeakers(words, alone)), alone)).toEqual(
     alone,

@@ -13,15 +13,15 @@ const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn =
 const piece = (startSeconds: number, endSeconds: number, speaker: number): Fragment =>
   turn(startSeconds, endSeconds, speaker);
 
-describe("the pieces that are heard again", () => {
-  test("end with a sentence, at a pause and where the speaker changes", () => {
+describe("the fragments of the second pass", () => {
+  test("end with a sentence, at a pause and at a change of speaker", () => {
     const words = [
       ...spoken(0, wordsFrom(0, "That was all there is. And what")),
       ...spoken(1, wordsFrom(2.1, "was it all about")),
       ...spoken(1, wordsFrom(5, "one may well ask")),
       ...spoken(0, wordsFrom(6.2, "No.")),
     ];
-    // Two words and one are too short to know a voice by.
+    // Fragments of two words and of one word are too short to recognize a voice.
     expect(fragmentsToCompare(fragmentsOf(words)).map(({ startSeconds, speaker }) => [startSeconds, speaker])).toEqual([
       [0, 0],
       [2.1, 1],
@@ -29,7 +29,7 @@ describe("the pieces that are heard again", () => {
     ]);
   });
 
-  test("are none where one person speaks", () => {
+  test("are none with one speaker", () => {
     expect(
       fragmentsToCompare(
         fragmentsOf(spoken(3, wordsFrom(0, "That was all there is. And what comes next? We shall see."))),
@@ -37,7 +37,7 @@ describe("the pieces that are heard again", () => {
     ).toEqual([]);
   });
 
-  test("are few of somebody who talks on and on", () => {
+  test("are few of a speaker with long turns", () => {
     const long = spoken(0, wordsFrom(0, "And then we went on and on. ".repeat(300).trim()));
     const words = [...long, ...spoken(1, wordsFrom(2000, "May I ask a question?"))];
     const heard = fragmentsToCompare(fragmentsOf(words));
@@ -46,22 +46,22 @@ describe("the pieces that are heard again", () => {
   });
 });
 
-describe("a piece heard again", () => {
+describe("a fragment of the second pass", () => {
   const pieces = [piece(0, 4, 0), piece(4, 8, 1), piece(8, 9.5, 0), piece(10, 14, 0)];
   const turns = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0)];
 
-  test("goes to whose voice it has, and its turn is cut there", () => {
+  test("goes to the speaker whose voice it has, and its turn is split", () => {
     const heard = reassignTurns(turns, pieces, [0, 1, 1, 0]);
     expect(heard).toEqual([turn(0, 4, 0), turn(4, 8, 1), turn(8, 9.5, 1), turn(9.5, 14.2, 0)]);
     const words = wordsFrom(8, "What a spiteful thing. And that went on for long.");
     expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 0, 0, 0, 0, 0, 0]);
   });
 
-  test("stays where its voice is its speaker's", () => {
+  test("stays with its speaker if the voice matches", () => {
     expect(reassignTurns(turns, pieces, [0, 1, 0, 0])).toEqual(turns);
   });
 
-  test("given to somebody who speaks next makes no second turn of theirs, which would hide the first", () => {
+  test("that goes to the next speaker is merged with that speaker's turn", () => {
     const all = [turn(0, 4, 0), turn(4, 7, 1), turn(8, 9.5, 0), turn(9, 20, 1)];
     const heard = reassignTurns(all, pieces, [0, 1, 1, 0]);
     expect(heard).toEqual([turn(0, 4, 0), turn(4, 7, 1), turn(8, 20, 1)]);
@@ -69,18 +69,18 @@ describe("a piece heard again", () => {
     expect(assignSpeakers(words, heard).map((word) => word.speaker)).toEqual([1, 1, 1, 1, 1, 1]);
   });
 
-  test("stays where others speak for half of it, whose voices are heard with it", () => {
+  test("stays if other speakers overlap half of it", () => {
     const all = [turn(0, 4, 0), turn(4, 20, 1), turn(8, 9.5, 0), turn(10, 14, 0)];
     expect(reassignTurns(all, pieces, [0, 1, 1, 0])).toEqual(all);
   });
 
-  test("leaves what others say at the same time", () => {
+  test("leaves simultaneous turns of other speakers unchanged", () => {
     const over = [turn(0, 4, 0), turn(4, 8, 1), turn(8, 14.2, 0), turn(8.5, 9, 2)];
     expect(reassignTurns(over, pieces, [0, 1, 1, 0])).toContainEqual(turn(8.5, 9, 2));
   });
 });
 
-test("an hour of a long recording is corrected with as many looks as one of a short", () => {
+test("the work per hour does not grow with the length of the recording", () => {
   const looksAt = (hours: number) => {
     const turns = Array.from({ length: hours * 720 }, (_, index) => turn(index * 5, index * 5 + 4, index % 3));
     const pieces = turns.map(({ startSeconds, endSeconds, speaker }) => piece(startSeconds, endSeconds, speaker));
@@ -90,6 +90,6 @@ test("an hour of a long recording is corrected with as many looks as one of a sh
     expect(corrected.map(({ speaker }) => speaker)).toEqual(speakers);
     return counted.looks() / hours;
   };
-  // Sorting takes a little more.
+  // Sorting takes slightly more.
   expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.5);
 });

@@ -22,7 +22,7 @@ const texts = [
   " a-very-long-word",
 ];
 
-/** Words as the engine gives them: in order, apart, at least 20 ms long; with pauses of all kinds, or none. */
+/** Returns words like the engine's: in order, without overlaps, at least 20 ms long, with pauses of all kinds. */
 function someWords(random: () => number): EngineWord[] {
   const words: EngineWord[] = [];
   const longestPause = random() * 6;
@@ -37,7 +37,7 @@ function someWords(random: () => number): EngineWord[] {
   return words;
 }
 
-/** Turns as diarization gives them: a speaker's own apart, those of others over them; or none at all. */
+/** Returns turns like those of diarization: those of one speaker do not overlap, those of different speakers may. */
 function someTurns(random: () => number): Turn[] {
   const speakers = Math.floor(random() * 5);
   const turns: Turn[] = [];
@@ -73,7 +73,7 @@ function check(segments: readonly Segment[], words: readonly EngineWord[]): void
   expect(told.sort((a, b) => a - b)).toEqual(words.map(({ startSeconds }) => startSeconds).sort((a, b) => a - b));
 }
 
-test("segments are in order, within the recording, hold all words, and never reach into the next of the same speaker", () => {
+test("segments are in order, within the recording, contain all words, and never reach into the same speaker's next one", () => {
   for (let seed = 1; seed <= 300; seed++) {
     const random = randomNumbers(seed);
     const tracks = Array.from({ length: 1 + (seed % 2) }, () => ({

@@ -6,12 +6,12 @@ import { type DiskSpace, WorkReservations } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics.ts";
 
-/** For what a test does not come to. */
+/** Stands for a service that a test must not use. */
 export function unused(): never {
-  throw new Error("it does not come to that");
+  throw new Error("this service must not be used");
 }
 
-/** The services of a pipeline that has just started, in which nobody speaks: no model is asked for, no link is fetched. */
+/** Returns the services of a pipeline that has just started. Its recordings contain no speech, so no model is used. */
 export function quietServices(
   given: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "log"> & { run: unknown; room: DiskSpace },
 ): PipelineServices {

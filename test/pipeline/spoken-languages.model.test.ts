@@ -6,16 +6,16 @@ import { canTranscribe, openBase, readSamples, threads } from "../speech/recogni
 
 const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];
 const en = "single/en-fleurs-003.ogg";
-/** English of four hundred years ago, which base holds for Latin, Hungarian or Italian at first. */
+/** English of four hundred years ago, which base takes for Latin, Hungarian or Italian at first. */
 const old = "single/en-libri-2033-164914-0001.flac";
 
-describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real model", () => {
+describe.skipIf(!canTranscribe("languages", ...de, en, old))("the real model", () => {
   const state = openBase().createState();
   afterAll(() => state.dispose());
   const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, modelCode: code }));
   const model = { id: "base", path: "base", languages, encoder: null };
 
-  /** Recordings as chunks of one; each lies in a file of its own. */
+  /** Returns recordings as chunks of one recording, each in its own file. */
   async function chunksOf(recordings: readonly string[]) {
     const samples = new Map<string, Float32Array>();
     for (const recording of recordings) samples.set(recording, await readSamples(recording));
@@ -39,7 +39,7 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
     return { context, speech, samples };
   }
 
-  test("a recording in two languages is in the one spoken most, and what is said in the other is not translated", async () => {
+  test("gives a recording in two languages the one spoken most, and does not translate the other", async () => {
     const { context, speech, samples } = await chunksOf([de[0] ?? "", en, de[1] ?? ""]);
     const chosen = await chooseLanguage(context, speech, model);
     expect(chosen).toMatchObject({ language: { code: "de" }, isMixed: true });
@@ -57,7 +57,7 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("with the real mode
     expect(text).toContain("The cabbage juice changes color");
   }, 180_000);
 
-  test("what is not sure in the whole is found in its halves", async () => {
+  test("detects in halves the language of a chunk that is unsure as a whole", async () => {
     const { context, speech } = await chunksOf([old]);
     const chosen = await chooseLanguage(context, speech, model);
     expect(chosen).toMatchObject({ language: { code: "en" }, isMixed: false });

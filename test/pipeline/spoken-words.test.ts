@@ -12,7 +12,7 @@ import { newRecording } from "../support/new-recording.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { wordsFrom } from "./words.ts";
 
-/** A recording whose chunks hold these words. */
+/** Returns a recording whose chunks contain these words. */
 function transcribed(words: readonly (readonly EngineWord[])[]) {
   const store = openDatabase(":memory:");
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
@@ -26,16 +26,21 @@ function transcribed(words: readonly (readonly EngineWord[])[]) {
 const sentence = "And this is what they said to each other then.";
 const lengthOf = (words: readonly EngineWord[]) => (words.at(-1)?.endSeconds ?? 0) - (words[0]?.startSeconds ?? 0);
 
-/** Chunks of 30 s, with pauses of so many seconds between them. */
+/** Returns chunks of 30 s with pauses of these lengths between them. */
 const hourOfChunks = (pauseAfter: (part: number) => number) =>
   Array.from({ length: 120 }, (_, part) => wordsFrom(part * 30, sentence, (30 - pauseAfter(part)) / 10));
 
 describe("the words of an hour", () => {
   test.each([
-    ["with a long pause now and then", hourOfChunks((part) => (part % 7 === 6 ? 4 : 0.5)), 600, 850],
-    ["without one", hourOfChunks((part) => (part % 7 === 6 ? 1 : 0.5)), 600, 1230],
-    ["with chunks of no words", hourOfChunks(() => 4).map((words, part) => (part % 3 ? words : [])), 600, 700],
-  ])("%s come in stretches that end in pauses, all of them and in order", async (_, words, least, most) => {
+    ["words with occasional long pauses", hourOfChunks((part) => (part % 7 === 6 ? 4 : 0.5)), 600, 850],
+    ["words without a long pause", hourOfChunks((part) => (part % 7 === 6 ? 1 : 0.5)), 600, 1230],
+    [
+      "words with empty chunks in between",
+      hourOfChunks(() => 4).map((words, part) => (part % 3 ? words : [])),
+      600,
+      700,
+    ],
+  ])("%s are yielded completely and in order, in spans that end in pauses", async (_, words, least, most) => {
     const { checkpoints, chunks, signal } = transcribed(words);
     const found = await Array.fromAsync(wordSpans(checkpoints, chunks, signal));
     expect(found.flat()).toEqual(words.flat());
@@ -52,7 +57,7 @@ describe("the words of an hour", () => {
     for (const pause of pauses) expect(pause).toBeGreaterThan(Math.min(3, longest) - 1e-6);
   });
 
-  test("leave all else its turn, and end when they are no longer wanted", async () => {
+  test("are read while yielding to the event loop, and stop after an abort", async () => {
     const { checkpoints, chunks } = transcribed(hourOfChunks(() => 4));
     const controller = new AbortController();
     let turns = 0;
@@ -73,7 +78,7 @@ describe("the words of an hour", () => {
     expect(turns).toBeGreaterThan(0);
   });
 
-  test("have the speakers and times that they would have all at once", async () => {
+  test("have the same speakers and times as without spans", async () => {
     const random = randomNumbers(3);
     const turns: Turn[] = [];
     const words: EngineWord[][] = [];
@@ -106,7 +111,7 @@ describe("the words of an hour", () => {
     expect(found.flat()).toEqual(assignSpeakers(keepToTurns(words.flat(), turns), turns));
   });
 
-  test("far from all turns go to whoever speaks next to them", async () => {
+  test("far from all turns go to the nearest turn's speaker", async () => {
     const { checkpoints, chunks, signal } = transcribed([wordsFrom(0, sentence), wordsFrom(500, sentence)]);
     const turns = [
       { startSeconds: 1000, endSeconds: 1001, speaker: 1 },

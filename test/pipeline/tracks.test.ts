@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const partSchema = Type.Object({ track: Type.Integer() });
 
-/** A recording's step, and what progress it says. */
+/** Returns the context of a recording's step, and the progress that it reports. */
 function made(directory: string) {
   const store = openDatabase(":memory:");
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
@@ -27,7 +27,7 @@ function made(directory: string) {
     engine: {
       partsAtOnce: 1,
       run: () => {
-        throw new Error("nothing is asked of the engine");
+        throw new Error("the engine must not be used");
       },
     },
     signal: new AbortController().signal,
@@ -42,7 +42,7 @@ const tracks: Track[] = [0, 1].map((index) => ({
   pcm: { path: `track ${index}`, sampleCount: 16_000 },
 }));
 
-/** Does a step of two parts on each track. @returns the parts that were done */
+/** Runs a step of two parts on each track and returns the parts that it ran. */
 async function doStep(context: StepContext): Promise<string[]> {
   const done: string[] = [];
   await eachTrack(
@@ -61,7 +61,7 @@ async function doStep(context: StepContext): Promise<string[]> {
 }
 
 describe("a step on two tracks", () => {
-  test("does each by itself, with checkpoints and a directory of its own", async () => {
+  test("processes each separately, with its own checkpoints and directory", async () => {
     using directory = temporaryDirectory();
     const { context } = made(directory.path);
     expect(await doStep(context)).toEqual(["track 0 part 0", "track 0 part 1", "track 1 part 0", "track 1 part 1"]);
@@ -75,12 +75,12 @@ describe("a step on two tracks", () => {
       context.files.work,
       `${context.files.work}/track-1`,
     ]);
-    // The first track's checkpoints are where a recording of one track has them.
+    // The first track's checkpoints have the names of a recording with one track.
     expect(context.checkpoints.read("listen", 0, partSchema)).toEqual({ track: 0 });
     expect(context.checkpoints.ofTrack(1).read("listen", 0, partSchema)).toEqual({ track: 1 });
   });
 
-  test("goes on where it was interrupted, track by track", async () => {
+  test("resumes at its checkpoint, track by track", async () => {
     using directory = temporaryDirectory();
     const { context } = made(directory.path);
     for (const part of [0, 1]) context.checkpoints.write("listen", part, partSchema, { track: 0 });
@@ -89,7 +89,7 @@ describe("a step on two tracks", () => {
     expect(await doStep(context)).toEqual([]);
   });
 
-  test("is forgotten on both when it is to be done again, and no other step with it", async () => {
+  test("is cleared on both tracks without affecting other steps", async () => {
     using directory = temporaryDirectory();
     const { context } = made(directory.path);
     await doStep(context);
@@ -100,7 +100,7 @@ describe("a step on two tracks", () => {
     expect(context.checkpoints.ofTrack(1).finished("listening").size).toBe(1);
   });
 
-  test("says how far it is by the tracks' shares, and never goes back", async () => {
+  test("reports progress by the tracks' shares, which never decreases", async () => {
     using directory = temporaryDirectory();
     const { context, progress } = made(directory.path);
     await doStep(context);

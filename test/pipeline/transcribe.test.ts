@@ -12,7 +12,7 @@ const english: Language = { code: "en", name: "English", modelCode: "en" };
 const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
-test("all chunks are done with the vocabulary that the recording was created with, after an interruption and a change too", async () => {
+test("all chunks are transcribed with the recording's own vocabulary, even after an interruption and a change", async () => {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const by = { actor: "operator", now: 1 };
@@ -47,7 +47,7 @@ test("all chunks are done with the vocabulary that the recording was created wit
   expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter"]));
 });
 
-test("what languages the words of each chunk are in is told, of those too that an earlier version transcribed", async () => {
+test("the languages of each chunk's words are returned, also for chunks of an earlier version", async () => {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const { id } = recordings.create(

@@ -1,7 +1,7 @@
 import type { SpokenWord } from "../../src/pipeline/assign-speakers.ts";
 import type { EngineWord } from "../../src/timeline/index.ts";
 
-/** Words a second long in a row from `startSeconds` on, or as long as said, with whisper's leading spaces. */
+/** Returns consecutive words from `startSeconds` on, one second long by default, with whisper's leading spaces. */
 export function wordsFrom(startSeconds: number, text: string, secondsEach = 0.3): EngineWord[] {
   return text.split(" ").map((word, index) => ({
     text: ` ${word}`,

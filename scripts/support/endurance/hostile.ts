@@ -1,5 +1,5 @@
 import { corpusFiles } from "../../../test/media/bad-files/corpus-files.ts";
-import { type End, lookAtAll } from "../../../test/media/bad-files/look-at.ts";
+import { type End, examineAll } from "../../../test/media/bad-files/examine.ts";
 import { mutate } from "../../../test/media/bad-files/mutate.ts";
 import { playlists, playlistsInAvi } from "../../../test/media/bad-files/playlists.ts";
 import { setLures } from "../../../test/media/bad-files/set-lures.ts";
@@ -59,7 +59,7 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
     say(`${files.length} files ${group}`);
     const ends = { refused: 0, decoded: 0, failed: 0 };
     const wrong: string[] = [];
-    await lookAtAll(files, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end, seconds) => {
+    await examineAll(files, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end, seconds) => {
       ends[end.kind] += 1;
       slowestSeconds = Math.max(slowestSeconds, seconds);
       if (isWrong(name, end)) wrong.push(`${name}: ${JSON.stringify(end)}`);

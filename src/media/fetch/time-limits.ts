@@ -11,7 +11,7 @@ export const FAULTS = {
 export type FetchStage = keyof typeof FAULTS;
 
 /**
- * Minimum average speed of uploads and of fetched links, set by the API contract: 16 KiB/s after the first minute, which
+ * Minimum average speed of uploads and fetched links, set by the API contract: 16 KiB/s after the first minute, which
  * redirects and a slow start may take.
  */
 export const MINIMUM_PACE = { graceSeconds: 60, bytesPerSecond: 16 * 1024 } as const;

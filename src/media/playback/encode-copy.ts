@@ -57,8 +57,8 @@ export function estimateCopyBytes(durationSeconds: number): number {
 }
 
 /**
- * Makes the playback copy of a recording, and its waveform: Opus in WebM, mono, in which a browser can seek at once with
- * range requests. It uses the same filters as decodeRecording, so its times match those of the transcript. Runs at the
+ * Makes the playback copy of a recording and its waveform: Opus in WebM, mono, in which a browser can seek with range
+ * requests. It uses the same filters as decodeRecording, so its times match those of the transcript. Runs at the
  * lowest priority and syncs its files to disk. After an error or an abort, the caller removes the written files.
  * @throws {MediaError} as decodeRecording does
  * @throws the signal's reason after an abort

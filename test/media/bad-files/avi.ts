@@ -1,6 +1,6 @@
 /**
- * An AVI file with a second of silence and a subtitle track that holds another file, in the form that players of 2005 knew
- * (`GAB2`) and that ffmpeg opens with whatever demuxer takes it: a playlist in there once read files of the server.
+ * An AVI file with a second of silence and a subtitle track that contains another file, in the form of players of 2005
+ * (`GAB2`). ffmpeg opens it with any matching demuxer: a playlist in it could once read files of the server.
  */
 export function aviWithSubtitles(subtitle: string): Buffer {
   const text = Buffer.from(subtitle);

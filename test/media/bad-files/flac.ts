@@ -1,7 +1,7 @@
 /**
- * A FLAC file of nothing but silence, some 16 bytes for each 65,535 samples (RFC 9639: frames of one constant subframe).
+ * Builds a FLAC file of silence, some 16 bytes for each 65,535 samples (RFC 9639: frames of one constant subframe).
  *
- * @param claimedSamples what STREAMINFO says; the true number where it is left out
+ * @param claimedSamples the number in STREAMINFO; default: the true number
  */
 export function silentFlac(rateHz: number, frames: number, claimedSamples = frames * BLOCK): Buffer {
   const info = Buffer.alloc(34);
@@ -16,7 +16,7 @@ export function silentFlac(rateHz: number, frames: number, claimedSamples = fram
   ]);
 }
 
-/** The file with metadata blocks put in behind its STREAMINFO, e.g. `[6, picture]`. */
+/** Inserts metadata blocks after the STREAMINFO of a file, e.g. `[6, picture]`. */
 export function withMetadata(flac: Uint8Array, ...blocks: readonly (readonly [type: number, body: Buffer])[]): Buffer {
   const info = Buffer.from(flac.subarray(4, 42));
   info.writeUInt8((info[0] ?? 0) & 0x7f, 0);
@@ -43,7 +43,7 @@ function block(type: number, body: Buffer, isLast: boolean): Buffer {
 }
 
 function silentFrame(index: number): Buffer {
-  // Fixed block size, which is written at the header's end; the rate of STREAMINFO; mono, 16 bits.
+  // Fixed block size, stored at the header's end; the sample rate of STREAMINFO; mono, 16 bits.
   const size = Buffer.alloc(2);
   size.writeUInt16BE(BLOCK - 1);
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0x70, 0x08]), codedNumber(index), size]);
@@ -54,7 +54,7 @@ function silentFrame(index: number): Buffer {
   return Buffer.concat([frame, check]);
 }
 
-/** A frame's number in the form of UTF-8. */
+/** Encodes a frame's number like UTF-8. */
 function codedNumber(value: number): Buffer {
   if (value < 0x80) return Buffer.from([value]);
   if (value < 0x800) return Buffer.from([0xc0 | (value >> 6), 0x80 | (value & 63)]);

@@ -1,4 +1,4 @@
-/** An ID3v2.4 tag (id3.org): frames of four letters and their bodies. `claimedBytes` is what its header says of its length. */
+/** Builds an ID3v2.4 tag (id3.org) of named frames. `claimedBytes` is the length in its header. */
 export function id3(
   frames: readonly (readonly [id: string, body: Buffer, claimedBytes?: number])[],
   claimedBytes?: number,

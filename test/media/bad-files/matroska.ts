@@ -3,12 +3,12 @@ import { deflateSync } from "node:zlib";
 export interface MatroskaOptions {
   readonly durationSeconds: number;
   readonly tracks?: number;
-  /** Each: milliseconds at which it begins, and its 16-bit samples at 16 kHz. */
+  /** Start in milliseconds and 16-bit samples at 16 kHz of each block. */
   readonly blocks: readonly (readonly [number, Uint8Array])[];
   readonly compressed?: boolean;
 }
 
-/** A Matroska file of uncompressed samples, its blocks packed by zlib on demand (RFC 9559). */
+/** Builds a Matroska file of PCM, with blocks optionally compressed by zlib (RFC 9559). */
 export function matroska({ durationSeconds, tracks = 1, blocks, compressed = false }: MatroskaOptions): Buffer {
   const duration = Buffer.alloc(8);
   duration.writeDoubleBE(durationSeconds * 1000);
@@ -40,7 +40,7 @@ export function matroska({ durationSeconds, tracks = 1, blocks, compressed = fal
   ]);
 }
 
-/** An element with its size in eight bytes; its id as it is written. */
+/** Builds an element with its size in eight bytes. */
 export function element(id: number, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
   const head = Buffer.from(id.toString(16).padStart(2, "0"), "hex");

@@ -1,7 +1,7 @@
 type Change = (bytes: Buffer, random: () => number, others: readonly Uint8Array[]) => Buffer;
 
 const changes: readonly Change[] = [
-  // Bytes here and there, most of them in the headers.
+  // Changes single bytes, most of them in the headers.
   (bytes, random) => {
     for (let count = 1 + below(random, 64); count > 0; count--) {
       const within = random() < 0.5 ? Math.min(bytes.length, 512) : bytes.length;
@@ -9,7 +9,7 @@ const changes: readonly Change[] = [
     }
     return bytes;
   },
-  // A number of four bytes, near or at its limits.
+  // Sets a four-byte number to a value near its limits.
   (bytes, random) => {
     const values = [0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0xfffffff0];
     const within = random() < 0.7 ? Math.min(bytes.length, 1024) : bytes.length;
@@ -18,19 +18,19 @@ const changes: readonly Change[] = [
     }
     return bytes;
   },
-  // Cut off.
+  // Truncates the file.
   (bytes, random) => bytes.subarray(0, 1 + below(random, bytes.length)),
-  // A piece is gone.
+  // Removes a part.
   (bytes, random) => {
     const [from, to] = piece(bytes, random);
     return Buffer.concat([bytes.subarray(0, from), bytes.subarray(to)]);
   },
-  // A piece comes twice.
+  // Duplicates a part.
   (bytes, random) => {
     const [from, to] = piece(bytes, random);
     return Buffer.concat([bytes.subarray(0, to), bytes.subarray(from)]);
   },
-  // Two pieces change places.
+  // Swaps two parts.
   (bytes, random) => {
     const [from, to] = piece(bytes, random);
     const at = below(random, bytes.length);
@@ -39,16 +39,16 @@ const changes: readonly Change[] = [
     moved.copy(bytes, at);
     return bytes;
   },
-  // It goes on as another file.
+  // Continues with another file.
   (bytes, random, others) => {
     const other = others[below(random, others.length)] ?? bytes;
     return Buffer.concat([bytes.subarray(0, below(random, bytes.length)), other.subarray(below(random, other.length))]);
   },
-  // A piece of nothing.
+  // Overwrites a part with zeros.
   (bytes, random) => bytes.fill(random() < 0.5 ? 0 : 0xff, ...piece(bytes, random)),
 ];
 
-/** The file damaged in one to three ways that are drawn by lot. `others` are files to take pieces of. */
+/** Damages a file in one to three random ways. `others` are files from which parts are taken. */
 export function mutate(original: Uint8Array, others: readonly Uint8Array[], random: () => number): Buffer {
   let bytes = Buffer.from(original);
   for (let count = 1 + below(random, 3); count > 0 && bytes.length > 0; count--) {

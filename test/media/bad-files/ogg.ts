@@ -1,4 +1,4 @@
-/** An Ogg file with every page given to a logical stream of that number (RFC 3533, 6). */
+/** Assigns every page of an Ogg file to the logical stream with this number (RFC 3533, 6). */
 export function oggWithSerial(ogg: Buffer, serial: number): Buffer {
   const made = Buffer.from(ogg);
   for (let at = 0; at < made.length; ) {
@@ -12,7 +12,7 @@ export function oggWithSerial(ogg: Buffer, serial: number): Buffer {
   return made;
 }
 
-/** Puts the right checksum into a page that was changed. */
+/** Corrects the checksum of a changed page. */
 export function sealOggPage(page: Buffer): void {
   page.writeUInt32LE(0, 22);
   let sum = 0;

@@ -1,4 +1,4 @@
-/** What is made when it is first asked for, and then kept. */
+/** Returns a function that computes its result once, at the first call. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {

@@ -1,13 +1,13 @@
 import { aviWithSubtitles } from "./avi.ts";
 import { id3 } from "./id3.ts";
 
-/** What a hostile text would have read: a file of the server's, and an address that only the server may reach. */
+/** Targets of a hostile text: a file of the server, and an address that only the server can reach. */
 export interface Lures {
   readonly path: string;
   readonly origin: string;
 }
 
-/** Files that name other files and addresses, by what they are. */
+/** Builds files that refer to other files and addresses, by description. */
 export function playlists({ path, origin }: Lures): Record<string, Buffer> {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const hls = (uri: string) =>
@@ -50,7 +50,7 @@ export function playlists({ path, origin }: Lures): Record<string, Buffer> {
   return { ...Object.fromEntries(files), "hls behind the tag of an mp3": behindTag };
 }
 
-/** AVI files of a second of silence in whose subtitles such a file lies. */
+/** Builds AVI files with a second of silence whose subtitles contain such a file. */
 export function playlistsInAvi(lures: Lures): Record<string, Buffer> {
   const inside = Object.entries(playlists(lures)).map(([what, bytes]): [string, Buffer] => [
     `avi with ${what}`,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Lures } from "./playlists.ts";
 import { tone, wave } from "./wave.ts";
 
-/** A recording in a folder and an address that listens, for hostile files to name; it counts who connects. */
+/** Sets up targets for hostile files: a recording in a folder, and an address that counts connections. */
 export async function setLures(folder: string): Promise<Lures & Disposable & { connections(): number }> {
   let connections = 0;
   const host = Bun.listen({

@@ -2,26 +2,26 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { changeAtom } from "../quicktime.ts";
 import { makeWithFfmpeg } from "../support.ts";
+import type { End } from "./examine.ts";
 import { silentFlac, withMetadata } from "./flac.ts";
 import { id3 } from "./id3.ts";
-import type { End } from "./look-at.ts";
 import { matroska } from "./matroska.ts";
 import { sealOggPage } from "./ogg.ts";
 import { once } from "./once.ts";
 import { strangeFiles } from "./strange-files.ts";
 import { tone, wave } from "./wave.ts";
 
-/** What may become of a file; each that is left out may not. Seconds are those that it decodes to, from and to. */
+/** The permitted results of a file. `seconds` is the range of the decoded length. */
 export interface Expected {
   readonly refused?: true;
   readonly tooLong?: true;
-  /** Taken at first, then found to hold nothing that can be decoded within the limits. */
+  /** Accepted by the probe, but not decodable within the limits. */
   readonly undecodable?: true;
   readonly seconds?: readonly [from: number, to: number];
 }
 
 export interface SpecialFile {
-  /** Made when they are asked for: some take a second. */
+  /** Built on demand, because some take a second. */
   readonly bytes: () => Uint8Array;
   readonly expected: Expected;
 }
@@ -30,8 +30,8 @@ const day = 86_400;
 const hour = 3600;
 
 /**
- * Files that are built to cost, to mislead or to confuse, by what they are. All are made here, of a tone of two seconds.
- * The longest recording that is taken must be `maxSeconds` of 1800.
+ * Builds files that cost, mislead or confuse, by description, from a tone of two seconds. They assume a limit of 1800 s
+ * on the length of recordings.
  */
 export function specialFiles(folder: string): Record<string, SpecialFile> {
   const made = (format: string, ...args: string[]) =>
@@ -229,7 +229,7 @@ export function specialFiles(folder: string): Record<string, SpecialFile> {
   };
 }
 
-/** An MP4 of the tone cut off at every kilobyte, with its index before the sound and behind it. */
+/** Builds an MP4 of the tone, truncated at every kilobyte, with its index before and after the audio. */
 export async function truncatedMp4s(folder: string): Promise<Record<string, Buffer>> {
   await Bun.write(join(folder, "tone"), tone(2));
   const cut: Record<string, Buffer> = {};
@@ -276,7 +276,7 @@ function mp3Claiming(mp3: Buffer, frames: number): Buffer {
   return made;
 }
 
-/** The last page's position. */
+/** Returns the position of the last page. */
 function oggClaiming(ogg: Buffer, samples: bigint): Buffer {
   const made = Buffer.from(ogg);
   const at = made.lastIndexOf("OggS");
@@ -291,7 +291,7 @@ function aiffRate(aiff: Buffer, rate: string): Buffer {
   return made;
 }
 
-/** Every 32-bit word from an offset, at such steps, set to a value. */
+/** Sets every 32-bit word from an offset on, in steps, to a value. */
 function fillWords(body: Buffer, from: number, value: number, to: number): Buffer {
   for (let at = from; at < Math.max(to, from + 4) && at + 4 <= body.length; at += 4) body.writeUInt32BE(value, at);
   return body;
@@ -333,7 +333,7 @@ function vorbisComment(text: Buffer): Buffer {
   return Buffer.concat([numbers, entry]);
 }
 
-/** Whether a file ended otherwise than it may. */
+/** Returns whether a result is not permitted. */
 export function unexpected(end: End, expected: Expected = {}): boolean {
   switch (end.kind) {
     case "refused":

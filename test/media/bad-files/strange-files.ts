@@ -9,8 +9,8 @@ import type { SpecialFile } from "./special-files.ts";
 import { tone, wave } from "./wave.ts";
 
 /**
- * Files whose structure is strange: what contains itself, comes a thousand times over, or changes its kind on the way. All are
- * made here, of tones of two seconds at `folder/tone`.
+ * Builds files with a strange structure: elements that contain themselves, are repeated a thousand times, or change
+ * their kind. They are made from tones of two seconds at `folder/tone`.
  */
 export function strangeFiles(folder: string): Record<string, SpecialFile> {
   const made = (format: string, ...args: string[]) => {
@@ -65,7 +65,7 @@ export function strangeFiles(folder: string): Record<string, SpecialFile> {
       expected: { ...anything, seconds: [1.9, 2.2] },
     },
 
-    // ffmpeg takes no change of channels in Opus, and ends there without a fault.
+    // ffmpeg supports no change of channels in Opus and ends there without a fault.
     "opus whose channels change from recording to recording": {
       bytes: () => Buffer.concat([mono(), opus(2), opus(6), mono()].map(oggWithSerial)),
       expected: { seconds: [1.9, 8.5] },
@@ -82,7 +82,7 @@ export function strangeFiles(folder: string): Record<string, SpecialFile> {
       bytes: () => Buffer.concat(Array.from({ length: 100 }, (_, at) => oggWithSerial(mono(), at + 1))),
       expected: { seconds: [190, 210] },
     },
-    // It has no time stamps; those that ffmpeg makes up run at the first part's rate, and what they leave out becomes silence.
+    // It has no time stamps. Those that ffmpeg generates run at the first part's rate, and their gaps become silence.
     "aac whose rate and channels change": {
       bytes: () => Buffer.concat([adts(16_000, 1), adts(48_000, 2), adts(8000, 6), adts(96_000, 1)]),
       expected: { seconds: [1.9, 30] },
@@ -108,7 +108,7 @@ export function strangeFiles(folder: string): Record<string, SpecialFile> {
 }
 
 function nestedTags(depth: number): Buffer {
-  // Heads only, each of a size that holds all the others: made from the inside it would be copied ten thousand times.
+  // Headers only, each with a size that includes all following ones; nesting real elements would copy them each time.
   const heads = Array.from({ length: depth }, (_, level) => {
     const head = Buffer.from("67c80100000000000000", "hex");
     head.writeUIntBE((depth - level - 1) * 10, 4, 6);
@@ -117,7 +117,7 @@ function nestedTags(depth: number): Buffer {
   return element(0x1254c367, element(0x7373, ...heads));
 }
 
-/** The segment's first element is a segment of the same size. */
+/** Makes the segment's first element a segment of the same size. */
 function selfContained(file: Buffer): Buffer {
   const at = file.indexOf(Buffer.from("18538067", "hex"));
   return Buffer.concat([
@@ -127,7 +127,7 @@ function selfContained(file: Buffer): Buffer {
   ]);
 }
 
-/** Segment and clusters say that they go on for ever. */
+/** Marks the lengths of segment and clusters as unknown. */
 function withoutSizes(file: Buffer): Buffer {
   const made = Buffer.from(file);
   for (const id of ["18538067", "1f43b675"]) {
@@ -137,7 +137,7 @@ function withoutSizes(file: Buffer): Buffer {
   return made;
 }
 
-/** The first reference of the index (ISO/IEC 14496-12, 8.16.3) becomes one to an index, of no size. */
+/** Makes the first reference of the index (ISO/IEC 14496-12, 8.16.3) refer to an index of size 0. */
 function indexToItself(mp4: Buffer): Buffer {
   const made = Buffer.from(mp4);
   const at = made.indexOf("sidx") + 4;
@@ -148,7 +148,7 @@ function indexToItself(mp4: Buffer): Buffer {
   return made;
 }
 
-/** Each entry of the table at the file's end (8.8.10) says that its fragment is at that place. */
+/** Sets each entry of the table at the file's end (8.8.10) to this offset. */
 function fragmentsAt(mp4: Buffer, place: bigint): Buffer {
   const made = Buffer.from(mp4);
   const at = made.indexOf("tfra") + 4;
@@ -166,7 +166,7 @@ function firstPage(ogg: Buffer): Buffer {
   return ogg.subarray(0, ogg.indexOf("OggS", 4));
 }
 
-/** Puts chunks in before the samples' own. */
+/** Inserts chunks before the one with the samples. */
 function withChunks(file: Buffer, chunks: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, 36), chunks, file.subarray(36)]);
 }

@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { withoutConfinement } from "../support.ts";
 
-/** Whether system calls can be traced here. */
+/** Whether system calls can be traced on this machine. */
 export const canTrace =
   process.platform === "linux" && Bun.spawnSync(["/bin/sh", "-c", "strace -qq true"]).exitCode === 0;
 if (!canTrace)
   console.warn("SKIPPED: that ffmpeg opens no other file is not looked at; strace is missing or may not trace");
 
-/** An ffmpeg that tells what it opens and connects to. */
+/** An ffmpeg whose opened files and connections are traced. */
 export interface TracedFfmpeg extends AsyncDisposable {
   readonly path: string;
-  /** Ends the trace. @returns its lines, each a system call */
+  /** Ends the trace and returns its lines, each a system call. */
   calls(): Promise<string[]>;
 }
 
-/** Puts strace before an ffmpeg. What it writes goes through a pipe, since a confined process may write no file. */
+/** Runs ffmpeg under strace, whose output goes through a pipe, because a confined process can create no file. */
 export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<TracedFfmpeg> {
   const path = join(folder, "traced-ffmpeg");
   const pipe = join(folder, "trace");
@@ -23,10 +23,10 @@ export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<T
   const script = `exec strace -f -qq -s 4096 -e ${calls} -o '${pipe}' '${ffmpegPath}' "$@"`;
   await Bun.write(path, `#!/bin/sh\n${script}\n`);
   Bun.spawnSync(["chmod", "+x", path]);
-  // It shows what ffmpeg does by itself: the confinement would refuse other files, and would not have it traced.
+  // Without confinement, which would refuse other files and the trace.
   await withoutConfinement(folder);
   Bun.spawnSync(["mkfifo", pipe]);
-  // Held open for writing too, so that it does not end with the first that writes.
+  // Also opened for writing, so that the pipe does not end with its first writer.
   const reader = Bun.spawn(["/bin/sh", "-c", `exec cat <> '${pipe}' > '${log}'`], { stdin: "ignore" });
   return {
     path,
@@ -46,7 +46,7 @@ export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<T
   };
 }
 
-/** The paths that a trace's calls opened, without those that were not there. */
+/** Returns the paths that a trace's calls opened, without missing ones. */
 export function openedPaths(calls: readonly string[]): string[] {
   const opened = calls.flatMap((call) => {
     const found = /(?:open|openat|openat2|creat)\((?:AT_FDCWD, )?"([^"]*)".*= (\d+)/.exec(call);

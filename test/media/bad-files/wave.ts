@@ -3,11 +3,11 @@ export interface WaveFormat {
   readonly rateHz?: number;
   readonly bits?: number;
   readonly blockBytes?: number;
-  /** What the header says of the samples' length; the true length where it is left out. */
+  /** The length in the header; default: the true length. */
   readonly claimedBytes?: number;
 }
 
-/** A WAVE file whose header says whatever it is told to (RIFF, "Multimedia Programming Interface and Data Specifications 1.0"). */
+/** Builds a WAVE file with any header (RIFF, "Multimedia Programming Interface and Data Specifications 1.0"). */
 export function wave(samples: Uint8Array, format: WaveFormat = {}): Buffer {
   const { channels = 1, rateHz = 16_000, bits = 16 } = format;
   const blockBytes = format.blockBytes ?? ((channels * bits) / 8) & 0xffff;
@@ -28,7 +28,7 @@ export function wave(samples: Uint8Array, format: WaveFormat = {}): Buffer {
   return Buffer.concat([header, samples]);
 }
 
-/** 16-bit samples of a tone. */
+/** Returns the 16-bit samples of a tone. */
 export function tone(seconds: number, rateHz = 16_000, channels = 1): Buffer {
   const samples = new Int16Array(Math.round(seconds * rateHz) * channels);
   for (let at = 0; at < samples.length; at++) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type ChannelChoice, compareChannels } from "../../../src/media/channels/compare-channels.ts";
-import { heard, levelsOf, noise, type Powers, voice } from "./voices.ts";
+import { delayed, levelsOf, noise, type Powers, voice } from "./voices.ts";
 
 const seconds = 60;
 const a = voice(1, seconds, [
@@ -30,38 +30,38 @@ const cases: readonly Case[] = [
   { what: "a party on each, in digital silence", left: [a], right: [b], correlation: 0, choice: "apart" },
   {
     what: "a party on each, one of them 20 dB quieter",
-    ...{ left: [a, hiss[0]], right: [heard(b, -20), noise(7, seconds, -70)], correlation: 0, choice: "apart" },
+    ...{ left: [a, hiss[0]], right: [delayed(b, -20), noise(7, seconds, -70)], correlation: 0, choice: "apart" },
   },
   {
     what: "a party on each, with 15 dB weaker echo of the other",
-    left: [a, heard(b, -15, 6), hiss[0]],
-    right: [b, heard(a, -15, 6), hiss[1]],
+    left: [a, delayed(b, -15, 6), hiss[0]],
+    right: [b, delayed(a, -15, 6), hiss[1]],
     ...{ correlation: 0, choice: "apart" },
   },
-  { what: "both talking all the time", left: [always[0]], right: [always[1]], correlation: 0, choice: "apart" },
+  { what: "both parties talking all the time", left: [always[0]], right: [always[1]], correlation: 0, choice: "apart" },
   {
-    what: "somebody on the right for a second only",
+    what: "a voice on the right for only a second",
     ...{ left: [a, hiss[0]], right: [voice(8, seconds, [[14, 15]]), hiss[1]], correlation: 0, choice: "apart" },
   },
   { what: "the same on both", left: [a, b], right: [a, b], correlation: 1, choice: "mixed" },
   {
-    what: "the same on both, in noise of their own",
+    what: "the same on both, with independent noise",
     ...{ left: [a, b, hiss[0]], right: [a, b, hiss[1]], correlation: 0.9, choice: "mixed" },
   },
   {
     what: "two microphones in a room, each nearer to one voice",
-    left: [a, heard(b, -5), hiss[0]],
-    right: [b, heard(a, -5), hiss[1]],
+    left: [a, delayed(b, -5), hiss[0]],
+    right: [b, delayed(a, -5), hiss[1]],
     ...{ correlation: 0.1, choice: "mixed" },
   },
-  { what: "the same upside down", left: [a, b], right: [a, b], correlation: -1, choice: "left" },
+  { what: "the inverse on the right", left: [a, b], right: [a, b], correlation: -1, choice: "left" },
   {
-    what: "the same upside down, louder on the right",
-    ...{ left: [heard(a, -4), heard(b, -4)], right: [a, b], correlation: -0.98, choice: "right" },
+    what: "the inverse, louder, on the right",
+    ...{ left: [delayed(a, -4), delayed(b, -4)], right: [a, b], correlation: -0.98, choice: "right" },
   },
-  { what: "nothing on the right", left: [a, b], right: [silent], correlation: 0, choice: "left" },
+  { what: "silence on the right", left: [a, b], right: [silent], correlation: 0, choice: "left" },
   {
-    what: "nothing but noise on the left",
+    what: "only noise on the left",
     left: [noise(9, seconds, -40)],
     right: [a, b],
     correlation: 0,
@@ -70,7 +70,7 @@ const cases: readonly Case[] = [
   {
     what: "the same on both, 12 dB weaker on the right",
     left: [a, b],
-    right: [heard(a, -12), heard(b, -12)],
+    right: [delayed(a, -12), delayed(b, -12)],
     correlation: 1,
     choice: "left",
   },
@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
     ...{ correlation: 0, choice: "left" },
   },
   { what: "silence", left: [silent], right: [silent], correlation: 0, choice: "mixed" },
-  { what: "no block at all", left: [], right: [], correlation: 0, choice: "mixed" },
+  { what: "no blocks", left: [], right: [], correlation: 0, choice: "mixed" },
 ];
 
 describe("two channels with", () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { decodeRecording } from "../../../src/media/index.ts";
 import { available, FFMPEG, inFolder, loudness, makeWithFfmpeg, namesIn, SHARED_AUDIO, samplesOf } from "../support.ts";
 
-/** A call of 53 s: the left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
+/** A call of 53 s. The left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
 const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
 const ready = available(FFMPEG, "decoding of two channels") && available(call, "decoding of two channels");
 
@@ -13,7 +13,7 @@ const [leftTalks, rightTalks] = [
   [9, 22],
 ] as const;
 
-/** Decodes what ffmpeg makes of the call. @returns the tracks' samples and all files that are there then */
+/** Decodes a variant of the call and returns the samples of its tracks and the names of all files. */
 async function decoded(folder: string, name: string, making: readonly string[], withSecond = true) {
   const inputPath = join(folder, name);
   makeWithFfmpeg("-i", call, "-t", "25", ...making, inputPath);
@@ -31,7 +31,7 @@ function loudnessIn(samples: Int16Array | undefined, [from, to]: readonly [numbe
 }
 
 const filter = (graph: string) => ["-filter_complex", graph];
-/** Each party is heard with the other behind it, `gain` as loud and later. */
+/** Adds to each channel the echo of the other one, with a gain and a delay. */
 const echo = (gain: number, milliseconds: number) =>
   filter(
     "asplit[dry][wet]" +
@@ -41,11 +41,11 @@ const echo = (gain: number, milliseconds: number) =>
 
 describe.if(ready)("a call with a channel for each party", () => {
   test.each([
-    ["as it is", "call.wav", ["-c", "copy"]],
+    ["unchanged", "call.wav", ["-c", "copy"]],
     ["as MP3 in joint stereo", "call.mp3", ["-ar", "16000", "-b:a", "48k"]],
     ["as Opus", "call.ogg", ["-c:a", "libopus", "-b:a", "32k"]],
     ["with one party 18 dB quieter", "call.wav", filter("pan=stereo|c0=c0|c1=0.125*c1")],
-  ])("%s is decoded to two tracks, each with its own party alone", async (_, name, making) => {
+  ])("%s is decoded to two tracks with one party each", async (_, name, making) => {
     await inFolder(async (folder) => {
       const [first, second, ...more] = await decoded(folder, name, making);
       expect(more).toEqual([]);
@@ -59,7 +59,7 @@ describe.if(ready)("a call with a channel for each party", () => {
     [0.1, 200],
     [0.05, 400],
   ])(
-    "and echo %p times as loud, %d ms late, has the echo silenced and its voices whole",
+    "with echo of gain %p, %d ms late, is decoded without the echo and with its complete voices",
     async (gain, milliseconds) => {
       await inFolder(async (folder) => {
         const [first, second] = await decoded(folder, "call.wav", echo(gain, milliseconds));
@@ -77,7 +77,7 @@ describe.if(ready)("a call with a channel for each party", () => {
     },
   );
 
-  test("is mixed where nobody asks for a second track", async () => {
+  test("is mixed if no second track is requested", async () => {
     await inFolder(async (folder) => {
       const [mixed, ...more] = await decoded(folder, "call.wav", ["-c", "copy"], false);
       expect(more).toEqual([]);
@@ -90,12 +90,12 @@ describe.if(ready)("two channels that are one recording", () => {
   const both = "c0+c1";
   test.each([
     ["the same twice", `pan=stereo|c0=${both}|c1=${both}`],
-    ["the same twice, once upside down", `pan=stereo|c0=${both}|c1=-1*c0-1*c1`],
+    ["the same twice, once inverted", `pan=stereo|c0=${both}|c1=-1*c0-1*c1`],
     ["one of them silent", `pan=stereo|c0=${both}|c1=0*c0`],
     ["the other one silent", `pan=stereo|c0=0*c0|c1=${both}`],
-    ["voices a little to either side", "pan=stereo|c0=c0+0.6*c1|c1=0.6*c0+c1"],
-    ["voices to either side, and 5.1 of it", "pan=5.1|FL=c0+0.1*c1|FR=0.1*c0+c1|FC=0*c0|LFE=0*c0|BL=0*c0|BR=0*c0"],
-  ])("are decoded to one track with everybody in it: %s", async (_, pan) => {
+    ["voices slightly panned to either side", "pan=stereo|c0=c0+0.6*c1|c1=0.6*c0+c1"],
+    ["voices panned to either side in 5.1", "pan=5.1|FL=c0+0.1*c1|FR=0.1*c0+c1|FC=0*c0|LFE=0*c0|BL=0*c0|BR=0*c0"],
+  ])("are decoded to one track with all voices: %s", async (_, pan) => {
     await inFolder(async (folder) => {
       const [only, ...more] = await decoded(folder, "talk.wav", filter(pan));
       expect(more).toEqual([]);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type BlockSpan, echoSpans } from "../../../src/media/channels/echo-spans.ts";
 import { BLOCKS_PER_SECOND } from "../../../src/media/channels/levels.ts";
-import { heard, levelsOf, noise, type Powers, voice } from "./voices.ts";
+import { delayed, levelsOf, noise, type Powers, voice } from "./voices.ts";
 
 const seconds = 60;
 const own = voice(1, seconds, [
@@ -16,10 +16,10 @@ const other = voice(2, seconds, [
 ]);
 const hiss = noise(3, seconds, -75);
 
-/** Part of the blocks in which somebody is to be heard that lie in the stretches. */
-function partIn(stretches: readonly BlockSpan[], who: Powers, counts: (block: number) => boolean): number {
+/** Returns the part of a voice's blocks that the spans cover. */
+function partIn(spans: readonly BlockSpan[], who: Powers, counts: (block: number) => boolean): number {
   const blocks = [...who.keys()].filter((block) => (who[block] ?? 0) > 1e-6 && counts(block));
-  const within = blocks.filter((block) => stretches.some(({ start, end }) => block >= start && block < end));
+  const within = blocks.filter((block) => spans.some(({ start, end }) => block >= start && block < end));
   return within.length / blocks.length;
 }
 
@@ -28,37 +28,37 @@ const isQuiet = (who: Powers) => (block: number) =>
     .subarray(Math.max(0, block - 0.3 * BLOCKS_PER_SECOND), block + 0.3 * BLOCKS_PER_SECOND)
     .every((power) => power === 0);
 
-describe("of a channel is silenced", () => {
+describe("the silenced part of a channel", () => {
   test.each([
     [-15, 0],
     [-20, 4],
     [-25, 12],
     [-30, 1],
     [-20, 20],
-  ])("echo of %d dB, %d blocks late, and nothing of its own voice", (decibels, delay) => {
-    const echo = heard(other, decibels, delay);
-    const stretches = echoSpans(levelsOf(other, hiss), levelsOf(own, echo, hiss));
-    expect(partIn(stretches, echo, isQuiet(own))).toBeGreaterThan(0.97);
-    expect(partIn(stretches, own, () => true)).toBeLessThan(0.01);
+  ])("is the echo of %d dB, %d blocks late, without the channel's own voice", (decibels, delay) => {
+    const echo = delayed(other, decibels, delay);
+    const spans = echoSpans(levelsOf(other, hiss), levelsOf(own, echo, hiss));
+    expect(partIn(spans, echo, isQuiet(own))).toBeGreaterThan(0.97);
+    expect(partIn(spans, own, () => true)).toBeLessThan(0.01);
   });
 
-  test("echo that comes on another way after half an hour", () => {
+  test("is the echo even if its path changes after half an hour", () => {
     const half = 1800;
     const turns = [...Array(half / 20).keys()].map((turn) => [turn * 20, turn * 20 + 11] as const);
     const long = [voice(4, half, turns), voice(5, half, turns)] as const;
     const joined = (first: Powers, second: Powers) => Float64Array.from([...first, ...second]);
-    const echo = joined(heard(long[0], -15, 2), heard(long[1], -24, 14));
-    const stretches = echoSpans(
+    const echo = joined(delayed(long[0], -15, 2), delayed(long[1], -24, 14));
+    const spans = echoSpans(
       levelsOf(joined(long[0], long[1]), noise(6, 2 * half, -60)),
       levelsOf(echo, noise(7, 2 * half, -60)),
     );
-    expect(partIn(stretches, echo, () => true)).toBeGreaterThan(0.97);
+    expect(partIn(spans, echo, () => true)).toBeGreaterThan(0.97);
   });
 
   test.each([
-    ["another voice, however weak", levelsOf(heard(own, -25), noise(8, seconds, -80))],
+    ["another, weak voice", levelsOf(delayed(own, -25), noise(8, seconds, -80))],
     [
-      "a voice that talks at the same time",
+      "a simultaneous voice",
       levelsOf(
         voice(9, seconds, [
           [10, 21],
@@ -70,11 +70,11 @@ describe("of a channel is silenced", () => {
     ],
     ["noise", levelsOf(noise(10, seconds, -40))],
     ["silence", levelsOf(new Float64Array(own.length))],
-  ])("nothing where there is no echo but %s", (_, levels) => {
+  ])("is empty without echo: %s", (_, levels) => {
     expect(echoSpans(levelsOf(other, hiss), levels)).toEqual([]);
   });
 
-  test("nothing of nothing", () => {
+  test("is empty for empty channels", () => {
     expect(echoSpans(new Uint8Array(0), new Uint8Array(0))).toEqual([]);
     expect(echoSpans(new Uint8Array(3), new Uint8Array(3))).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { randomNumbers } from "../../support/random-numbers.ts";
 /** Power of each block of a channel. */
 export type Powers = Float64Array;
 
-/** Somebody who talks in these stretches (seconds) and is silent else: syllables of 0.1 to 0.3 s, 25 dB deep. */
+/** Returns a voice that talks in these spans (seconds), in syllables of 0.1 to 0.3 s and 25 dB of depth. */
 export function voice(
   seed: number,
   seconds: number,
@@ -25,18 +25,18 @@ export function voice(
   return powers;
 }
 
-/** Noise that goes on all the time. */
+/** Returns constant noise. */
 export function noise(seed: number, seconds: number, decibels: number): Powers {
   const random = randomNumbers(seed);
   return new Float64Array(seconds * BLOCKS_PER_SECOND).map(() => 10 ** ((decibels + random()) / 10));
 }
 
-/** The same, quieter and later. */
-export function heard(powers: Powers, decibels: number, delayBlocks = 0): Powers {
+/** Returns the same sound, quieter and later. */
+export function delayed(powers: Powers, decibels: number, delayBlocks = 0): Powers {
   return powers.map((_, block) => (powers[block - delayBlocks] ?? 0) * 10 ** (decibels / 10));
 }
 
-/** What a channel hears of all of these together. */
+/** Returns the levels of a channel that contains all of these. */
 export function levelsOf(...all: readonly Powers[]): Levels {
   return Uint8Array.from(all[0] ?? [], (_, block) => {
     const power = all.reduce((sum, powers) => sum + (powers[block] ?? 0), 1e-12);

@@ -6,7 +6,7 @@ import { fetching } from "./support.ts";
 
 const NOTHING = parseAllowList([]);
 
-// Spellings that URL parsers, C libraries and browsers read as an address, and names that mean this machine.
+// Spellings that URL parsers, C libraries and browsers accept as an address, and names of this machine.
 const SPELLINGS = [
   "127.0.0.1",
   "127.0.0.1.",
@@ -99,8 +99,8 @@ const SPELLINGS = [
   "a.localhost",
 ];
 
-describe("an address that is not public, however it is spelled as a host,", () => {
-  test.each(SPELLINGS)("is refused when a recording is created, and again when it is fetched: %s", async (host) => {
+describe("a non-public address in any spelling as a host", () => {
+  test.each(SPELLINGS)("is refused when a recording is created and when it is fetched: %s", async (host) => {
     expect(checkRecordingUrl(`http://${host}:9/a.mp3`, NOTHING)).toMatchObject({ ok: false, kind: "invalid" });
     const outcome = await fetching(`http://${host}:9/a.mp3`, {
       allow: [],
@@ -121,7 +121,7 @@ describe("an address that is not public, however it is spelled as a host,", () =
     "127.0.0.1%00",
     "a b",
     "",
-  ])("is no link at all where no reader can agree on it: %p", (host) => {
+  ])("is no valid link if parsers disagree about it: %p", (host) => {
     expect(checkRecordingUrl(`http://${host}/a.mp3`, NOTHING)).toMatchObject({ ok: false, kind: "invalid" });
   });
 });
@@ -131,9 +131,9 @@ describe("an address that a name resolves to", () => {
     ...["127.0.0.1", "0.0.0.0", "10.9.8.7", "172.20.0.1", "192.168.0.9", "100.127.255.255", "169.254.169.254"],
     ...["198.18.5.5", "224.0.0.251", "255.255.255.255", "::1", "::", "::ffff:127.0.0.1", "::ffff:808:808"],
     ...["fe80::1", "fe80::1%lo", "fe80::1%1", "fd12::1", "fec0::1", "ff02::fb", "2002:7f00:1::1", "64:ff9b::7f00:1"],
-    // What is no address in its plain spelling was never meant to be connected to.
+    // An address in any other than its plain notation is refused.
     ...["127.1", "0x7f000001", "", "[::1]", "localhost", "8.8.8.8 "],
-  ])("is refused where it is not public: %p", async (address) => {
+  ])("is refused if it is not public: %p", async (address) => {
     const outcome = await fetching("http://recordings.test:9/a.mp3", { allow: [], resolve: async () => [address] });
     expect(outcome).toMatchObject({ fault: "fetch_blocked_address", files: [] });
   });
@@ -142,7 +142,7 @@ describe("an address that a name resolves to", () => {
     ["first", ["127.0.0.1", "93.184.215.14"]],
     ["last", ["93.184.215.14", "10.0.0.1"]],
     ["in the other family", ["93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c", "fe80::1"]],
-  ])("is refused with all the others where one is not public: %s", async (_, addresses) => {
+  ])("is refused with all others if one is not public: %s", async (_, addresses) => {
     const outcome = await fetching("http://recordings.test:9/a.mp3", { allow: [], resolve: async () => addresses });
     expect(outcome).toMatchObject({ fault: "fetch_blocked_address", files: [] });
   });
@@ -152,12 +152,12 @@ describe("an address that a name resolves to", () => {
     ...["128.0.0.1", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0", "192.167.255.255"],
     ...["192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2606:4700:4700::1111", "2001:200::1"],
     ...["2001:4860:4860::8888", "2a00:1450::1", "2003::1", "3ffd::1"],
-  ])("passes where it is public: %s", (address) => {
+  ])("is permitted if it is public: %s", (address) => {
     expect(specialAddressKind(address)).toBeNull();
     expect(addressGuard(NOTHING, new Set())("recordings.test", address)).toBeNull();
   });
 
-  test("is told apart by its kind", () => {
+  test("is classified by its kind", () => {
     const kinds = ["fe80::1%lo", "::1", "::", "::ffff:8.8.8.8", "2002::1", "168.63.129.16", "4000::1", "100.64.0.1"];
     expect(kinds.map(specialAddressKind)).toEqual([
       ...(["link-local", "loopback", "unspecified", "translated", "tunnel", "cloud metadata"] as const),
@@ -165,7 +165,7 @@ describe("an address that a name resolves to", () => {
     ]);
   });
 
-  test("is refused where it is this machine's own, public or not", () => {
+  test("is refused if it belongs to this machine, public or not", () => {
     const guard = addressGuard(NOTHING, new Set(["93.184.215.14"]));
     expect(guard("recordings.test", "93.184.215.14")).toBe("own");
     expect(guard("recordings.test", "93.184.215.15")).toBeNull();
@@ -173,7 +173,7 @@ describe("an address that a name resolves to", () => {
   });
 });
 
-describe("the operator's list", () => {
+describe("the operator's allow list", () => {
   const cases: [entries: string[], host: string, address: string, passes: boolean][] = [
     [["10.1.0.0/16"], "a.test", "10.1.2.3", true],
     [["10.1.0.0/16"], "a.test", "10.2.2.3", false],
@@ -192,7 +192,7 @@ describe("the operator's list", () => {
     [["*.intern.test"], "evilintern.test", "10.1.2.3", false],
     [["bücher.test"], "xn--bcher-kva.test", "192.168.0.1", true],
     [["localhost"], "localhost", "127.0.0.1", true],
-    // A name opens what lies inside walls, never where clouds keep credentials: that takes the network itself.
+    // A name permits private addresses, but not those of cloud credentials, which require an entry of the network.
     [["*.intern.test"], "a.intern.test", "169.254.169.254", false],
     [["*.intern.test"], "a.intern.test", "fe80::1", false],
     [["*.intern.test"], "a.intern.test", "168.63.129.16", false],
@@ -201,7 +201,7 @@ describe("the operator's list", () => {
     [["169.254.0.0/16"], "a.test", "169.254.169.254", true],
     [["64:ff9b::/96"], "a.test", "64:ff9b::808:808", true],
   ];
-  test.each(cases)("%j: %s at %s passes: %p", (entries, host, address, passes) => {
+  test.each(cases)("%j permits %s at %s: %p", (entries, host, address, passes) => {
     expect(addressGuard(parseAllowList(entries), new Set())(host, address) === null).toBe(passes);
   });
 
@@ -219,11 +219,11 @@ describe("the operator's list", () => {
       "fd00::/129",
     ],
     ...["10.0.0.0/-1", "10.0.0.0/a", "a.*.test", "user@a.test", "a b", "fe80::1%lo", "[::1", "256.1.1.1"],
-  ])("refuses an entry that it can't read, and says which: %p", (entry) => {
+  ])("refuses an invalid entry and names it: %p", (entry) => {
     expect(() => parseAllowList(["ok.test", entry])).toThrow(`${entry}: `);
   });
 
-  test.each([["0x7f.1"], ["127.1"], ["*.127.1"]])("wants addresses written plainly: %s", (entry) => {
+  test.each([["0x7f.1"], ["127.1"], ["*.127.1"]])("requires addresses in plain notation: %s", (entry) => {
     expect(() => parseAllowList([entry])).toThrow("127.0.0.1");
   });
 });

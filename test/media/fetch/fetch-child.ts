@@ -1,6 +1,6 @@
 /**
- * Fetches the link in argv[2] (of at most argv[3] bytes) in a process with an environment of its own. Prints the outcome
- * and the growth of its peak memory.
+ * Fetches the link in argv[2] (of at most argv[3] bytes) in a process with its own environment. Prints the outcome and
+ * the growth of its peak memory.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

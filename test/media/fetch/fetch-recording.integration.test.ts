@@ -7,7 +7,7 @@ const sends =
   (socket) => {
     for (const piece of pieces) socket.write(piece);
   };
-/** Sends, then closes: cleanly with FIN, so that only the announced length tells that something is missing. */
+/** Sends and closes cleanly with FIN, so that only the announced length reveals missing bytes. */
 const sendsAndEnds =
   (...pieces: (Buffer | string)[]): Behaviour =>
   (socket) =>
@@ -20,14 +20,14 @@ async function outcomeOf(behaviour: Behaviour, options = {}) {
   return await fetching(`http://recordings.test:${host.port}/a.mp3`, options);
 }
 
-describe("a recording", () => {
-  test("arrives byte for byte, under its name alone", async () => {
+describe("a fetched recording", () => {
+  test("is stored byte for byte, as the only file", async () => {
     const outcome = await outcomeOf(sends(answer("200 OK", SOUND)));
     expect(outcome).toMatchObject({ fault: null, files: ["recording"] });
     expect(outcome.content?.equals(SOUND)).toBe(true);
   });
 
-  test("arrives in chunks, and up to the connection's end", async () => {
+  test("may be sent in chunks or up to the connection's end", async () => {
     const half = SOUND.length / 2;
     const chunks = [SOUND.subarray(0, half), SOUND.subarray(half)].flatMap((part) => [
       `${part.length.toString(16)}\r\n`,
@@ -40,7 +40,7 @@ describe("a recording", () => {
     expect(untilEnd.content?.equals(SOUND)).toBe(true);
   });
 
-  test("is asked for with nothing but what a request needs", async () => {
+  test("is requested with only the necessary headers", async () => {
     await using host = await startHost({ "/a.mp3?key=1": sends(answer("200 OK", SOUND)) });
     await fetching(`http://recordings.test:${host.port}/a.mp3?key=1#part`);
     const [head = ""] = host.requests;
@@ -51,12 +51,12 @@ describe("a recording", () => {
     expect(head).toContain(`recordings.test:${host.port}\r\n`);
   });
 
-  test("is announced by information answers before it", async () => {
+  test("may follow informational responses", async () => {
     const outcome = await outcomeOf(sends("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", answer("200 OK", SOUND)));
     expect(outcome.fault).toBeNull();
   });
 
-  test("may be exactly as large as allowed, and not a byte larger", async () => {
+  test("may be exactly as large as permitted, and not a byte larger", async () => {
     expect(await outcomeOf(sends(answer("200 OK", SOUND)), { maxBytes: SOUND.length })).toMatchObject({ fault: null });
     for (const behaviour of [sends(answer("200 OK", SOUND)), sendsAndEnds(header(), SOUND)]) {
       const outcome = await outcomeOf(behaviour, { maxBytes: SOUND.length - 1 });
@@ -67,18 +67,18 @@ describe("a recording", () => {
 
 const gzipBomb = gzipSync(Buffer.alloc(32 << 20));
 
-describe("an answer that is no recording ends as its fault, and leaves no file:", () => {
+describe("a response that is no recording gives its fault and leaves no file", () => {
   const cases: [name: string, fault: string, behaviour: Behaviour][] = [
     ["404", "fetch_http_status", sends(answer("404 Not Found", "no"))],
     ["500", "fetch_http_status", sends(answer("500 Oops", SOUND))],
     ["204", "fetch_http_status", sends("HTTP/1.1 204 No Content\r\n\r\n")],
-    ["a part that nobody asked for", "fetch_http_status", sends(answer("206 Partial Content", SOUND))],
+    ["an unrequested part", "fetch_http_status", sends(answer("206 Partial Content", SOUND))],
     ["not modified", "fetch_http_status", sends("HTTP/1.1 304 Not Modified\r\n\r\n")],
-    ["a redirect to nowhere", "fetch_http_status", sends(answer("302 Found"))],
+    ["a redirect without a location", "fetch_http_status", sends(answer("302 Found"))],
     ["an empty body", "fetch_empty", sends(answer("200 OK"))],
     ["an empty body up to the end", "fetch_empty", sendsAndEnds(header())],
-    ["a body cut short", "fetch_interrupted", sendsAndEnds(header(`Content-Length: ${SOUND.length + 1}`), SOUND)],
-    ["chunks cut short", "fetch_interrupted", sendsAndEnds(header("Transfer-Encoding: chunked"), "5\r\nhello\r\n")],
+    ["a truncated body", "fetch_interrupted", sendsAndEnds(header(`Content-Length: ${SOUND.length + 1}`), SOUND)],
+    ["truncated chunks", "fetch_interrupted", sendsAndEnds(header("Transfer-Encoding: chunked"), "5\r\nhello\r\n")],
     [
       "a reset in the body",
       "fetch_interrupted",
@@ -87,7 +87,7 @@ describe("an answer that is no recording ends as its fault, and leaves no file:"
         socket.write(SOUND, () => setTimeout(() => socket.resetAndDestroy(), 50));
       },
     ],
-    ["hanging up without an answer", "fetch_interrupted", (socket) => socket.end()],
+    ["a closed connection without a response", "fetch_interrupted", (socket) => socket.end()],
     ["a size over the limit, announced", "fetch_too_large", sends(header("Content-Length: 9999999999"))],
     [
       "an endless body",
@@ -102,7 +102,7 @@ describe("an answer that is no recording ends as its fault, and leaves no file:"
       },
     ],
     ["a gzip bomb", "fetch_encoding", sends(answer("200 OK", gzipBomb, "Content-Encoding: gzip"))],
-    ["a coding behind another", "fetch_encoding", sends(answer("200 OK", SOUND, "Content-Encoding: identity, br"))],
+    ["a coding after another one", "fetch_encoding", sends(answer("200 OK", SOUND, "Content-Encoding: identity, br"))],
     [
       "a compressed transfer",
       "fetch_encoding",
@@ -141,7 +141,7 @@ describe("an answer that is no recording ends as its fault, and leaves no file:"
     expect(outcome.message).not.toContain("a.mp3");
   });
 
-  test("a port that nobody listens on, and a name that nobody knows", async () => {
+  test("a closed port and an unknown name", async () => {
     const host = await startHost({});
     await host[Symbol.asyncDispose]();
     const url = `http://recordings.test:${host.port}/a.mp3`;
@@ -156,7 +156,7 @@ describe("an answer that is no recording ends as its fault, and leaves no file:"
   });
 });
 
-/** Sends a body a byte at a time, every 5 ms. */
+/** Sends a body byte by byte, every 5 ms. */
 function dripping(body: string): Behaviour {
   return (socket) => {
     socket.setNoDelay(true);
@@ -172,13 +172,13 @@ function dripping(body: string): Behaviour {
 }
 
 describe("redirects", () => {
-  /** A host whose `/0` leads to `/1` and so on, up to the recording. */
+  /** A host that redirects `/0` to `/1` and so on, up to the recording. */
   const chain = (length: number): Record<string, Behaviour> => ({
     ...Object.fromEntries(Array.from({ length }, (_, n) => [`/${n}`, sends(redirect(`/${n + 1}`))])),
     [`/${length}`]: sends(answer("200 OK", SOUND)),
   });
 
-  test("are followed five times, and not six", async () => {
+  test("are followed five times, but not six", async () => {
     await using five = await startHost(chain(5));
     expect(await fetching(`http://recordings.test:${five.port}/0`)).toMatchObject({ fault: null });
     expect(five.connections()).toBe(6);
@@ -188,7 +188,7 @@ describe("redirects", () => {
     expect(six.connections()).toBe(6);
   });
 
-  test("that go round are given up", async () => {
+  test("in a circle are not followed forever", async () => {
     await using host = await startHost({ "/a": sends(redirect("/b")), "/b": sends(redirect("/a")) });
     expect(await fetching(`http://recordings.test:${host.port}/a`)).toMatchObject({
       fault: "fetch_redirects",
@@ -204,7 +204,7 @@ describe("redirects", () => {
     ["300 Choices", false],
     ["305 Use Proxy", false],
     ["201 Created", false],
-  ])("are those that name another place for a GET: %s: %p", async (status, followed) => {
+  ])("are followed for statuses that redirect a GET: %s: %p", async (status, followed) => {
     await using host = await startHost({
       "/a": sends(answer(status, "", "Location: /b")),
       "/b": sends(answer("200 OK", SOUND)),
@@ -213,7 +213,7 @@ describe("redirects", () => {
     expect(fault).toBe(followed ? null : "fetch_http_status");
   });
 
-  test("carry nothing from one host to the next, and name the last one", async () => {
+  test("carry no data from one host to the next", async () => {
     await using second = await startHost({ "/b": sends(answer("200 OK", SOUND)) });
     const cookie = "Set-Cookie: session=1; Domain=.test";
     await using first = await startHost({
@@ -225,7 +225,7 @@ describe("redirects", () => {
     expect(second.requests[0]).not.toMatch(/cookie|referer|authorization|geheim|first\.test/i);
   });
 
-  test("may be relative, and written in plain UTF-8", async () => {
+  test("may be relative, and contain plain UTF-8", async () => {
     const location = Buffer.from("../hör/ß.mp3").toString("latin1");
     await using host = await startHost({
       "/a/b": sends(redirect(location)),
@@ -252,8 +252,8 @@ describe("redirects", () => {
   });
 });
 
-describe("the address that is connected to", () => {
-  test("is never one that is not allowed, by a redirect either", async () => {
+describe("the connected address", () => {
+  test("is never a forbidden one, even after a redirect", async () => {
     await using trap = await startHost({ "/": sends(answer("200 OK", SOUND)) }, { address: "127.0.0.2" });
     await using host = await startHost({ "/a": sends(redirect(`http://127.0.0.2:${trap.port}/`)) });
     const outcome = await fetching(`http://recordings.test:${host.port}/a`);
@@ -262,7 +262,7 @@ describe("the address that is connected to", () => {
     expect(trap.connections()).toBe(0);
   });
 
-  test("is the one that was checked, whatever the name server says the next time", async () => {
+  test("is the checked one, whatever the name server answers later", async () => {
     await using host = await startHost({ "/a": sends(redirect("/b")), "/b": sends(answer("200 OK", SOUND)) });
     const asked: string[] = [];
     const rebinding = async (name: string) => [asked.push(name) === 1 ? "127.0.0.1" : "127.0.0.2"];
@@ -270,7 +270,7 @@ describe("the address that is connected to", () => {
     expect(direct.fault).toBeNull();
     expect(asked).toEqual(["rebinding.test"]);
 
-    // A redirect is resolved and checked again, and no connection is kept that would go round it.
+    // A redirect is resolved and checked again; no connection is reused that would bypass the check.
     asked.length = 0;
     await using trap = await startHost({ "/b": sends(answer("200 OK", SOUND)) }, { address: "127.0.0.2" });
     await using first = await startHost({ "/a": sends(redirect(`http://rebinding.test:${trap.port}/b`)) });
@@ -280,7 +280,7 @@ describe("the address that is connected to", () => {
     expect(trap.connections()).toBe(0);
   });
 
-  test("is another of the host's where one does not answer", async () => {
+  test("is another one of the host if the first does not answer", async () => {
     await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
     const outcome = await fetching(`http://recordings.test:${host.port}/a`, {
       allow: ["127.0.0.0/8"],
@@ -289,7 +289,7 @@ describe("the address that is connected to", () => {
     expect(outcome.fault).toBeNull();
   });
 
-  test("is found by the system's look-up where no other is given", async () => {
+  test("comes from the system's name resolution by default", async () => {
     await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
     const url = `http://localhost:${host.port}/a`;
     expect(await fetching(url, { resolve: undefined, allow: ["localhost"] })).toMatchObject({ fault: null });
@@ -297,7 +297,7 @@ describe("the address that is connected to", () => {
     expect(host.connections()).toBe(1);
   });
 
-  test("is no proxy's, whatever the environment says", async () => {
+  test("is never a proxy's, whatever the environment contains", async () => {
     await using host = await startHost({ "/a": sends(answer("200 OK", SOUND)) });
     await using proxy = await startHost({});
     const proxyUrl = `http://127.0.0.1:${proxy.port}`;

@@ -11,7 +11,7 @@ const stallsInBody: Behaviour = (socket) => {
   socket.write(HEADER);
   socket.write(SOUND);
 };
-/** Repeats a piece every 10 ms for as long as the connection lives. */
+/** Sends a chunk every 10 ms until the connection closes. */
 const repeats =
   (first: string, piece: string | Buffer): Behaviour =>
   (socket) => {
@@ -25,38 +25,33 @@ async function outcomeOf(behaviour: Behaviour, options: Fetching) {
   return await fetching(`http://recordings.test:${host.port}/a`, options);
 }
 
-describe("a host that keeps us waiting is left, and no file stays:", () => {
+describe("a host that stalls is abandoned and leaves no file", () => {
   const cases: [name: string, fault: string, behaviour: Behaviour, options: Fetching][] = [
-    ["headers that never come", "fetch_too_slow", silent, { stallSeconds: 0.2 }],
-    ["headers that never end", "fetch_too_slow", repeats("HTTP/1.1 200 OK\r\n", "X: y\r\n"), { stallSeconds: 0.2 }],
+    ["by sending no headers", "fetch_too_slow", silent, { stallSeconds: 0.2 }],
+    ["by sending endless headers", "fetch_too_slow", repeats("HTTP/1.1 200 OK\r\n", "X: y\r\n"), { stallSeconds: 0.2 }],
     [
-      "information without an answer",
+      "by sending only informational responses",
       "fetch_too_slow",
       repeats("", "HTTP/1.1 102 Processing\r\n\r\n"),
       { stallSeconds: 0.2 },
     ],
-    ["a body that stands still", "fetch_too_slow", stallsInBody, { stallSeconds: 0.2 }],
-    ["a body byte by byte", "fetch_too_slow", repeats(HEADER, "x"), { stallSeconds: 0.3 }],
-    [
-      "a body that flows for ever, slowly",
-      "fetch_timed_out",
-      repeats(HEADER, Buffer.alloc(2_000)),
-      { maxSeconds: 0.5 },
-    ],
-    ["all of it together", "fetch_timed_out", silent, { maxSeconds: 0.2 }],
-    ["a name server that never answers", "fetch_dns_failed", silent, { stallSeconds: 0.2, resolve: never }],
+    ["in the body", "fetch_too_slow", stallsInBody, { stallSeconds: 0.2 }],
+    ["by sending the body byte by byte", "fetch_too_slow", repeats(HEADER, "x"), { stallSeconds: 0.3 }],
+    ["by sending an endless slow body", "fetch_timed_out", repeats(HEADER, Buffer.alloc(2_000)), { maxSeconds: 0.5 }],
+    ["beyond the total time", "fetch_timed_out", silent, { maxSeconds: 0.2 }],
+    ["because its name server never answers", "fetch_dns_failed", silent, { stallSeconds: 0.2, resolve: never }],
   ];
   test.each(cases)("%s", async (_, fault, behaviour, options) => {
     expect(await outcomeOf(behaviour, options)).toMatchObject({ fault, files: [] });
   });
 
-  test("a host that takes the connection and says no word of TLS", async () => {
+  test("a host that accepts the connection but sends no TLS", async () => {
     await using host = await startHost({ "*": silent });
     const outcome = await fetching(`https://recordings.test:${host.port}/a`, { stallSeconds: 0.2 });
     expect(outcome).toMatchObject({ fault: "fetch_tls_failed", files: [] });
   });
 
-  test("a body that flows takes longer than the stall time and arrives", async () => {
+  test("a steady body may take longer than the stall time", async () => {
     const flows: Behaviour = (socket) => {
       socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${30 * 17_000}\r\n\r\n`);
       let left = 30;
@@ -112,7 +107,7 @@ describe("an abort", () => {
     }
   };
 
-  test("while an answer is awaited ends it with the abort's reason, and closes the connection", async () => {
+  test("before the response ends the fetch with the abort's reason and closes the connection", async () => {
     await aborted(silent, "connected");
   });
 
@@ -120,11 +115,11 @@ describe("an abort", () => {
     await aborted((socket) => socket.write(answer("200 OK", SOUND, "Content-Length: 900000")), "body");
   });
 
-  test("in a body up to the connection's end is not taken for its end", async () => {
+  test("in a body up to the connection's end is not mistaken for the end", async () => {
     await aborted(stallsInBody, "body");
   });
 
-  test("with the last byte leaves no file either", async () => {
+  test("at the last byte leaves no file", async () => {
     const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
     await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
     const stop = new AbortController();
@@ -147,14 +142,14 @@ describe("an abort", () => {
     }
   });
 
-  test("before the start asks nobody", async () => {
+  test("before the start sends no request", async () => {
     await using host = await startHost({});
     const fetched = fetching(`http://127.0.0.1:${host.port}/a`, { signal: AbortSignal.abort(reason) });
     await expect(fetched).rejects.toBe(reason);
     expect(host.connections()).toBe(0);
   });
 
-  test("while the name is looked up waits for nobody", async () => {
+  test("during name resolution ends the fetch at once", async () => {
     const stop = new AbortController();
     const resolve = () => {
       stop.abort(reason);
@@ -164,7 +159,7 @@ describe("an abort", () => {
   });
 });
 
-describe("the file", () => {
+describe("the stored file", () => {
   const fetchTo = (port: number, outputPath: string) =>
     fetchRecording({
       url: new URL(`http://127.0.0.1:${port}/a`),
@@ -182,7 +177,7 @@ describe("the file", () => {
       (error: unknown) => (error instanceof MediaError ? error.fault : error),
     );
 
-  test("that finds no room, or no folder, is a fault of the disk and not of the host", async () => {
+  test("without disk space or folder is a fault of the disk, not of the host", async () => {
     const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
     await using host = await startHost({ "/a": (socket) => socket.write(answer("200 OK", SOUND)) });
     try {
@@ -190,7 +185,7 @@ describe("the file", () => {
       expect(await faultOf(fetchTo(host.port, join(folder, "recording")))).toBe("disk_full");
       expect(await readdir(folder)).toEqual([]);
       expect(await faultOf(fetchTo(host.port, join(folder, "missing", "recording")))).toBe("disk_full");
-      // What a crash left is no hindrance.
+      // A file that a crash left is replaced.
       await Bun.write(join(folder, "recording.part"), "left");
       await fetchTo(host.port, join(folder, "recording"));
       expect(await readdir(folder)).toEqual(["recording"]);
@@ -199,7 +194,7 @@ describe("the file", () => {
     }
   });
 
-  test("grows on disk and not in memory", async () => {
+  test("grows on disk, not in memory", async () => {
     const size = 256 << 20;
     const piece = Buffer.alloc(1 << 20, 7);
     await using host = await startHost({

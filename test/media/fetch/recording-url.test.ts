@@ -42,7 +42,7 @@ describe("a link to a recording", () => {
       "https://a.example:99999/",
     ],
     `https://a.example/${"x".repeat(2031)}`,
-  ])("is refused where it is none of http or https that we follow: %p", (text) => {
+  ])("is refused if it is no supported http or https link: %p", (text) => {
     expect(checkRecordingUrl(text, NOTHING)).toMatchObject({ ok: false, kind: "invalid" });
   });
 
@@ -54,11 +54,11 @@ describe("a link to a recording", () => {
   test.each([
     ...["/a.m3u", "/a.m3u8", "/a.pls", "/a.xspf", "/a.asx", "/A.M3U8?token=1", "/a.m3u8#x", "/a.m3u%38", "/a.m3u8/"],
     ...["/a.m3u8;session=1", "/playlist?list=PL1", "/music/playlist?x=1&list=PL1", "/playlist/?list=PL1"],
-  ])("is a playlist by its shape: %s", (path) => {
+  ])("is recognized as a playlist: %s", (path) => {
     expect(checkRecordingUrl(`https://a.example${path}`, NOTHING)).toMatchObject({ ok: false, kind: "playlist" });
   });
 
-  test("may lead to a host or network that the operator allows", () => {
+  test("may lead to a host or network that the operator permits", () => {
     const allow = parseAllowList(["10.0.0.0/8", "localhost"]);
     expect(checkRecordingUrl("http://10.1.2.3/a.mp3", allow).ok).toBe(true);
     expect(checkRecordingUrl("http://0x0a010203/a.mp3", allow).ok).toBe(true);
@@ -67,7 +67,7 @@ describe("a link to a recording", () => {
     expect(checkRecordingUrl("http://a.localhost/a.mp3", allow).ok).toBe(false);
   });
 
-  test("is refused in words that repeat nothing of it", () => {
+  test("is refused with a message that does not quote it", () => {
     for (const text of [
       "https://user:geheim@a.example/",
       "http://10.0.0.1/geheim",

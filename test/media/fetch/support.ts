@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
 import { type FetchRequest, fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
 
-/** Answers one request on a raw connection, so that it can lie, drip and break off. */
+/** Answers one request on a raw connection, so that it can be wrong, slow or interrupted. */
 export type Behaviour = (socket: Socket, head: string) => void;
 
 export interface TestHost extends AsyncDisposable {
   readonly port: number;
-  /** Heads of the requests so far. */
+  /** Headers of the requests so far. */
   readonly requests: string[];
-  /** Connections so far, with or without a request. */
+  /** Number of connections so far, with or without a request. */
   readonly connections: () => number;
 }
 
-/** A host on a loopback address, with a behaviour by path, or `*` for all others; else they are a 404. */
+/** Starts a host on a loopback address with a behaviour by path, or `*` for all others; the default is 404. */
 export async function startHost(
   behaviours: Record<string, Behaviour>,
   options: { address?: string; tls?: { key: string; cert: string } } = {},
@@ -55,7 +55,7 @@ export async function startHost(
   };
 }
 
-/** An answer's bytes; its Content-Length is the body's unless a header says otherwise. */
+/** Returns a response's bytes. Its Content-Length is the body's by default. */
 export function answer(status: string, body: Uint8Array | string = "", ...headers: string[]): Buffer {
   const bytes = Buffer.from(body as Uint8Array);
   const own = headers.some((line) => /^(?:content-length|transfer-encoding):/i.test(line));
@@ -77,10 +77,10 @@ export function onWritten(listener: (total: number) => void) {
 
 export const redirect = (location: string) => answer("302 Found", "", `Location: ${location}`);
 
-/** Bytes that look like nothing in particular. */
+/** Bytes of no known format. */
 export const SOUND = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * 7919 + 131) % 256));
 
-/** What a fetch came to: its size and content, or its fault and message; with what was left in its folder. */
+/** The result of a fetch: content, or fault and message; and the files in its folder. */
 export interface Outcome {
   readonly fault: string | null;
   readonly message: string;
@@ -90,7 +90,7 @@ export interface Outcome {
 
 export type Fetching = Partial<Omit<FetchRequest, "url" | "outputPath" | "allow">> & { allow?: string[] };
 
-/** Fetches into a folder of its own. Unless told otherwise 127.0.0.1 is allowed, and every name is at 127.0.0.1. */
+/** Fetches into its own folder. By default, 127.0.0.1 is permitted and every name resolves to it. */
 export async function fetching(url: string, options: Fetching = {}): Promise<Outcome> {
   const folder = await mkdtemp(join(tmpdir(), "transcribe-test-"));
   const outputPath = join(folder, "recording");

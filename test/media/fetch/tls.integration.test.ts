@@ -36,7 +36,7 @@ describe.skipIf(openssl === null)("over TLS, a recording", () => {
     );
   const trusting = () => ({ authorities: [tls.cert] });
 
-  test("arrives from a host of the right name with a trusted certificate, though it is connected to by address", async () => {
+  test("is fetched from a host with a trusted certificate for its name, although the connection is to an address", async () => {
     await using host = await start();
     const outcome = await fetching(`https://right.test:${host.port}/onward`, trusting());
     expect(outcome).toMatchObject({ fault: null });
@@ -44,7 +44,7 @@ describe.skipIf(openssl === null)("over TLS, a recording", () => {
     expect(await fetching(`https://right.test.:${host.port}/a`, trusting())).toMatchObject({ fault: null });
   });
 
-  test("is not asked for where the certificate has another name, by a redirect either", async () => {
+  test("is not requested if the certificate has another name, even after a redirect", async () => {
     await using host = await start();
     expect(await fetching(`https://wrong.test:${host.port}/a`, trusting())).toMatchObject({
       fault: "fetch_tls_failed",
@@ -55,13 +55,13 @@ describe.skipIf(openssl === null)("over TLS, a recording", () => {
       files: [],
     });
     expect(host.requests).toEqual([]);
-    // The first connection was good for its own name only.
+    // The first connection was valid for its own name only.
     const redirected = await fetching(`https://right.test:${host.port}/wrong`, trusting());
     expect(redirected).toMatchObject({ fault: "fetch_tls_failed", files: [] });
     expect(host.requests.length).toBe(1);
   });
 
-  test("is not asked for where nobody trusted signed the certificate, whatever the environment says", async () => {
+  test("is not requested if the certificate is untrusted, whatever the environment contains", async () => {
     await using host = await start();
     const url = `https://right.test:${host.port}/a`;
     expect(await fetching(url)).toMatchObject({ fault: "fetch_tls_failed", files: [] });
@@ -74,13 +74,13 @@ describe.skipIf(openssl === null)("over TLS, a recording", () => {
     expect(host.requests).toEqual([]);
   });
 
-  test("is not fetched over http in the end", async () => {
+  test("is not fetched over http after a redirect", async () => {
     await using host = await start();
     const outcome = await fetching(`https://right.test:${host.port}/down`, trusting());
     expect(outcome).toMatchObject({ fault: "fetch_bad_url", files: [] });
   });
 
-  test("is not expected from a host that speaks no TLS", async () => {
+  test("is not fetched from a host without TLS", async () => {
     await using host = await startHost({});
     // The host reads the greeting as a request for an unknown path, and answers in plain HTTP.
     const outcome = await fetching(`https://right.test:${host.port}/a`, trusting());

@@ -3,7 +3,7 @@ import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/me
 import { encodeCopy } from "../../../src/media/playback/encode-copy.ts";
 import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
 
-/** A recording as the models hear it, and the copy that people listen to. */
+/** The decoded samples of a recording and of its playback copy. */
 export interface Heard {
   readonly decoded: Int16Array;
   readonly copied: Int16Array;
@@ -11,14 +11,14 @@ export interface Heard {
   readonly waveformPath: string;
 }
 
-/** Of what can't be decoded there is no transcript, and nothing to listen to. */
+/** A recording that cannot be decoded has neither a transcript nor a copy. */
 export class UndecodableError extends Error {}
 
 function undecodable(error: unknown): never {
   throw error instanceof MediaError ? new UndecodableError(error.message) : error;
 }
 
-/** Decodes a recording, makes its copy in `folder`, and decodes that as a player does that knows nothing of us. */
+/** Decodes a recording, makes its copy in `folder`, and decodes the copy like any player. */
 export async function copyOf(inputPath: string, folder: string, maxSeconds = 600): Promise<Heard> {
   const [pcm, audioPath, waveformPath] = ["decoded.pcm", "audio.webm", "waveform"].map((name) =>
     join(folder, name),
@@ -31,7 +31,7 @@ export async function copyOf(inputPath: string, folder: string, maxSeconds = 600
   return { decoded: await samplesOf(pcm), copied: await played(audioPath, folder), audioPath, waveformPath };
 }
 
-/** What a player lets hear of a file, from a time on. */
+/** Returns the samples that a player plays of a file, from a time on. */
 export async function played(path: string, folder: string, fromSeconds = 0): Promise<Int16Array> {
   const output = join(folder, "played.pcm");
   const from = fromSeconds === 0 ? [] : ["-ss", String(fromSeconds)];
@@ -40,13 +40,13 @@ export async function played(path: string, folder: string, fromSeconds = 0): Pro
 }
 
 const WINDOW_SAMPLES = PCM_SAMPLE_RATE_HZ;
-/** Further apart nothing is looked for. */
+/** Largest delay that is searched. */
 const MOST_LAG_SAMPLES = PCM_SAMPLE_RATE_HZ / 4;
 const LAG_STEP_SAMPLES = 8;
 
 /**
- * By how much what is heard at a time of one comes later in the other, in seconds: where they go together best, over a second
- * from there on.
+ * Returns the delay of one recording in the other at a time, in seconds: the one at which a second from there on
+ * correlates best.
  */
 export function lagAt(sample: number, one: Int16Array, other: Int16Array): number {
   const window = one.subarray(sample, sample + WINDOW_SAMPLES);
@@ -60,7 +60,7 @@ export function lagAt(sample: number, one: Int16Array, other: Int16Array): numbe
   return best.lag / PCM_SAMPLE_RATE_HZ;
 }
 
-/** Where the loudest seconds of a recording begin: of each of so many parts of it one. */
+/** Returns the start of the loudest second of each part of a recording. */
 export function loudestSeconds(samples: Int16Array, parts: number): number[] {
   const partSamples = Math.floor(samples.length / parts);
   return Array.from({ length: parts }, (_, part) => {
@@ -72,7 +72,7 @@ export function loudestSeconds(samples: Int16Array, parts: number): number[] {
   });
 }
 
-/** @param other null: the samples' own power */
+/** @param other null for the samples' own power */
 function likeness(samples: Int16Array, other: Int16Array | null): number {
   let products = 0;
   let power = 1;

@@ -15,7 +15,7 @@ import { cuesFirst, webmPlaces } from "./webm.ts";
 const ready = available(FFMPEG, "tests of copies to listen to");
 const corpus = ready && available(SHARED_AUDIO, "tests of copies of the corpus");
 const inCorpus = (name: string) => join(SHARED_AUDIO, name);
-/** What a person hears as being together. */
+/** Largest difference in time that a person does not notice, in seconds. */
 const TOGETHER_SECONDS = 0.05;
 const everyNthSpecial = 3;
 
@@ -49,7 +49,7 @@ const dialogues = [
   "ami-EN2001a-first30s.flac",
 ];
 
-describe.if(corpus)("what is heard is heard when the transcript says", () => {
+describe.if(corpus)("the copy has the times of the transcript", () => {
   test.each([...formats, ...dialogues.map((name) => `dialogue/${name}`)])("%s", async (name) => {
     await inFolder(async (folder) => {
       const { decoded, copied } = await copyOf(inCorpus(name), folder);
@@ -60,11 +60,11 @@ describe.if(corpus)("what is heard is heard when the transcript says", () => {
   });
 });
 
-describe.if(ready)("a player jumps", () => {
-  /** Ten minutes in which each second sounds as no other does. */
+describe.if(ready)("a player seeks", () => {
+  /** Makes ten minutes in which each second has its own sound. */
   const sweep = lavfi("aevalsrc=0.3*sin(t*(500+7*floor(t))):d=600:s=16000");
 
-  test("by cues at the file's beginning, ten seconds apart at most, each of which leads to what begins there", async () => {
+  test("by cues at the file's beginning, at most ten seconds apart, each at the start of a cluster", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "long.wav");
       makeWithFfmpeg(...sweep, path);
@@ -78,7 +78,7 @@ describe.if(ready)("a player jumps", () => {
     });
   });
 
-  test("to the sample that it asked for", async () => {
+  test("to the requested sample", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "long.wav");
       makeWithFfmpeg(...sweep, path);
@@ -93,7 +93,7 @@ describe.if(ready)("a player jumps", () => {
 });
 
 describe.if(ready)("a copy", () => {
-  test("takes no more of the disk than was foreseen, noise and music included", async () => {
+  test("takes no more disk space than estimated, even of noise and music", async () => {
     await inFolder(async (folder) => {
       const sounds = ["anoisesrc=d=60:a=0.9:r=16000", "anoisesrc=d=60:color=pink:r=48000", "sine=f=7000:d=60"];
       for (const sound of sounds) {
@@ -105,7 +105,7 @@ describe.if(ready)("a copy", () => {
     });
   });
 
-  test("of channels that would cancel each other is of the louder one", async () => {
+  test("of channels that would cancel each other contains the louder one", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "inverted.wav");
       makeWithFfmpeg(...lavfi("aevalsrc=0.2*sin(2000*t)|-0.4*sin(2000*t):d=3:s=16000"), path);
@@ -115,7 +115,7 @@ describe.if(ready)("a copy", () => {
     });
   });
 
-  test("of a call has both of its parties", async () => {
+  test("of a call contains both parties", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "call.wav");
       makeWithFfmpeg(...lavfi("aevalsrc=0.4*sin(2000*t)*lt(t\\,2)|0.4*sin(3000*t)*gte(t\\,2):d=4:s=16000"), path);
@@ -126,7 +126,7 @@ describe.if(ready)("a copy", () => {
     });
   });
 
-  test("waits for all other work, and is not stopped by what a bad file makes ffmpeg say", async () => {
+  test("is made at the lowest priority, and not stopped by the messages of a bad file", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "sound.wav");
       makeWithFfmpeg(...lavfi("sine=d=5"), path);
@@ -141,7 +141,7 @@ describe.if(ready)("a copy", () => {
     });
   });
 
-  test("is whole or none: one that was cut short is known", async () => {
+  test("is known to be incomplete if it is truncated", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "sound.wav");
       makeWithFfmpeg(...lavfi("sine=d=5"), path);
@@ -156,7 +156,7 @@ describe.if(ready)("a copy", () => {
     });
   });
 
-  test("is refused by a sentence where ffmpeg can't write Opus, ends early, or finds no sound", async () => {
+  test("fails with a sentence if ffmpeg cannot encode Opus, ends early, or finds no audio", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "sound.wav");
       makeWithFfmpeg(...lavfi("sine=d=5"), path);
@@ -180,7 +180,7 @@ describe.if(ready)("a copy", () => {
   });
 });
 
-describe.if(corpus)("a bad file that can be decoded can be listened to, as far as it goes", () => {
+describe.if(corpus)("a bad file that can be decoded has a copy of the same length", () => {
   const decodable = async (bytes: Uint8Array, folder: string): Promise<number | null> => {
     const path = join(folder, "upload");
     await Bun.write(path, bytes);
@@ -191,7 +191,7 @@ describe.if(corpus)("a bad file that can be decoded can be listened to, as far a
     return heard === null ? null : Math.abs(heard.copied.length - heard.decoded.length) / PCM_SAMPLE_RATE_HZ;
   };
 
-  test("damaged at random", async () => {
+  test("if it is damaged at random", async () => {
     await inFolder(async (folder) => {
       const originals = corpusFiles();
       const random = randomNumbers(11);
@@ -205,7 +205,7 @@ describe.if(corpus)("a bad file that can be decoded can be listened to, as far a
     });
   }, 120_000);
 
-  test("built to cost, to mislead or to confuse", async () => {
+  test("if it is built to cost, mislead or confuse", async () => {
     await inFolder(async (folder) => {
       const some = Object.values(specialFiles(folder)).filter((_, index) => index % everyNthSpecial === 0);
       for (const { bytes } of some) {
@@ -216,7 +216,7 @@ describe.if(corpus)("a bad file that can be decoded can be listened to, as far a
 });
 
 describe("a waveform", () => {
-  test("is the same in whatever pieces the sound comes", () => {
+  test("is the same for audio in chunks of any length", () => {
     const random = randomNumbers(3);
     const samples = Int16Array.from({ length: 2 * 40_001 }, () => Math.floor(random() * 65_536) - 32_768);
     const bytes = new Uint8Array(samples.buffer);
@@ -235,7 +235,7 @@ describe("a waveform", () => {
     }
   });
 
-  test("has the loudest sample of each tenth of a second, and of what is left", () => {
+  test("contains the loudest sample of each tenth of a second, and of the remainder", () => {
     const samples = new Int16Array(3 * 1600 + 10);
     samples[10] = 32_767;
     samples[1600] = -8192;
@@ -245,7 +245,7 @@ describe("a waveform", () => {
     expect([...meter.peaks()]).toEqual([255, 128, 0, 255]);
   });
 
-  test("has all peaks of a recording of hours", () => {
+  test("contains all peaks of a recording of hours", () => {
     const hour = new Uint8Array(2 * PCM_SAMPLE_RATE_HZ * 3600).fill(1);
     const meter = new PeakMeter(1);
     for (let count = 0; count < 5; count++) meter.push(hour);
@@ -253,7 +253,7 @@ describe("a waveform", () => {
     expect([peaks.length, peaks.every((peak) => peak === peaks[0])]).toEqual([5 * 36_000, true]);
   });
 
-  test("is read in parts, and as coarse as is asked for; what is loud is never lost", async () => {
+  test("is read in parts and at the requested resolution, without losing a peak", async () => {
     await inFolder(async (folder) => {
       const path = join(folder, "waveform");
       const finest = Uint8Array.from({ length: 648_000 }, (_, index) => (index === 500_123 ? 200 : index % 50));

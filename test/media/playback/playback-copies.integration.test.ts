@@ -15,7 +15,7 @@ const ready = available("tests of listening copies", ffmpegPath, speech);
 const hours = 4;
 
 describe.if(ready)("the copy of a recording", () => {
-  test("is made when it has completed: whole, readable by the owner alone, with its waveform", async () => {
+  test("is made after it has completed: complete, readable only by the owner, with its waveform", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const id = await place.completed(speech, speechSeconds);
@@ -30,7 +30,7 @@ describe.if(ready)("the copy of a recording", () => {
     expect(statSync(place.dataDirectory.filesOf(id).playback.directory).mode & 0o077).toBe(0);
   });
 
-  test("waits for recordings in hand, unless somebody opens it", async () => {
+  test("waits while recordings are processed, unless a user requests it", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const [waits, opened] = [
@@ -49,7 +49,7 @@ describe.if(ready)("the copy of a recording", () => {
     await place.until(waits, "ready");
   });
 
-  test("that is opened comes before one that nobody waits for, which is made after it", async () => {
+  test("that a user requests preempts one that nobody requested, which is made afterwards", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const long = await place.completed(longRecording(join(folder.path, "long.wav"), 1), 3600);
@@ -64,7 +64,7 @@ describe.if(ready)("the copy of a recording", () => {
     expect(place.listening).toEqual([long, short]);
   }, 300_000);
 
-  test("keeps its place however often it is asked for", async () => {
+  test("keeps its place in the queue when it is requested again", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const ids: string[] = [];
@@ -88,9 +88,9 @@ describe.if(ready)("the copy of a recording", () => {
     const gone = await place.completed(speech, speechSeconds);
     rmSync(place.dataDirectory.filesOf(gone).upload);
     const unknown = Bun.randomUUIDv7();
-    const said = [open, silent, gone, unknown].map((id) => place.copies.request(id));
+    const states = [open, silent, gone, unknown].map((id) => place.copies.request(id));
     const none = (words: string) => ({ state: "none" as const, message: expect.stringContaining(words) });
-    expect(said).toEqual([
+    expect(states).toEqual([
       none("when it is completed"),
       none("decoded"),
       none("retention.audio_days"),
@@ -103,7 +103,7 @@ describe.if(ready)("the copy of a recording", () => {
     expect(place.listening).toEqual([last]);
   });
 
-  test("of one that failed after it was decoded is made for who opens it, and not before", async () => {
+  test("that failed after decoding is made only on request", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const id = await place.enter(speech);
@@ -118,7 +118,7 @@ describe.if(ready)("the copy of a recording", () => {
     await next.until(id, "ready");
   });
 
-  test("of what ffmpeg can't read is not tried again and again", async () => {
+  test("that ffmpeg cannot read is not attempted again", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const id = await place.completed(join(import.meta.dir, "workplace.ts"), 5);
@@ -135,8 +135,8 @@ describe.if(ready)("the copy of a recording", () => {
   });
 });
 
-describe.if(ready)("whatever ends the work on a copy", () => {
-  test("a server that stops leaves nothing of it, and the next one makes it", async () => {
+describe.if(ready)("an interrupted copy", () => {
+  test("leaves no files when the server stops, and is made by the next one", async () => {
     using folder = temporaryDirectory();
     const first = new Workplace(folder.path);
     const long = longRecording(join(folder.path, "long.wav"), hours);
@@ -152,13 +152,13 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     second.now = first.now;
     const short = await second.completed(speech, speechSeconds);
     await second.copies.enqueueMissing();
-    // The newest one first.
+    // The newest one comes first.
     await second.until(short, "ready");
     await second.untilBegun(id);
     await second.copies.stop();
   }, 60_000);
 
-  test("a server that is killed leaves no half of it under its name, no ffmpeg, and a draft until the next start", async () => {
+  test("leaves only a draft until the next start, and no ffmpeg, when the server is killed", async () => {
     using folder = temporaryDirectory();
     const long = longRecording(join(folder.path, "long.wav"), hours);
     const child = Bun.spawn(
@@ -180,7 +180,7 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     await next.copies.stop();
   }, 60_000);
 
-  test("one that is deleted meanwhile leaves nothing, at once", async () => {
+  test("leaves no files as soon as its recording is deleted", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const id = await place.completed(longRecording(join(folder.path, "long.wav"), hours), hours * 3600);
@@ -193,7 +193,7 @@ describe.if(ready)("whatever ends the work on a copy", () => {
     expect([place.listening, existsSync(place.dataDirectory.filesOf(id).upload)]).toEqual([[], false]);
   }, 60_000);
 
-  test("one whose upload goes with retention goes too, made or in the making", async () => {
+  test("is removed with its upload by retention, complete or in progress", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const made = await place.completed(speech, speechSeconds);
@@ -215,7 +215,7 @@ describe.if(ready)("whatever ends the work on a copy", () => {
   }, 60_000);
 });
 
-test.if(ready)("a database that can't be read for a while ends nothing but the copy that was being made", async () => {
+test.if(ready)("a temporarily unreadable database ends only the copy in progress", async () => {
   using folder = temporaryDirectory();
   let isReadable = true;
   const read = <T>(value: () => T): T => {
@@ -238,7 +238,7 @@ test.if(ready)("a database that can't be read for a while ends nothing but the c
 });
 
 describe.if(ready && canMount)("a full disk", () => {
-  test("that lacks room for it beforehand is said in words, and asked again later", async () => {
+  test("is reported before the copy starts, and the copy can be requested later", async () => {
     using folder = temporaryDirectory();
     let reserve = Number.MAX_SAFE_INTEGER;
     const place = new Workplace(folder.path, { diskSpace: new DiskSpace(folder.path, () => reserve) });
@@ -254,7 +254,7 @@ describe.if(ready && canMount)("a full disk", () => {
     await place.until(id, "ready");
   });
 
-  test("that fills in the middle leaves no part of it, and is made when there is room", async () => {
+  test("during the copy leaves no partial file, and the copy is made when there is space", async () => {
     using folder = temporaryDirectory();
     using disk = new SmallDisk(folder.path, "size=40m");
     using elsewhere = temporaryDirectory();
@@ -274,7 +274,7 @@ describe.if(ready && canMount)("a full disk", () => {
     await place.copies.stop();
   }, 60_000);
 
-  test("holds up those that nobody asked for, all of them, until the machine may have room again", async () => {
+  test("pauses all copies that nobody requested until there may be space", async () => {
     using folder = temporaryDirectory();
     let reserve = Number.MAX_SAFE_INTEGER;
     let looks = 0;

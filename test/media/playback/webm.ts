@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 
-/** What a WebM file tells who wants to jump in it. */
+/** The parts of a WebM file that matter for seeking. */
 export interface WebmPlaces {
-  /** Ids of the segment's elements in their order, as hexadecimal digits. */
+  /** Ids of the segment's elements, in order, in hexadecimal digits. */
   readonly elements: readonly string[];
-  /** Of each cue: the time, and where in the file the cluster is that it points to. */
+  /** Time and cluster position in the file of each cue. */
   readonly cues: readonly { readonly seconds: number; readonly at: number }[];
-  /** Times of the clusters that begin at a place of the file. */
+  /** Times of the clusters by their position in the file. */
   readonly clusters: ReadonlyMap<number, number>;
   readonly durationSeconds: number;
 }
@@ -31,7 +31,7 @@ interface Element {
   readonly end: number;
 }
 
-/** Reads a WebM file whose times count milliseconds, as most do (RFC 9559). */
+/** Reads a WebM file with times in milliseconds (RFC 9559). */
 export function webmPlaces(path: string): WebmPlaces {
   const bytes = readFileSync(path);
   const segment = find(bytes, 0, bytes.length, ids.segment);

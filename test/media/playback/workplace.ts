@@ -9,7 +9,7 @@ import { ffmpegPath } from "../../support/checkout.ts";
 import { newRecording } from "../../support/new-recording.ts";
 import { waveHeader } from "../support.ts";
 
-/** A data directory with recordings, and copies of them. */
+/** A data directory with recordings and their playback copies. */
 export class Workplace {
   readonly dataDirectory: DataDirectory;
   readonly recordings: Recordings;
@@ -37,14 +37,14 @@ export class Workplace {
     });
   }
 
-  /** Enters a recording as it was sent. */
+  /** Creates a recording of an upload. */
   async enter(path: string): Promise<string> {
     const { id } = this.recordings.create(newRecording(newRecordingId(this.now++), this.#accountId));
     await copyFile(path, this.dataDirectory.filesOf(id).upload);
     return id;
   }
 
-  /** Enters one that has completed. */
+  /** Creates a completed recording. */
   async completed(path: string, durationSeconds: number): Promise<string> {
     const id = await this.enter(path);
     this.recordings.claim(id);
@@ -58,7 +58,7 @@ export class Workplace {
     return this.copies.stateOf(id);
   }
 
-  /** Until a copy is so far that there is something of it on the disk. */
+  /** Waits until a part of a copy is on the disk. */
   async untilBegun(id: string): Promise<void> {
     await until(() => {
       const state = this.copies.stateOf(id);
@@ -75,7 +75,7 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(10);
 }
 
-/** Hours of silence that take no disk: long enough to be interrupted. */
+/** Makes hours of silence as a sparse file, long enough to be interrupted. */
 export function longRecording(path: string, hours = 4): string {
   const claimedBytes = 16_000 * 2 * hours * 3600;
   writeFileSync(path, waveHeader({ channels: 1, rateHz: 16_000, claimedBytes }));
@@ -83,7 +83,7 @@ export function longRecording(path: string, hours = 4): string {
   return path;
 }
 
-/** Whether an ffmpeg is at work on a file. */
+/** Returns whether an ffmpeg process uses a file. */
 export function isAtWorkOn(path: string): boolean {
   return readdirSync("/proc").some((name) => {
     if (!/^\d+$/.test(name)) return false;
@@ -91,7 +91,7 @@ export function isAtWorkOn(path: string): boolean {
       const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
       return line.includes("libopus") && line.includes(path);
     } catch {
-      // It ended in the meantime.
+      // It has ended in the meantime.
       return false;
     }
   });

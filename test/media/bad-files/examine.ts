@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../../src/media/index.ts";
 
-/** How a file ended: refused at the door, decoded to so many seconds, or failed with a fault. */
+/** Result of a file: refused by the probe, decoded to a number of seconds, or failed with a fault. */
 export type End =
   | { readonly kind: "refused"; readonly reason: string }
   | { readonly kind: "decoded"; readonly seconds: number; readonly claimedSeconds: number | null }
@@ -13,8 +13,8 @@ export interface LookOptions {
   readonly maxSeconds: number;
 }
 
-/** Probes a file and decodes it, as the server does with an upload. Throws only what is no MediaError. */
-export async function lookAt(path: string, { ffmpegPath, maxSeconds }: LookOptions): Promise<End> {
+/** Probes and decodes a file like an upload. Throws only errors other than MediaError. */
+export async function examine(path: string, { ffmpegPath, maxSeconds }: LookOptions): Promise<End> {
   const outputPath = `${path}.pcm`;
   let claimedSeconds: number | null = null;
   try {
@@ -33,8 +33,8 @@ export async function lookAt(path: string, { ffmpegPath, maxSeconds }: LookOptio
   }
 }
 
-/** Looks at files one after the other, each stored under `folder` as an upload is, in as many lanes as there are processors. */
-export async function lookAtAll(
+/** Probes and decodes files, each stored under `folder` like an upload, with one at a time per processor. */
+export async function examineAll(
   files: Iterable<readonly [name: string, bytes: () => Uint8Array]>,
   folder: string,
   options: LookOptions,
@@ -47,7 +47,7 @@ export async function lookAtAll(
       const path = join(folder, `upload-${number}`);
       await Bun.write(path, bytes());
       const since = performance.now();
-      const end = await lookAt(path, options);
+      const end = await examine(path, options);
       onEnd(name, end, (performance.now() - since) / 1000);
     }
   };
