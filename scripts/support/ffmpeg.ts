@@ -1,6 +1,6 @@
 import { chmod, readdir, realpath, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
@@ -87,7 +87,7 @@ export async function cachedFfmpeg(
   if (found === pinned) return path;
   if (found === undefined) return undefined;
   log("ffmpeg: the copy in the cache is damaged and is removed");
-  await dropCacheEntry(cacheRoot, entryOf(pinned));
+  await removeCacheEntry(cacheRoot, entryOf(pinned));
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "./checkout.ts";
 import { unpackWheel, type Wheel } from "./wheel.ts";
@@ -32,7 +32,7 @@ export async function setUpSamples({ cacheRoot, log }: SetupContext): Promise<vo
     const damaged = await findDamaged(cached);
     if (damaged) {
       log(`samples: ${damaged} in the cache is damaged, they are fetched anew`);
-      await dropCacheEntry(cacheRoot, ENTRY);
+      await removeCacheEntry(cacheRoot, ENTRY);
     }
   }
   if (!(await Bun.file(join(cached, "jfk.mp3")).exists())) {

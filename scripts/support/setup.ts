@@ -1,6 +1,6 @@
 // The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path, and `here`
 // to compile only what the devices of this machine need.
-import { sweepTemporaryFolders } from "../../src/models/cache-entry.ts";
+import { removeOldTemporaryFolders } from "../../src/models/cache-entry.ts";
 import { isGpuWithinReach } from "../../src/speech/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, type SetupContext } from "./checkout.ts";
@@ -14,7 +14,7 @@ if (!cacheRoot) throw new Error("usage: setup.ts CACHE [here]");
 const context: SetupContext = { cacheRoot, log: (line) => console.log(line) };
 
 try {
-  await sweepTemporaryFolders(cacheRoot, Date.now());
+  await removeOldTemporaryFolders(cacheRoot, Date.now());
   await setUpFfmpeg(context);
   await setUpSamples(context);
   await setUpModels(context);

@@ -86,7 +86,7 @@ async function append(output: NewFile, model: InstalledModel, onProgress: (bytes
   output.write(Buffer.alloc(tar.padding(model.sizeBytes)));
 }
 
-export interface UnpackedModel {
+interface UnpackedModel {
   readonly id: string;
   readonly file: string;
   readonly digests: FileDigests;

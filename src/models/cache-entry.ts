@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Age from which temporary folders are deleted. A younger folder may still be in use by a running build. */
-const LEFTOVER_MS = 24 * 60 * 60 * 1_000;
+const MAX_TEMPORARY_AGE_MS = 24 * 60 * 60 * 1_000;
 
 /**
  * Creates a folder of the cache atomically: `fill` writes to a temporary folder on the same file system, which is then
@@ -33,7 +33,7 @@ export async function makeCacheEntry(
 }
 
 /** Removes an entry from the cache atomically, so that no reader finds an entry that is partially deleted. */
-export async function dropCacheEntry(cacheRoot: string, entry: string): Promise<void> {
+export async function removeCacheEntry(cacheRoot: string, entry: string): Promise<void> {
   await withTemporaryFolder(cacheRoot, (temporary) => rename(join(cacheRoot, entry), join(temporary, "dropped")));
 }
 
@@ -49,12 +49,12 @@ export async function withTemporaryFolder<T>(cacheRoot: string, use: (directory:
 }
 
 /** Deletes temporary folders of killed runs: those last modified more than 24 hours before `now` (ms). */
-export async function sweepTemporaryFolders(cacheRoot: string, now: number): Promise<void> {
+export async function removeOldTemporaryFolders(cacheRoot: string, now: number): Promise<void> {
   const temporary = join(cacheRoot, "tmp");
   for (const name of await readdir(temporary).catch(() => [])) {
     const path = join(temporary, name);
     const { mtimeMs } = await stat(path);
-    if (now - mtimeMs > LEFTOVER_MS) await rm(path, { recursive: true, force: true });
+    if (now - mtimeMs > MAX_TEMPORARY_AGE_MS) await rm(path, { recursive: true, force: true });
   }
 }
 

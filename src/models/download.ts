@@ -3,6 +3,7 @@ import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { machineTrouble } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
+import { type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
 /** Maximum time without received data during a download. */
@@ -10,14 +11,12 @@ const STALL_TIMEOUT_MS = 30_000;
 /** Number of consecutive failures after which a download fails: while no data is stored, and after that. */
 const PATIENCE = { first: 2, later: 6 } as const;
 
-export interface DownloadOptions {
+interface DownloadOptions {
+  /** The model; its published size limits the download. */
+  readonly entry: ModelEntry;
   readonly url: string;
   /** Destination path. An existing file is taken as the beginning of the download, which is resumed. */
   readonly path: string;
-  /** Approximate size. Without a reported length, the check for disk space uses it, and its double is the limit. */
-  readonly expectedBytes: number;
-  /** Returns whether the requested file can have this size. */
-  readonly sizeFits: (bytes: number) => boolean;
   /** @param total null while unknown */
   readonly onProgress?: (received: number, total: number | null) => void;
   /** Waits before a retry; the delay depends on the number of consecutive failures. */
@@ -65,7 +64,7 @@ function reasonOf(error: unknown): string {
 
 /** Makes one request. @returns true when the file is complete, false when the download must restart */
 async function receive(
-  { url, path, expectedBytes, sizeFits, onProgress }: DownloadOptions,
+  { entry, url, path, onProgress }: DownloadOptions,
   host: string,
   have: number,
 ): Promise<boolean> {
@@ -88,10 +87,11 @@ async function receive(
     if (response.status >= 500 || response.status === 429) throw new Error(`it answered ${response.status}`);
     if (!response.ok || !response.body) throw new ModelError(`${host} answered ${response.status}`);
     const start = place === "whole" ? 0 : have;
+    const expectedBytes = publishedSize(entry).bytes;
     const length = response.headers.get("content-length");
     const total = length === null ? null : start + Number(length);
     const otherSize = () => new ModelError(`${host} has a file of another size than that of the model`);
-    if (total !== null && !sizeFits(total)) throw otherSize();
+    if (total !== null && !sizeFits(entry, total)) throw otherSize();
     await requireSpace(dirname(path), (total ?? expectedBytes) - start);
     // O_NOFOLLOW: root downloads into a directory that the server's user can change.
     const begin = start === 0 ? constants.O_TRUNC : constants.O_APPEND;
@@ -112,7 +112,7 @@ async function receive(
     } finally {
       await output.close();
     }
-    if (!sizeFits(received)) throw otherSize();
+    if (!sizeFits(entry, received)) throw otherSize();
     return true;
   } finally {
     clearTimeout(timer);

@@ -1,7 +1,6 @@
 import { constants } from "node:fs";
 import { copyFile, open, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
-import { messageOf } from "../text/index.ts";
 import { readBundle } from "./bundle.ts";
 import { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
 import { digestsOf } from "./digests.ts";
@@ -16,6 +15,8 @@ import {
 import type { InstalledModel } from "./library.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
+const HINT = ". import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle";
+
 export interface ImportOptions extends InstallOptions {
   /** Id for a model that the catalogue does not know; by default derived from the file name. */
   readonly name: string | undefined;
@@ -25,7 +26,7 @@ export interface ImportOptions extends InstallOptions {
 /**
  * Imports a local path: a whisper model in ggml format, a directory in faster-whisper's format, which is converted, or
  * a bundle. No model is installed before all models of the path are checked.
- * @throws {ModelError} @throws {ModelError}
+ * @throws {ModelError}
  */
 export async function importModels(path: string, options: ImportOptions): Promise<InstalledModel[]> {
   const found = await stat(path).catch(() => null);
@@ -39,8 +40,8 @@ export async function importModels(path: string, options: ImportOptions): Promis
 }
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
-  // Rejects an invalid file before it is copied. The copy is what gets installed, so `installModel` inspects the copy again.
-  inspect(path, options);
+  // Rejects an invalid file before it is copied. The copy gets installed, so `installModel` inspects the copy again.
+  requireLoadable(path, options.inspect, HINT);
   await requireSpace(folder, size);
   const file = join(folder, "model.bin");
   await copyFile(path, file, constants.COPYFILE_FICLONE);
@@ -56,25 +57,21 @@ async function importDirectory(path: string, folder: string, options: ImportOpti
       `${path} has no model.bin; a faster-whisper directory has model.bin and vocabulary.json or .txt`,
     );
   }
-  const { size } = found;
   // int8 weights need twice the disk space in float16.
-  await requireSpace(folder, 2 * size);
-  options.onProgress("convert", 0, size);
+  await requireSpace(folder, 2 * found.size);
+  options.onProgress("convert", 0, found.size);
   const file = join(folder, "model.bin");
   await convertCtranslate2({ modelFiles: [weights], vocabularyDirectory: path }, file);
   const digests = await digestsOf(file, (done) => options.onProgress("check", done, Bun.file(file).size));
-  return await install(
-    { file, digests, from: `${basename(resolve(path))}, converted` },
-    options.name ?? nameOf(path),
-    options,
-  );
+  const from = `${basename(resolve(path))}, converted`;
+  return await install({ file, digests, from }, options.name ?? nameOf(path), options);
 }
 
 async function importBundle(path: string, folder: string, options: ImportOptions): Promise<InstalledModel[]> {
   if (options.name !== undefined) throw new ModelError("a bundle has the names of its models; omit --name");
   const unpacked = await readBundle(path, folder, (done, total) => options.onProgress("copy", done, total));
   for (const { id, file, digests } of unpacked) {
-    inspect(file, options);
+    requireLoadable(file, options.inspect, HINT);
     const known = identify(digests, id, options.catalogue);
     if (known.id !== id) throw new ModelError(`the bundle's ${id} is really ${known.id}`);
     requireFreeId(id, digests, options.library);
@@ -90,16 +87,6 @@ async function install(model: NewModel, name: string, options: ImportOptions): P
   const { library, catalogue } = options;
   using _lock = await library.lock(identify(model.digests, name, catalogue).id);
   return await installModel(model, name, options);
-}
-
-function inspect(path: string, options: ImportOptions): void {
-  try {
-    requireLoadable(path, options.inspect);
-  } catch (error) {
-    throw new ModelError(
-      `${messageOf(error)}. import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle`,
-    );
-  }
 }
 
 async function isTar(path: string): Promise<boolean> {

@@ -70,11 +70,11 @@ export function requireFreeId(id: string, digests: FileDigests, library: ModelLi
   );
 }
 
-/** Checks that native code can load a file. @throws {ModelError} when it can't; the message has the reason */
-export function requireLoadable(path: string, inspect: InstallOptions["inspect"]): void {
+/** Checks that native code can load a file. @throws {ModelError} with the reason and `hint` when it can't */
+export function requireLoadable(path: string, inspect: InstallOptions["inspect"], hint = ""): void {
   try {
     inspect(path);
   } catch (error) {
-    throw new ModelError(messageOf(error));
+    throw new ModelError(messageOf(error) + hint);
   }
 }

@@ -5,7 +5,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
-import { dropCacheEntry, makeCacheEntry, sweepTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema } from "./catalogue.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";
 
@@ -22,7 +22,7 @@ const noteSchema = Type.Object({
 });
 
 /** Metadata stored with an installed model. */
-export type ModelNote = Static<typeof noteSchema>;
+type ModelNote = Static<typeof noteSchema>;
 
 export interface InstalledModel extends ModelNote {
   readonly path: string;
@@ -94,7 +94,7 @@ export class ModelLibrary {
   /** Runs `use` with a new folder on the library's file system, and deletes the folder afterwards. */
   async withFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
     return await withFileErrors(async () => {
-      await sweepTemporaryFolders(this.#root, Date.now());
+      await removeOldTemporaryFolders(this.#root, Date.now());
       return await withTemporaryFolder(this.#root, use);
     });
   }
@@ -124,6 +124,6 @@ export class ModelLibrary {
   /** Removes a model: lookups stop finding it at once, then its files are deleted. */
   async remove(id: string): Promise<void> {
     if (!Value.Check(modelIdSchema, id)) throw new ModelError(`${id} is not a valid model id`);
-    await withFileErrors(() => dropCacheEntry(this.#root, join("installed", id)));
+    await withFileErrors(() => removeCacheEntry(this.#root, join("installed", id)));
   }
 }

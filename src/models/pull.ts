@@ -1,6 +1,6 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { builtInSpeechModel, downloadOf, type ModelEntry, publishedSize, sizeFits } from "./catalogue.ts";
+import { builtInSpeechModel, downloadOf, type ModelEntry } from "./catalogue.ts";
 import { digestsOf, isPublished } from "./digests.ts";
 import { download } from "./download.ts";
 import { type InstallOptions, installModel } from "./install-model.ts";
@@ -62,8 +62,7 @@ export async function pullModel(
 
 async function fetchPart(entry: ModelEntry, url: string, path: string, { onProgress, pause }: PullOptions) {
   await download({
-    expectedBytes: publishedSize(entry).bytes,
-    ...{ url, path, sizeFits: (bytes: number) => sizeFits(entry, bytes) },
+    ...{ entry, url, path },
     onProgress: (received, total) => onProgress("download", received, total),
     ...(pause && { pause }),
   });

@@ -15,7 +15,7 @@ export interface SpeechModel {
   readonly path: string;
 }
 
-export interface SpeechModelsOptions {
+interface SpeechModelsOptions {
   readonly store: Store;
   readonly library: ModelLibrary;
   /** Path of the model that ships with the program. */

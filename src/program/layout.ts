@@ -3,7 +3,7 @@ import catalogue from "../../models/catalog.json" with { type: "json" };
 import { checkout } from "./own-program.ts";
 
 /** A model that comes with the program. */
-export interface BuiltInModel {
+interface BuiltInModel {
   readonly id: string;
   readonly file: string;
   /** Title for people. */

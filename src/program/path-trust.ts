@@ -2,7 +2,7 @@ import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** A directory, link or file through which the kernel resolves a path. */
-export interface PathStep {
+interface PathStep {
   readonly path: string;
   readonly stats: Stats;
 }
@@ -49,7 +49,7 @@ export function isAdministrator(userId: number): boolean {
 }
 
 /** The lists of this machine's users and groups, as `/etc/passwd` and `/etc/group` hold them. */
-export interface UserLists {
+interface UserLists {
   readonly users: string;
   readonly groups: string;
 }

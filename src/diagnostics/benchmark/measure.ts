@@ -10,7 +10,7 @@ import { createLogger } from "../../telemetry/index.ts";
 import { blockCount, type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
 
 /** Options of a measurement. */
-export interface MeasureOptions {
+interface MeasureOptions {
   readonly files: ProgramFiles;
   /** Path of the speech model. */
   readonly speechModel: string;

@@ -11,7 +11,7 @@ import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
 import { type Measurement, measure } from "./measure.ts";
 
-export interface BenchmarkOptions {
+interface BenchmarkOptions {
   readonly settings: Settings;
   /** Approximate total duration; each row takes at least a few seconds. */
   readonly seconds: number;

@@ -11,7 +11,7 @@ const GGML_MAGIC = 0x67676d6c;
 /** ggml's numbers of element types; the file header uses the same number to declare float16 weights. */
 const GGML_TYPE = { float32: 0, float16: 1 } as const;
 
-export interface ConversionInput {
+interface ConversionInput {
   /** `model.bin`, or the parts into which it is split, in order. */
   readonly modelFiles: readonly string[];
   /** Directory that contains `vocabulary.json` or `vocabulary.txt`. */

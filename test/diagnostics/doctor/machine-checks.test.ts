@@ -7,16 +7,15 @@ import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, type FakeMachine, look } from "./support.ts";
 
-interface Case {
-  readonly name: string;
-  readonly check: string;
-  readonly machine: FakeMachine;
-  readonly flags?: Record<string, string>;
-  readonly status: Status;
-  /** Pattern of the summary, the details or the advice. */
-  readonly matches: RegExp;
-  readonly never?: RegExp;
-}
+/** The machine, the check, its result, and a pattern of the summary, the details and the advice together. */
+type Case = [
+  name: string,
+  check: string,
+  machine: FakeMachine,
+  status: Status,
+  matches: RegExp,
+  more?: { readonly flags?: Record<string, string>; readonly never?: RegExp },
+];
 
 const cpu = (flags: string) => ({ "/proc/cpuinfo": `processor\t: 0\nmodel name\t: Some CPU\nflags\t\t: ${flags}\n` });
 const pci = (vendor: string, driver: string | null, kind = "0x030000") => ({
@@ -41,77 +40,52 @@ const confine = join(root, "build/ffmpeg/confine");
 const confinement = (inactive: Partial<Confinement>) =>
   JSON.stringify({ landlock: 7, seccomp: true, networkNamespace: true, threadLimit: true, ...inactive });
 
-const cases: readonly Case[] = [
-  {
-    name: "a CPU with AMX",
-    check: "cpu.features",
-    machine: { files: cpu("sse2 sse4_2 avx2 avx512f amx_int8") },
-    status: "ok",
-    matches: /AMX, AVX-512, AVX2/,
-  },
-  {
-    name: "a CPU without AVX2",
-    check: "cpu.features",
-    machine: { files: cpu("sse2 sse4_2 avx") },
-    status: "warning",
-    matches: /no AVX2/,
-  },
-  {
-    name: "a very old CPU",
-    check: "cpu.features",
-    machine: { files: cpu("sse2") },
-    status: "problem",
-    matches: /too old/,
-  },
-  {
-    name: "an ARM CPU",
-    check: "cpu.features",
-    machine: { files: { "/proc/cpuinfo": "Features\t: fp asimd asimddp i8mm\n" } },
-    status: "ok",
-    matches: /NEON/,
-    never: /AVX/,
-  },
-  { name: "no /proc", check: "cpu.features", machine: {}, status: "skipped", matches: /no \/proc\/cpuinfo/ },
-
-  {
-    name: "a thread per processor",
-    check: "cpu.threads",
-    machine: { processors: 8 },
-    status: "ok",
-    matches: /8 threads on 8 processors/,
-  },
-  {
-    name: "more threads than processors",
-    check: "cpu.threads",
-    machine: { processors: 2 },
-    flags: { "engine.threads": "6" },
-    status: "warning",
-    matches: /6 threads on 2 processors.*Set engine\.threads to 2/s,
-  },
-  {
-    name: "a quota of cgroup 2",
-    check: "cpu.threads",
-    machine: { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
-    status: "warning",
-    matches: /only 1\.5 of 8.*engine\.threads to 1,/s,
-  },
-  {
-    name: "a quota of a parent group",
-    check: "cpu.threads",
-    machine: {
+const cases: Case[] = [
+  ["a CPU with AMX", "cpu.features", { files: cpu("sse2 sse4_2 avx2 avx512f amx_int8") }, "ok", /AMX, AVX-512, AVX2/],
+  ["a CPU without AVX2", "cpu.features", { files: cpu("sse2 sse4_2 avx") }, "warning", /no AVX2/],
+  ["a very old CPU", "cpu.features", { files: cpu("sse2") }, "problem", /too old/],
+  [
+    "an ARM CPU",
+    "cpu.features",
+    { files: { "/proc/cpuinfo": "Features\t: fp asimd asimddp i8mm\n" } },
+    "ok",
+    /NEON/,
+    { never: /AVX/ },
+  ],
+  ["no /proc", "cpu.features", {}, "skipped", /no \/proc\/cpuinfo/],
+  ["a thread per processor", "cpu.threads", { processors: 8 }, "ok", /8 threads on 8 processors/],
+  [
+    "more threads than processors",
+    "cpu.threads",
+    { processors: 2 },
+    "warning",
+    /6 threads on 2 processors.*Set engine\.threads to 2/s,
+    { flags: { "engine.threads": "6" } },
+  ],
+  [
+    "a quota of cgroup 2",
+    "cpu.threads",
+    { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
+    "warning",
+    /only 1\.5 of 8.*engine\.threads to 1,/s,
+  ],
+  [
+    "a quota of a parent group",
+    "cpu.threads",
+    {
       processors: 8,
       files: unifiedGroup({
         "/system.slice/transcribe.service/cpu.max": "max 100000\n",
         "/system.slice/cpu.max": "200000 100000\n",
       }),
     },
-    status: "warning",
-    matches: /only 2\.0 of 8/,
-  },
-  {
-    name: "a quota of cgroup 1",
-    check: "cpu.threads",
-    machine: {
+    "warning",
+    /only 2\.0 of 8/,
+  ],
+  [
+    "a quota of cgroup 1",
+    "cpu.threads",
+    {
       processors: 4,
       files: {
         "/proc/self/cgroup": "3:cpu,cpuacct:/docker/x\n",
@@ -119,113 +93,78 @@ const cases: readonly Case[] = [
         "/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us": "100000\n",
       },
     },
-    status: "warning",
-    matches: /only 0\.5 of 4.*engine\.threads to 1,/s,
-  },
-  {
-    name: "no quota",
-    check: "cpu.threads",
-    machine: { files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "max 100000\n" }) },
-    status: "ok",
-    matches: /4 threads/,
-  },
-
-  { name: "no GPU", check: "gpu.devices", machine: {}, status: "ok", matches: /none on the PCI bus/ },
-  {
-    name: "a server's graphics chip",
-    check: "gpu.devices",
-    machine: { files: pci("0x1a03", "ast") },
-    status: "ok",
-    matches: /none on the PCI bus/,
-  },
-  {
-    name: "a network card of Intel",
-    check: "gpu.devices",
-    machine: { files: pci("0x8086", "igb", "0x020000") },
-    status: "ok",
-    matches: /none on the PCI bus/,
-  },
-  {
-    name: "a GPU without a driver",
-    check: "gpu.driver",
-    machine: { files: pci("0x10de", null) },
-    status: "warning",
-    matches: /no driver is loaded for NVIDIA 0000:01:00\.0/,
-  },
-  {
-    name: "an NVIDIA GPU",
-    check: "gpu.driver",
-    machine: {
-      files: pci("0x10de", "nvidia"),
-      programs: { "nvidia-smi": printed("NVIDIA H200, 570.1, 140000, 143771\n") },
-    },
-    status: "ok",
-    matches: /NVIDIA H200, driver 570\.1, 147 GB of 151 GB free/,
-  },
-  {
-    name: "an nvidia-smi that fails",
-    check: "gpu.driver",
-    machine: {
+    "warning",
+    /only 0\.5 of 4.*engine\.threads to 1,/s,
+  ],
+  [
+    "no quota",
+    "cpu.threads",
+    { files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "max 100000\n" }) },
+    "ok",
+    /4 threads/,
+  ],
+  ["no GPU", "gpu.devices", {}, "ok", /none on the PCI bus/],
+  ["a server's graphics chip", "gpu.devices", { files: pci("0x1a03", "ast") }, "ok", /none on the PCI bus/],
+  ["a network card of Intel", "gpu.devices", { files: pci("0x8086", "igb", "0x020000") }, "ok", /none on the PCI bus/],
+  [
+    "a GPU without a driver",
+    "gpu.driver",
+    { files: pci("0x10de", null) },
+    "warning",
+    /no driver is loaded for NVIDIA 0000:01:00\.0/,
+  ],
+  [
+    "an NVIDIA GPU",
+    "gpu.driver",
+    { files: pci("0x10de", "nvidia"), programs: { "nvidia-smi": printed("NVIDIA H200, 570.1, 140000, 143771\n") } },
+    "ok",
+    /NVIDIA H200, driver 570\.1, 147 GB of 151 GB free/,
+  ],
+  [
+    "an nvidia-smi that fails",
+    "gpu.driver",
+    {
       files: {
         ...pci("0x10de", "nvidia"),
         "/proc/driver/nvidia/version": "NVRM version: NVIDIA UNIX x86_64 Kernel Module  570.86.15  Tue\n",
       },
       programs: { "nvidia-smi": printed("Driver/library version mismatch\n", 18) },
     },
-    status: "warning",
-    matches: /the kernel has driver 570\.86\.15.*mismatch/s,
-  },
-  {
-    name: "an AMD GPU",
-    check: "gpu.driver",
-    machine: { files: pci("0x1002", "amdgpu") },
-    status: "ok",
-    matches: /AMD: amdgpu/,
-  },
-  {
-    name: "a GPU that was not passed to the container",
-    check: "gpu.access",
-    machine: { files: pci("0x10de", "nvidia") },
-    status: "warning",
-    matches: /--gpus all/,
-  },
-  {
-    name: "a GPU of another group",
-    check: "gpu.access",
-    machine: {
+    "warning",
+    /the kernel has driver 570\.86\.15.*mismatch/s,
+  ],
+  ["an AMD GPU", "gpu.driver", { files: pci("0x1002", "amdgpu") }, "ok", /AMD: amdgpu/],
+  [
+    "a GPU that was not passed to the container",
+    "gpu.access",
+    { files: pci("0x10de", "nvidia") },
+    "warning",
+    /--gpus all/,
+  ],
+  [
+    "a GPU of another group",
+    "gpu.access",
+    {
       files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "", "/dev/dri/card0": "" },
       closed: ["/dev/dri/renderD128", "/dev/dri/card0"],
     },
-    status: "warning",
-    matches: /may not use \/dev\/dri\/renderD128/,
-    never: /card0/,
-  },
-  {
-    name: "a GPU that may be used",
-    check: "gpu.access",
-    machine: { files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "" } },
-    status: "ok",
-    matches: /renderD128/,
-  },
-
-  {
-    name: "enough memory",
-    check: "memory.size",
-    machine: { files: memory(16e6, 12e6) },
-    status: "ok",
-    matches: /16 GB/,
-  },
-  {
-    name: "a small machine",
-    check: "memory.size",
-    machine: { files: memory(500e3, 400e3) },
-    status: "problem",
-    matches: /too little: 512 MB/,
-  },
-  {
-    name: "memory for one worker, but not for one on each of two GPUs",
-    check: "memory.size",
-    machine: {
+    "warning",
+    /may not use \/dev\/dri\/renderD128/,
+    { never: /card0/ },
+  ],
+  [
+    "a GPU that may be used",
+    "gpu.access",
+    { files: { ...pci("0x1002", "amdgpu"), "/dev/dri/renderD128": "" } },
+    "ok",
+    /renderD128/,
+  ],
+  ["enough memory", "memory.size", { files: memory(16e6, 12e6) }, "ok", /16 GB/],
+  ["a small machine", "memory.size", { files: memory(500e3, 400e3) }, "problem", /too little: 512 MB/],
+  [
+    "memory for one worker, but not for one on each of two GPUs",
+    "memory.size",
+    {
       files: {
         ...memory(1.5e6, 1.5e6),
         ...pci("0x10de", "nvidia"),
@@ -234,271 +173,152 @@ const cases: readonly Case[] = [
         ),
       },
     },
-    status: "problem",
-    matches: /too little/,
-  },
-  {
-    name: "memory for one worker",
-    check: "memory.size",
-    machine: { files: memory(1.5e6, 1.5e6) },
-    status: "ok",
-    matches: /1\.5 GB/,
-  },
-  {
-    name: "memory used by other programs",
-    check: "memory.size",
-    machine: { files: memory(16e6, 200e3) },
-    status: "warning",
-    matches: /are free now/,
-  },
-  {
-    name: "a container's limit",
-    check: "memory.size",
-    machine: { files: { ...memory(16e6, 12e6), ...unifiedGroup({ "/system.slice/memory.max": "536870912\n" }) } },
-    status: "problem",
-    matches: /too little: 537 MB/,
-  },
-  {
-    name: "cgroup 1 without a limit",
-    check: "memory.size",
-    machine: {
+    "problem",
+    /too little/,
+  ],
+  ["memory for one worker", "memory.size", { files: memory(1.5e6, 1.5e6) }, "ok", /1\.5 GB/],
+  ["memory used by other programs", "memory.size", { files: memory(16e6, 200e3) }, "warning", /are free now/],
+  [
+    "a container's limit",
+    "memory.size",
+    { files: { ...memory(16e6, 12e6), ...unifiedGroup({ "/system.slice/memory.max": "536870912\n" }) } },
+    "problem",
+    /too little: 537 MB/,
+  ],
+  [
+    "cgroup 1 without a limit",
+    "memory.size",
+    {
       files: {
         ...memory(16e6, 12e6),
         "/proc/self/cgroup": "4:memory:/x\n",
         "/sys/fs/cgroup/memory/x/memory.limit_in_bytes": "9223372036854771712\n",
       },
     },
-    status: "ok",
-    matches: /16 GB/,
-  },
-  {
-    name: "a machine that swaps",
-    check: "memory.swap",
-    machine: { files: memory(8e6, 300e3, 4e6, 1e6) },
-    status: "warning",
-    matches: /swaps/,
-  },
-  {
-    name: "old pages in the swap",
-    check: "memory.swap",
-    machine: { files: memory(8e6, 4e6, 4e6, 1e6) },
-    status: "ok",
-    matches: /used/,
-  },
-
-  {
-    name: "a network file system",
-    check: "data.filesystem",
-    machine: { files: mount("nfs4") },
-    status: "problem",
-    matches: /network file system \(nfs4 at \/\)/,
-  },
-  {
-    name: "a file system in memory",
-    check: "data.filesystem",
-    machine: { files: mount("tmpfs") },
-    status: "warning",
-    matches: /after a restart/,
-  },
-  {
-    name: "a container's own layer",
-    check: "data.filesystem",
-    machine: { files: mount("overlay") },
-    status: "warning",
-    matches: /volume/,
-  },
-  {
-    name: "a read-only disk",
-    check: "data.filesystem",
-    machine: { files: mount("xfs", "ro") },
-    status: "problem",
-    matches: /read-only/,
-  },
-  {
-    name: "a noexec disk",
-    check: "data.filesystem",
-    machine: { files: mount("ext4", "rw,noexec") },
-    status: "warning",
-    matches: /runtime_dir/,
-  },
-  {
-    name: "a network mount elsewhere",
-    check: "data.filesystem",
-    machine: { files: mount("nfs4", "rw", "/elsewhere") },
-    status: "ok",
-    matches: /ext4 at \//,
-  },
-
-  {
-    name: "a full disk",
-    check: "disk.space",
-    machine: { fileSystem: { bavail: 1e4 } },
-    status: "problem",
-    matches: /41 MB of .* free: less than the reserve of 1\.1 GB/,
-  },
-  {
-    name: "a disk that one long recording fills",
-    check: "disk.space",
-    machine: { fileSystem: { bavail: 3e5 } },
-    status: "warning",
-    matches: /too little for the largest/,
-  },
-  {
-    name: "a large disk",
-    check: "disk.space",
-    machine: { fileSystem: { bavail: 1e8 } },
-    status: "ok",
-    matches: /410 GB/,
-  },
-  {
-    name: "a disk without a fixed number of files",
-    check: "disk.inodes",
-    machine: { fileSystem: {} },
-    status: "skipped",
-    matches: /no fixed number/,
-  },
-  {
-    name: "a disk with too many files",
-    check: "disk.inodes",
-    machine: { fileSystem: { files: 1e6, ffree: 12 } },
-    status: "problem",
-    matches: /12 more files/,
-  },
-
-  {
-    name: "a low limit of open files",
-    check: "system.open_files",
-    machine: {
-      files: { "/proc/self/limits": "Max open files            1024                 1024                 files\n" },
-    },
-    status: "warning",
-    matches: /at most 1024/,
-  },
-  {
-    name: "a high hard limit",
-    check: "system.open_files",
-    machine: {
-      files: { "/proc/self/limits": "Max open files            1024                 524288               files\n" },
-    },
-    status: "ok",
-    matches: /524288/,
-  },
-  {
-    name: "a clock without a battery",
-    check: "system.clock",
-    machine: { now: "1970-01-01T00:01:00Z" },
-    status: "problem",
-    matches: /1970.*can't be right/,
-  },
-  {
-    name: "an unsynchronized clock",
-    check: "system.clock",
-    machine: { programs: { timedatectl: printed("no\n") } },
-    status: "warning",
-    matches: /drift/,
-  },
-  {
-    name: "a synchronized clock",
-    check: "system.clock",
-    machine: { programs: { timedatectl: printed("yes\n") } },
-    status: "ok",
-    matches: /time server/,
-  },
-  { name: "no timedatectl", check: "system.clock", machine: {}, status: "ok", matches: /unknown whether/ },
-  { name: "root", check: "system.user", machine: { userId: 0 }, status: "warning", matches: /root/ },
-
-  {
-    name: "no TLS on a local address",
-    check: "server.tls",
-    machine: {},
-    status: "skipped",
-    matches: /only for this machine/,
-  },
-  {
-    name: "no TLS on all addresses",
-    check: "server.tls",
-    machine: {},
-    flags: { "server.host": "0.0.0.0" },
-    status: "skipped",
-    matches: /proxy/,
-  },
-  {
-    name: "a certificate without a key",
-    check: "server.tls",
-    machine: {},
-    flags: { "server.tls_certificate": "/c.pem" },
-    status: "problem",
-    matches: /only one of server\.tls_certificate and server\.tls_key/,
-  },
-  {
-    name: "a missing certificate",
-    check: "server.tls",
-    machine: {},
-    flags: { "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem" },
-    status: "problem",
-    matches: /can't read \/c\.pem/,
-  },
-  {
-    name: "every part of the confinement",
-    check: "ffmpeg.confinement",
-    machine: { programs: { [confine]: printed(confinement({})) } },
-    status: "ok",
-    matches: /only its own files.*no sockets and no new processes.*at most 64 threads/s,
-    never: /not active/,
-  },
-  {
-    name: "no user namespaces, as in a container",
-    check: "ffmpeg.confinement",
-    machine: {
+    "ok",
+    /16 GB/,
+  ],
+  ["a machine that swaps", "memory.swap", { files: memory(8e6, 300e3, 4e6, 1e6) }, "warning", /swaps/],
+  ["old pages in the swap", "memory.swap", { files: memory(8e6, 4e6, 4e6, 1e6) }, "ok", /used/],
+  [
+    "a network file system",
+    "data.filesystem",
+    { files: mount("nfs4") },
+    "problem",
+    /network file system \(nfs4 at \/\)/,
+  ],
+  ["a file system in memory", "data.filesystem", { files: mount("tmpfs") }, "warning", /after a restart/],
+  ["a container's own layer", "data.filesystem", { files: mount("overlay") }, "warning", /volume/],
+  ["a read-only disk", "data.filesystem", { files: mount("xfs", "ro") }, "problem", /read-only/],
+  ["a noexec disk", "data.filesystem", { files: mount("ext4", "rw,noexec") }, "warning", /runtime_dir/],
+  ["a network mount elsewhere", "data.filesystem", { files: mount("nfs4", "rw", "/elsewhere") }, "ok", /ext4 at \//],
+  [
+    "a full disk",
+    "disk.space",
+    { fileSystem: { bavail: 1e4 } },
+    "problem",
+    /41 MB of .* free: less than the reserve of 1\.1 GB/,
+  ],
+  [
+    "a disk that one long recording fills",
+    "disk.space",
+    { fileSystem: { bavail: 3e5 } },
+    "warning",
+    /too little for the largest/,
+  ],
+  ["a large disk", "disk.space", { fileSystem: { bavail: 1e8 } }, "ok", /410 GB/],
+  ["a disk without a fixed number of files", "disk.inodes", { fileSystem: {} }, "skipped", /no fixed number/],
+  ["a disk with too many files", "disk.inodes", { fileSystem: { files: 1e6, ffree: 12 } }, "problem", /12 more files/],
+  [
+    "a low limit of open files",
+    "system.open_files",
+    { files: { "/proc/self/limits": "Max open files            1024                 1024                 files\n" } },
+    "warning",
+    /at most 1024/,
+  ],
+  [
+    "a high hard limit",
+    "system.open_files",
+    { files: { "/proc/self/limits": "Max open files            1024                 524288               files\n" } },
+    "ok",
+    /524288/,
+  ],
+  ["a clock without a battery", "system.clock", { now: "1970-01-01T00:01:00Z" }, "problem", /1970.*can't be right/],
+  ["an unsynchronized clock", "system.clock", { programs: { timedatectl: printed("no\n") } }, "warning", /drift/],
+  ["a synchronized clock", "system.clock", { programs: { timedatectl: printed("yes\n") } }, "ok", /time server/],
+  ["no timedatectl", "system.clock", {}, "ok", /unknown whether/],
+  ["root", "system.user", { userId: 0 }, "warning", /root/],
+  ["no TLS on a local address", "server.tls", {}, "skipped", /only for this machine/],
+  ["no TLS on all addresses", "server.tls", {}, "skipped", /proxy/, { flags: { "server.host": "0.0.0.0" } }],
+  [
+    "a certificate without a key",
+    "server.tls",
+    {},
+    "problem",
+    /only one of server\.tls_certificate and server\.tls_key/,
+    { flags: { "server.tls_certificate": "/c.pem" } },
+  ],
+  [
+    "a missing certificate",
+    "server.tls",
+    {},
+    "problem",
+    /can't read \/c\.pem/,
+    { flags: { "server.tls_certificate": "/c.pem", "server.tls_key": "/k.pem" } },
+  ],
+  [
+    "every part of the confinement",
+    "ffmpeg.confinement",
+    { programs: { [confine]: printed(confinement({})) } },
+    "ok",
+    /only its own files.*no sockets and no new processes.*at most 64 threads/s,
+    { never: /not active/ },
+  ],
+  [
+    "no user namespaces, as in a container",
+    "ffmpeg.confinement",
+    {
       programs: { [confine]: printed(confinement({ networkNamespace: false, threadLimit: false })) },
       files: { "/proc/sys/user/max_user_namespaces": "0\n" },
     },
-    status: "ok",
-    matches: /not active: an empty network namespace; seccomp refuses sockets.*user\.max_user_namespaces is 0/s,
-  },
-  {
-    name: "a kernel without Landlock",
-    check: "ffmpeg.confinement",
-    machine: {
+    "ok",
+    /not active: an empty network namespace; seccomp refuses sockets.*user\.max_user_namespaces is 0/s,
+  ],
+  [
+    "a kernel without Landlock",
+    "ffmpeg.confinement",
+    {
       programs: { [confine]: printed(confinement({ landlock: 0 })) },
       files: { "/sys/kernel/security/lsm": "lockdown,yama,apparmor\n" },
     },
-    status: "warning",
-    matches: /in part.*not active: only its own files.*every file that its user can.*lsm=/s,
-  },
-  {
-    name: "no seccomp",
-    check: "ffmpeg.confinement",
-    machine: { programs: { [confine]: printed(confinement({ seccomp: false })) } },
-    status: "warning",
-    matches: /not active: no sockets and no new processes/,
-  },
-  {
-    name: "a confining program that crashes",
-    check: "ffmpeg.confinement",
-    machine: { programs: { [confine]: printed("Illegal instruction\n", 132) } },
-    status: "problem",
-    matches: /no recording can be decoded.*Illegal instruction/s,
-  },
-  {
-    name: "no confining program",
-    check: "ffmpeg.confinement",
-    machine: {},
-    status: "problem",
-    matches: /can't be started/,
-  },
+    "warning",
+    /in part.*not active: only its own files.*every file that its user can.*lsm=/s,
+  ],
+  [
+    "no seccomp",
+    "ffmpeg.confinement",
+    { programs: { [confine]: printed(confinement({ seccomp: false })) } },
+    "warning",
+    /not active: no sockets and no new processes/,
+  ],
+  [
+    "a confining program that crashes",
+    "ffmpeg.confinement",
+    { programs: { [confine]: printed("Illegal instruction\n", 132) } },
+    "problem",
+    /no recording can be decoded.*Illegal instruction/s,
+  ],
+  ["no confining program", "ffmpeg.confinement", {}, "problem", /can't be started/],
 ];
 
 describe("for a machine with", () => {
-  for (const { name, check, machine, flags = {}, status, matches, never } of cases) {
-    test(`${name}, ${check} reports ${status}`, async () => {
-      const { summary, detail = [], advice = "", ...found } = await look(check, contextOf(machine, { flags }));
-      const text = [summary, ...detail, advice].join("\n");
-      expect([found.status, text]).toEqual([status, expect.stringMatching(matches)]);
-      if (never !== undefined) expect(text).not.toMatch(never);
-      if (status === "warning" || status === "problem") expect(advice).toMatch(/\.$/);
-    });
-  }
+  test.each(cases)("%s, %s reports the expected status", async (_, check, machine, status, matches, more = {}) => {
+    const { summary, detail = [], advice = "", ...found } = await look(check, contextOf(machine, more));
+    const text = [summary, ...detail, advice].join("\n");
+    expect([found.status, text]).toEqual([status, expect.stringMatching(matches)]);
+    if (more.never !== undefined) expect(text).not.toMatch(more.never);
+    if (status === "warning" || status === "problem") expect(advice).toMatch(/\.$/);
+  });
 });
 
 const nvidia = pci("0x10de", "nvidia");
