@@ -4,7 +4,7 @@ import { bodyOf } from "../support/client.ts";
 import { ConsoleServer } from "./support.ts";
 
 describe("accounts", () => {
-  test("show what they have used of their limits", async () => {
+  test("are shown with their used limits", async () => {
     using server = new ConsoleServer({ recordingsPerAccount: 3, limits: { creates_per_hour: 7, creates_per_day: 9 } });
     const { api } = server;
     const { id } = api.account("first");
@@ -40,7 +40,7 @@ describe("accounts", () => {
 });
 
 describe("keys", () => {
-  test("are made, shown once, used, and revoked", async () => {
+  test("are created, shown once, used, and revoked", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const workspace = api.workspace("first", "sales");
@@ -74,7 +74,7 @@ describe("keys", () => {
     ]);
   });
 
-  test("show when their time is over", async () => {
+  test("are shown as expired after their expiry", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     api.advance(0);
@@ -84,7 +84,7 @@ describe("keys", () => {
     expect(accounts[0]?.keys.map(({ state }) => state)).toEqual(["expired"]);
   });
 
-  test("can't be made of what is not valid", async () => {
+  test("can't be created from an invalid request", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const { id: account } = api.account("first");

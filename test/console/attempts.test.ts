@@ -34,7 +34,7 @@ class Attacked {
 }
 
 describe("the operator's password", () => {
-  test("can't be locked by ten addresses that attempt it as often as they may", async () => {
+  test("can't be locked by ten addresses that use up their attempts", async () => {
     const attacked = new Attacked();
     for (let quarter = 0; quarter < 8; quarter++) {
       let checked = 0;
@@ -70,7 +70,7 @@ describe("the operator's password", () => {
     ["this machine", stranger("127.0.0.1")],
     ["this machine over IPv6", stranger("::1")],
   ];
-  test.each(reserved)("is looked at for %s, whatever strangers have spent", async (_, who) => {
+  test.each(reserved)("is checked for %s, however many attempts strangers have used up", async (_, who) => {
     const attacked = new Attacked();
     await attacked.fromNetworks(1000);
     for (let attempt = 0; attempt < 10; attempt++) expect(await attacked.isChecked(who)).toBe(true);
@@ -84,7 +84,7 @@ describe("the operator's password", () => {
     expect(await attacked.isChecked({ client: clientAt("127.0.0.1", { via: "1.1 proxy" }), device: null })).toBe(false);
   });
 
-  test("is checked once at a time, and strangers who wait leave a place for a known device", async () => {
+  test("is checked one attempt at a time, and waiting strangers leave a place for a known device", async () => {
     const attempts = new Attempts(Date.now);
     const gate = Promise.withResolvers<void>();
     let running = 0;

@@ -26,7 +26,7 @@ describe("every answer of the console", () => {
 });
 
 describe("the page", () => {
-  test("is at /console/, wherever a proxy puts that, with nothing in it that its policy forbids", async () => {
+  test("is at /console/ behind any proxy prefix, and contains nothing that its policy forbids", async () => {
     using server = new ConsoleServer();
     const browser = server.stranger();
     const moved = await browser.fetch("");
@@ -62,7 +62,7 @@ describe("the page", () => {
   });
 });
 
-test("who is not signed in learns nothing of what there is: every path of the data is refused alike", async () => {
+test("a client that is not signed in gets the same refusal for every data path", async () => {
   using server = new ConsoleServer();
   const id = await server.enterSaid("first", ["hello"]);
   const browser = server.stranger();
@@ -80,7 +80,7 @@ test("who is not signed in learns nothing of what there is: every path of the da
   }
 });
 
-test("without a console its paths are like any that nothing is at", async () => {
+test("without a console its paths are answered like any unknown path", async () => {
   using server = new ApiServer();
   const nothing = await (await fetch(`${server.origin}/nothing`)).text();
   for (const path of [
@@ -96,7 +96,7 @@ test("without a console its paths are like any that nothing is at", async () => 
     }
 });
 
-test("the API is under its own path as it was, beside a console", async () => {
+test("the API's paths are unchanged if there is a console", async () => {
   using server = new ConsoleServer();
   const answer = await fetch(`${server.api.baseUrl}/console`);
   expect(answer.status).toBe(401);

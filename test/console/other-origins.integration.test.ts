@@ -46,7 +46,7 @@ function stateOf({ api }: ConsoleServer): unknown {
   return ["recordings", "api_keys", "speaker_names", "console_sessions", "audit_log"].map(all);
 }
 
-describe.each([...foreign, ...incomplete])("a request of %s", (_what, headers) => {
+describe.each([...foreign, ...incomplete])("a request from %s", (_what, headers) => {
   test("changes nothing, though it has the cookie of a session", async () => {
     using server = new ConsoleServer();
     const browser = await server.operator();
@@ -66,7 +66,7 @@ describe.each([...foreign, ...incomplete])("a request of %s", (_what, headers) =
   });
 });
 
-test("the same requests do what they ask for when the console's own page sends them", async () => {
+test("the same requests succeed when the console's own page sends them", async () => {
   using server = new ConsoleServer();
   const browser = await server.operator();
   for (const [method, path, body, status] of acts(server)) {
@@ -74,7 +74,7 @@ test("the same requests do what they ask for when the console's own page sends t
   }
 });
 
-describe.each(foreign.slice(0, 4))("a page of %s", (_what, headers) => {
+describe.each(foreign.slice(0, 4))("a page from %s", (_what, headers) => {
   test("reads nothing, though it has the cookie of a session", async () => {
     using server = new ConsoleServer();
     const browser = await server.operator();
@@ -87,7 +87,7 @@ describe.each(foreign.slice(0, 4))("a page of %s", (_what, headers) => {
   });
 });
 
-test("over plain HTTP, where browsers say less, this page's own requests pass", async () => {
+test("the page's own requests pass over plain HTTP, where browsers send fewer headers", async () => {
   using server = new ConsoleServer();
   const browser = await server.operator();
   const headers = { "Sec-Fetch-Site": "" };
@@ -95,9 +95,9 @@ test("over plain HTTP, where browsers say less, this page's own requests pass", 
   expect((await browser.data("/session", { method: "DELETE", headers })).status).toBe(204);
 });
 
-describe("no answer lets another origin in", () => {
+describe("no answer allows another origin", () => {
   const origins = ["https://evil.example", "null", "http://127.0.0.1:8787"];
-  test.each(origins)("asked by %s, neither the console nor the API sends a header of CORS", async (Origin) => {
+  test.each(origins)("to %s, neither the console nor the API sends a CORS header", async (Origin) => {
     using server = new ConsoleServer();
     const browser = await server.operator();
     const { key } = server.api.client("first");

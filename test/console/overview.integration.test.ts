@@ -5,7 +5,7 @@ import { signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
 
 describe("the overview", () => {
-  test("shows what is in hand: what is in work, then what waits in the queue's order", async () => {
+  test("shows open recordings: those in progress, then the queued ones in the queue's order", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const { id: account } = api.account("first");
@@ -29,7 +29,7 @@ describe("the overview", () => {
     expect(overview.queue).toMatchObject({ queued: 3, processing: 1, slots: 5 });
   });
 
-  test("shows the audio that came in and was done on each of thirty days, deleted or not", async () => {
+  test("shows the received and completed audio of each of thirty days, including deleted recordings", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     api.now = () => Date.parse("2026-11-20T23:00:00Z");
@@ -51,7 +51,7 @@ describe("the overview", () => {
     expect(days[0]).toMatchObject({ day: "2026-10-23", received_seconds: 0 });
   });
 
-  test("shows how fast each device is, what was refused, and how often the worker ended", async () => {
+  test("shows the speed of each device, the refusals, and the exits of the worker", async () => {
     using server = new ConsoleServer();
     const { metrics } = server.api.appOptions;
     metrics.engine.stepDone({ step: "transcribe", device: "vulkan", gpu: "VULKAN0", seconds: 2, audioSeconds: 50 });
@@ -97,8 +97,8 @@ async function* eventsOf(answer: Response): AsyncGenerator<Overview> {
   }
 }
 
-describe("the overview as it changes", () => {
-  test("is told at once, again when something happens, and not while nothing does", async () => {
+describe("the stream of the overview", () => {
+  test("sends an event at once and after each change, and none without a change", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     api.advance(0);
@@ -118,7 +118,7 @@ describe("the overview as it changes", () => {
     expect(percents).toEqual([null, 30, null]);
   });
 
-  test("ends when the session does, and when the server stops", async () => {
+  test("ends with the session, and when the server stops", async () => {
     using server = new ConsoleServer();
     const ends = [
       () => void signOutEverywhere(server.api.store, server.api.operator()),
@@ -133,7 +133,7 @@ describe("the overview as it changes", () => {
     expect((await (await server.operator()).data("/events")).status).toBe(503);
   });
 
-  test("is told to ten windows of a session, which leaves the others theirs", async () => {
+  test("serves ten windows of a session, and other sessions as well", async () => {
     using server = new ConsoleServer();
     const [one, other] = [await server.operator(), await server.operator()];
     const open = await Promise.all(Array.from({ length: 10 }, () => one.data("/events")));
@@ -144,7 +144,7 @@ describe("the overview as it changes", () => {
     for (const each of [others, ...open]) await each.body?.cancel();
   });
 
-  test("is told to so many windows, and the next one when one of them is closed", async () => {
+  test("serves a bounded number of windows, and the next one when one of them is closed", async () => {
     using server = new ConsoleServer();
     const operators = await Promise.all(Array.from({ length: 5 }, () => server.operator()));
     const windows = operators.flatMap((each) => Array.from({ length: 10 }, () => each));

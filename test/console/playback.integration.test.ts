@@ -19,8 +19,8 @@ async function prepared(server: ConsoleServer, operator: Browser): Promise<strin
   return id;
 }
 
-describe.if(ready)("a recording that is kept", () => {
-  test("is prepared when somebody asks, and played from any place", async () => {
+describe.if(ready)("a recording with its audio", () => {
+  test("gets a playback copy on request, which plays from any position", async () => {
     using server = new ConsoleServer();
     const operator = await server.operator();
     const id = await prepared(server, operator);
@@ -72,7 +72,7 @@ describe.if(ready)("a recording that is kept", () => {
   });
 });
 
-test("a recording that is no longer kept can't be listened to, which is said in plain words", async () => {
+test("a recording without its audio can't be played, and the message gives the reason", async () => {
   using server = new ConsoleServer();
   const id = await server.enterSaid("first", ["Hello."]);
   const operator = await server.operator();

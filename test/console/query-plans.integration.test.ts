@@ -65,7 +65,7 @@ describe("however many recordings there are", () => {
   const statements = () =>
     [...recorded.statements].filter((sql) => /^\s*(select|insert|update|delete|with)\b/i.test(sql));
 
-  test("no statement of the console goes through all of them, or sorts them", () => {
+  test("no statement of the console scans or sorts all of them", () => {
     expect(statements().length).toBeGreaterThan(60);
     const slow = statements()
       .map((sql) => ({ sql, steps: slowSteps(store.$client, sql, growing) }))
@@ -73,7 +73,7 @@ describe("however many recordings there are", () => {
     expect(slow).toEqual([]);
   });
 
-  test("the full-text index is asked by words or by rows, never as a whole", () => {
+  test("the full-text index is queried by words or by rows, never scanned", () => {
     const plans = statements()
       .filter((sql) => /searchable_texts/.test(sql) && !/^\s*insert/i.test(sql))
       .map((sql) => {
@@ -85,12 +85,12 @@ describe("however many recordings there are", () => {
     for (const plan of plans) expect(plan).toMatch(/^SCAN searchable_texts VIRTUAL TABLE INDEX \d+:\S/);
   });
 
-  test("no transaction of the console reads before it writes, unless it has the lock to write from its beginning", () => {
+  test("no transaction of the console reads before it writes, unless it holds the write lock from its beginning", () => {
     expect([...new Set(recorded.transactions.flatMap(readsBeforeWrites))]).toEqual([]);
   });
 });
 
-test("an account that is deleted leaves nothing in the search", async () => {
+test("a deleted account leaves nothing in the search index", async () => {
   using server = new ConsoleServer();
   const { api } = server;
   await server.enterSaid(

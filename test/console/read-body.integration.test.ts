@@ -40,7 +40,7 @@ test.each(["Content-Length: 100000", "Transfer-Encoding: chunked"])(
   },
 );
 
-test("a body that is whole is read however little time is left", async () => {
+test("a complete body is read however little time is left", async () => {
   using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => answer(request, 60_000) });
   const response = await fetch(server.url, { method: "POST", body: "{}" });
   expect([response.status, await response.text()]).toEqual([200, "{}"]);

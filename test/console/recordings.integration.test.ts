@@ -6,7 +6,7 @@ import { ConsoleServer } from "./support.ts";
 const idsOf = (page: { recordings: readonly { id: string }[] }) => page.recordings.map(({ id }) => id);
 
 describe("the list of recordings", () => {
-  test("shows those of all accounts, newest first, each with whose it is and how far", async () => {
+  test("shows the recordings of all accounts, newest first, with account, workspace and progress", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const [first, second] = [api.account("first"), api.account("second")];
@@ -53,7 +53,7 @@ describe("the list of recordings", () => {
     }
   });
 
-  test("comes in pages that stay as they are while others arrive", async () => {
+  test("has pages that stay the same while recordings arrive", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const { id: account } = api.account("first");
@@ -80,7 +80,7 @@ describe("the list of recordings", () => {
     ["q=", "q"],
     [`q=${"x".repeat(201)}`, "q"],
   ];
-  test.each(wrong)("says what is wrong with %s", async (query, field) => {
+  test.each(wrong)("reports the fault of %s", async (query, field) => {
     using server = new ConsoleServer();
     const answer = await (await server.operator()).data(`/recordings?${query}`);
     expect(answer.status).toBe(422);
@@ -89,7 +89,7 @@ describe("the list of recordings", () => {
 });
 
 describe("one recording", () => {
-  test("that is done shows its speakers with their shares of what is said", async () => {
+  test("that has completed shows its speakers with their shares of the speech", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["One two.", "Three.", "Four."]);
     const recording = await (await server.operator()).read(`/recordings/${id}`, recordingSchema);
@@ -105,7 +105,7 @@ describe("one recording", () => {
     expect(ann?.share).toBeCloseTo(2 / 3);
   });
 
-  test("that waits shows its place by the queue's own order, and what it waits for", async () => {
+  test("that is queued shows its place in the queue, and the problem that keeps it waiting", async () => {
     using server = new ConsoleServer();
     const { id: account } = server.api.account("first");
     const [one, two] = [server.api.enterQueued(account), server.api.enterQueued(account)];
@@ -118,7 +118,7 @@ describe("one recording", () => {
     expect(shown.problem).toContain("disk");
   });
 
-  test.each(["0", "0191e5a0-0000-7000-8000-000000000000", "..", "%00"])("is not there: %p", async (id) => {
+  test.each(["0", "0191e5a0-0000-7000-8000-000000000000", "..", "%00"])("is answered 404 for %p", async (id) => {
     using server = new ConsoleServer();
     const operator = await server.operator();
     for (const path of ["", "/segments", "/outline", "/find?q=x", "/playback", "/audio", "/waveform", "/exports/txt"]) {
@@ -130,7 +130,7 @@ describe("one recording", () => {
 });
 
 describe("deleting a recording", () => {
-  test("leaves nothing of it, in the search neither", async () => {
+  test("leaves nothing of it, including in the search index", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Xylophone."]);
     const { dataDirectory, store } = server.api;
@@ -147,7 +147,7 @@ describe("deleting a recording", () => {
     expect(audit).toEqual({ actor: "operator (console)", action: "recordings.delete", subject: id });
   });
 
-  test("is refused while it is in hand, or held", async () => {
+  test("is refused while it is queued, processing or protected", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const { id: account } = api.account("first");

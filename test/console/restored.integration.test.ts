@@ -5,7 +5,7 @@ import { BackupFile, DataDirectory, openDatabase, restoreBackup } from "../../sr
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ConsoleServer } from "./support.ts";
 
-test("a backup that is restored brings no sessions and no links with it, but the search and the password", async () => {
+test("a restored backup contains no sessions and no sign-in links, but the search index and the password", async () => {
   using server = new ConsoleServer();
   const { store, dataDirectory } = server.api;
   await server.enterSaid("first", ["Hello."]);

@@ -14,7 +14,7 @@ function marked(text: string, marks: readonly (readonly number[])[]): string {
   }, text);
 }
 
-describe("the search in what was said", () => {
+describe("the search in transcripts", () => {
   const texts = [
     "Good morning, everybody.",
     "The Café on the corner — crème brûlée!",
@@ -46,7 +46,7 @@ describe("the search in what was said", () => {
     ["text:good", []],
     ["x'; DROP TABLE segments; --", []],
   ];
-  test("finds words whatever their case and accents, the last as a beginning, phrases in quotation marks, and marks them", async () => {
+  test("finds and marks words in any case and with any accents, the last one as a prefix, and phrases in quotation marks", async () => {
     using server = new ConsoleServer();
     await server.enterSaid("first", texts);
     const operator = await server.operator();
@@ -57,7 +57,7 @@ describe("the search in what was said", () => {
     }
   });
 
-  test("tells the first three places of each recording, with their times", async () => {
+  test("reports the first three hits of each recording, with their times", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid(
       "first",
@@ -81,7 +81,7 @@ describe("the search in what was said", () => {
     ]);
   });
 
-  test("shows the part of a long text around what was found", async () => {
+  test("shows the excerpt of a long text around the hit", async () => {
     using server = new ConsoleServer();
     const filler = (word: string) => Array.from({ length: 40 }, () => word).join(" ");
     await server.enterSaid("first", [`${filler("before")} needle ${filler("after")}`]);
@@ -91,7 +91,7 @@ describe("the search in what was said", () => {
     expect(marked(hit?.text ?? "", hit?.marks ?? [])).toMatch(/^…before( before)* \[needle\] after( after)*…$/);
   });
 
-  test("finds recordings by their names, failed ones too", async () => {
+  test("finds recordings by their names, including failed ones", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const id = await server.enterSaid("first", ["hello"], "Vorstand Übergabe 2026");
@@ -104,7 +104,7 @@ describe("the search in what was said", () => {
     ]);
   });
 
-  test("comes in pages, newest first, and keeps to a filter", async () => {
+  test("has pages, newest first, and applies a filter", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const sales = api.workspace("second", "sales");
@@ -127,7 +127,7 @@ describe("the search in what was said", () => {
     expect((await search(operator, "apple", "&status=failed")).recordings).toEqual([]);
   });
 
-  test("takes in, by and by, what had ended before there was a console", async () => {
+  test("indexes in the background the recordings that had ended before the console was enabled", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     await server.console?.close();

@@ -8,8 +8,8 @@ const hour = 60 * minute;
 
 const linkOf = ({ api }: ConsoleServer) => createLink(api.store, api.operator()).token;
 
-describe("a link into the console", () => {
-  test("opens a session once: whoever has stolen it comes too late, or is found out", async () => {
+describe("a sign-in link", () => {
+  test("opens a session once, so that its theft fails or is noticed", async () => {
     using server = new ConsoleServer();
     const token = linkOf(server);
     const [first, second] = [server.stranger(), server.stranger()];
@@ -19,7 +19,7 @@ describe("a link into the console", () => {
     expect(await second.refusal(second.data("/overview"), 401)).toBe("not_signed_in");
   });
 
-  test("of two that come at once lets one in", async () => {
+  test("opens one session if it is used twice at the same time", async () => {
     using server = new ConsoleServer();
     const token = linkOf(server);
     const browser = server.stranger();
@@ -38,7 +38,7 @@ describe("a link into the console", () => {
     expect(await browser.refusal(browser.send("POST", "/session", { token: other }), 401)).toBe("link_not_valid");
   });
 
-  test("is nowhere in the data directory, and neither is what it gives", async () => {
+  test("is not stored in the data directory, and neither is its session's cookie", async () => {
     using server = new ConsoleServer();
     const token = linkOf(server);
     const browser = server.stranger();
@@ -54,7 +54,7 @@ describe("a link into the console", () => {
   });
 
   const others = ["", "x", "../../etc/passwd", "A".repeat(200)];
-  test.each(others)("that was never made opens nothing: %p", async (token) => {
+  test.each(others)("that was never created opens nothing: %p", async (token) => {
     using server = new ConsoleServer();
     linkOf(server);
     const browser = server.stranger();
@@ -65,7 +65,7 @@ describe("a link into the console", () => {
 });
 
 describe("the cookie of a session", () => {
-  test("is no script's, no other site's, and is sent to the console's data alone", async () => {
+  test("is hidden from scripts and other sites, and sent to the console's data paths only", async () => {
     using server = new ConsoleServer();
     server.api.advance(0);
     const answer = await server.stranger().send("POST", "/session", { token: linkOf(server) });
@@ -75,7 +75,7 @@ describe("the cookie of a session", () => {
     expect(await answer.json()).toMatchObject({ entered_by: "link" });
   });
 
-  test("is sent over HTTPS alone where that is spoken, if to a proxy", async () => {
+  test("is sent over HTTPS only if the client uses HTTPS, also behind a proxy", async () => {
     using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
     const answer = await server.stranger().data("/session", {
       method: "POST",
@@ -92,7 +92,7 @@ describe("the cookie of a session", () => {
     "transcribe_console=%00",
     "other=1; transcribe_console",
   ];
-  test.each(values)("opens nothing when it is another: %p", async (cookie) => {
+  test.each(values)("opens nothing if it is altered: %p", async (cookie) => {
     using server = new ConsoleServer();
     await server.operator();
     const browser = server.stranger();
@@ -100,7 +100,7 @@ describe("the cookie of a session", () => {
     expect(await browser.refusal(browser.data("/session"), 401)).toBe("not_signed_in");
   });
 
-  test("is no key of the API, and a key opens no console", async () => {
+  test("is not accepted by the API, and an API key is not accepted by the console", async () => {
     using server = new ConsoleServer();
     const operator = await server.operator();
     const secret = operator.cookie.split("=")[1] ?? "";
@@ -117,7 +117,7 @@ describe("the cookie of a session", () => {
 });
 
 describe("a session", () => {
-  test("ends after twelve hours in which nothing is asked, and after a week whatever is", async () => {
+  test("ends after twelve hours without a request, and after a week in any case", async () => {
     using server = new ConsoleServer();
     server.api.advance(0);
     const [idle, busy] = [await server.operator(), await server.operator()];
@@ -131,7 +131,7 @@ describe("a session", () => {
     expect((await busy.data("/session")).status).toBe(401);
   });
 
-  test("says when it ends", async () => {
+  test("reports when it ends", async () => {
     using server = new ConsoleServer();
     server.api.advance(0);
     const session = await (await server.operator()).read("/session", sessionSchema);
@@ -139,7 +139,7 @@ describe("a session", () => {
     expect([after(session.ends_at), after(session.idle_ends_at)]).toEqual([168, 12]);
   });
 
-  test("goes on after a restart of the server", async () => {
+  test("survives a restart of the server", async () => {
     using server = new ConsoleServer();
     const operator = await server.operator();
     await server.console?.close();
@@ -147,7 +147,7 @@ describe("a session", () => {
     expect((await operator.data("/session")).status).toBe(200);
   });
 
-  test("ends where it is signed out of, and its cookie with it; others go on", async () => {
+  test("ends with its cookie when it is signed out, and other sessions continue", async () => {
     using server = new ConsoleServer();
     const [one, other] = [await server.operator(), await server.operator()];
     const answer = await one.send("DELETE", "/session");
@@ -157,7 +157,7 @@ describe("a session", () => {
     expect((await other.data("/session")).status).toBe(200);
   });
 
-  test("ends like all others, and links with them, when a command signs out everywhere", async () => {
+  test("ends with all other sessions and links when a command signs out everywhere", async () => {
     using server = new ConsoleServer();
     const operators = [await server.operator(), await server.operator()];
     const token = linkOf(server);
@@ -171,7 +171,7 @@ describe("a session", () => {
 describe("the operator's password", () => {
   const password = "correct horse battery";
 
-  test("opens a session where one was set, and the page is told whether", async () => {
+  test("opens a session if it is set, and the page learns whether it is", async () => {
     using server = new ConsoleServer();
     const browser = server.stranger();
     expect(await browser.read("/entrance", entranceSchema)).toEqual({ password: false });
@@ -187,7 +187,7 @@ describe("the operator's password", () => {
     expect(JSON.stringify(server.api.log)).not.toContain(password);
   });
 
-  test("signs out who entered by the one before, when another is set or it is removed", async () => {
+  test("ends the sessions that were opened with it when it is changed or removed", async () => {
     using server = new ConsoleServer();
     const { store } = server.api;
     const byLink = await server.operator();
@@ -210,7 +210,7 @@ describe("the operator's password", () => {
     expect(setPassword(server.api.store, text, server.api.operator())).rejects.toThrow("12 to 256 characters");
   });
 
-  test("can be tried ten times in a quarter of an hour from an address, right or wrong, and a link is taken meanwhile", async () => {
+  test("can be tried ten times in 15 minutes from an address, right or wrong, and a sign-in link works meanwhile", async () => {
     using server = new ConsoleServer();
     server.api.advance(0);
     await setPassword(server.api.store, password, server.api.operator());
@@ -226,7 +226,7 @@ describe("the operator's password", () => {
     await browser.enter({ password });
   });
 
-  test("opens a session on a device that was signed in before, though others at its address spent all attempts", async () => {
+  test("opens a session on a known device, although other devices at its address have used up all attempts", async () => {
     using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
     server.api.advance(0);
     await setPassword(server.api.store, password, server.api.operator());
@@ -266,7 +266,7 @@ describe("the operator's password", () => {
   });
 });
 
-test("a body that is too long, or none that can be read, is refused without being kept", async () => {
+test("a body that is too long or malformed is refused without being stored", async () => {
   using server = new ConsoleServer();
   const browser = server.stranger();
   const bodies: [string, number][] = [

@@ -10,7 +10,7 @@ const exported = async (browser: Browser, id: string, format: string) => {
 };
 
 describe("the segments of a transcript", () => {
-  test("come with their words at their places in the text, with times and how sure they are", async () => {
+  test("have words with their positions in the text, times and probabilities", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello, hello world.", "Really? Yes."]);
     const { segments } = await (await server.operator()).read(`/recordings/${id}/segments`, segmentPageSchema);
@@ -28,7 +28,7 @@ describe("the segments of a transcript", () => {
     ]);
   });
 
-  test("come from any place on, so many at a time", async () => {
+  test("are returned from any index on, up to a limit", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid(
       "first",
@@ -49,7 +49,7 @@ describe("the segments of a transcript", () => {
     }
   });
 
-  test("are all told of in the outline", async () => {
+  test("are all in the outline", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["One.", "Two two.", "Three."]);
     expect(await (await server.operator()).read(`/recordings/${id}/outline`, outlineSchema)).toEqual({
@@ -61,8 +61,8 @@ describe("the segments of a transcript", () => {
   });
 });
 
-describe("looking for text in a transcript", () => {
-  test("finds every place, within words too, whatever the case and the accents", async () => {
+describe("the text search in a transcript", () => {
+  test("finds every occurrence, also within words, in any case and with any accents", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Die Ärzte, die ärztin.", "nothing", "ARZT"]);
     const found = await (await server.operator()).read(`/recordings/${id}/find?q=arzt`, findSchema);
@@ -83,7 +83,7 @@ describe("looking for text in a transcript", () => {
     });
   });
 
-  test("comes in parts where there is much, and counts it all", async () => {
+  test("has pages if there are many matches, and counts all of them", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid(
       "first",
@@ -98,7 +98,7 @@ describe("looking for text in a transcript", () => {
 });
 
 describe("renamed speakers", () => {
-  test("have their names in the exports of the console, and in no answer of the API", async () => {
+  test("have their names in the exports of the console, and not in answers of the API", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello.", "Hello, Ann."]);
     const operator = await server.operator();
@@ -121,7 +121,7 @@ describe("renamed speakers", () => {
     expect(segments).not.toContain("Ann <b>");
   });
 
-  test("get their letters back with an empty name; others stay as they are", async () => {
+  test("lose their name with an empty name; other speakers keep theirs", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello.", "Hello."]);
     const operator = await server.operator();
@@ -139,7 +139,7 @@ describe("renamed speakers", () => {
     {},
     { names: { A: "x" }, more: 1 },
   ];
-  test.each(wrong)("can't be others than there are, or have no names at all: %p", async (body) => {
+  test.each(wrong)("must exist in the recording and have names: %p is refused", async (body) => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello."]);
     const operator = await server.operator();
@@ -150,7 +150,7 @@ describe("renamed speakers", () => {
 });
 
 describe("exports", () => {
-  test("are files with a safe name, as the API's are", async () => {
+  test("are files with a safe name, like the API's", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello."], 'a"b\u202e/ü');
     const answer = await exported(await server.operator(), id, "srt");
@@ -165,14 +165,14 @@ describe("exports", () => {
     expect(await answer.text()).toBe(await api.text());
   });
 
-  test.each(["pdf", "docx"])("are made as %s, too", async (format) => {
+  test.each(["pdf", "docx"])("are available as %s, too", async (format) => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello."]);
     const bytes = await (await exported(await server.operator(), id, format)).bytes();
     expect(bytes.length).toBeGreaterThan(1000);
   });
 
-  test("are not there in other kinds", async () => {
+  test("are not available in other formats", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello."]);
     const operator = await server.operator();
@@ -182,7 +182,7 @@ describe("exports", () => {
   });
 });
 
-test("what has not completed has no transcript", async () => {
+test("a recording that has not completed has no transcript", async () => {
   using server = new ConsoleServer();
   const { api } = server;
   const { id: account } = api.account("first");

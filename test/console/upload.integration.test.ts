@@ -22,8 +22,8 @@ function send(browser: Browser, query: string, parts: Readonly<Record<string, st
 
 const link = { url: "https://media.example.org/talk.mp3" };
 
-describe("a recording that is sent in the console", () => {
-  test.if(ready)("is taken like one of the API's, for the account and the workspace that were chosen", async () => {
+describe("an upload in the console", () => {
+  test.if(ready)("is accepted like one of the API, for the chosen account and workspace", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const workspace = api.workspace("first", "sales");
@@ -41,7 +41,7 @@ describe("a recording that is sent in the console", () => {
     expect(ofWorkspace.source.name).toBe("Team meeting.final");
   });
 
-  test.if(ready)("that is none is refused in plain words, and leaves nothing", async () => {
+  test.if(ready)("of a file that is no recording is refused with a plain message, and leaves nothing", async () => {
     using server = new ConsoleServer();
     const { id } = server.api.account("first");
     const operator = await server.operator();
@@ -51,7 +51,7 @@ describe("a recording that is sent in the console", () => {
     expect([...server.api.filesIn("incoming"), ...server.api.filesIn("uploads")]).toEqual([]);
   });
 
-  test("counts for its account's limits, which refuse it as they refuse others", async () => {
+  test("counts for its account's limits, which apply to it as well", async () => {
     using server = new ConsoleServer({ recordingsPerAccount: 1, limits: { creates_per_hour: 2 } });
     const { id } = server.api.account("first");
     const operator = await server.operator();
@@ -73,7 +73,7 @@ describe("a recording that is sent in the console", () => {
     expect(await third.json()).toMatchObject({ error: { code: "rate_limited", field: null } });
   });
 
-  test("needs an account that may send some, and a workspace of that account", async () => {
+  test("needs an account that may create recordings, and a workspace of that account", async () => {
     using server = new ConsoleServer();
     const { api } = server;
     const first = api.account("first");
@@ -97,7 +97,7 @@ describe("a recording that is sent in the console", () => {
     ["the operator is signed out", 401, "not_signed_in"],
     ["its account is restricted", 403, "account_restricted"],
     ["its account is deleted", 422, "validation_failed"],
-  ])("enters nothing when %s while it comes in", async (what, status, code) => {
+  ])("enters nothing when %s during the upload", async (what, status, code) => {
     using server = new ConsoleServer();
     const { api } = server;
     const account = api.account("first");
@@ -116,7 +116,7 @@ describe("a recording that is sent in the console", () => {
     expect([...api.filesIn("incoming"), ...api.filesIn("uploads"), ...api.queued]).toEqual([]);
   });
 
-  test("has the API's least pace: one that is too slow is refused, and its connection is closed", async () => {
+  test("has the API's minimum pace: an upload that is too slow is refused, and its connection is closed", async () => {
     using server = new ConsoleServer({ pace: { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 } });
     const { id } = server.api.account("first");
     const operator = await server.operator();
@@ -135,7 +135,7 @@ describe("a recording that is sent in the console", () => {
     expect(answer.toLowerCase()).toContain("connection: close");
   });
 
-  test("finds what it may be sent with: accounts that may, languages, and how large it may be", async () => {
+  test("has options: the accounts that may create recordings, the languages, and the maximum size", async () => {
     using server = new ConsoleServer({ uploadBytes: 1234, fetchEnabled: true });
     const { api } = server;
     const sales = api.workspace("first", "sales");

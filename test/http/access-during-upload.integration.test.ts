@@ -40,7 +40,7 @@ const changes: [string, Change, string][] = [
   ["its subscription ends", changed({ subscribedUntil: 0 }), "403 subscription_required"],
 ];
 
-describe.if(ready).each(changes)("when %s during an upload", (_, change, refusal) => {
+describe.if(ready).each(changes)("a create whose access ends during the upload because %s", (_, change, refusal) => {
   const start = () => {
     const server = new ApiServer();
     const client = server.client("first", { expiresAt: Date.now() + hour });
@@ -50,7 +50,7 @@ describe.if(ready).each(changes)("when %s during an upload", (_, change, refusal
     expect([server.filesIn("incoming"), server.filesIn("uploads"), server.queued]).toEqual([[], [], []]);
   };
 
-  test("the create is refused as authentication would now, and nothing of it is stored", async () => {
+  test("is refused like a new request, and nothing of it is stored", async () => {
     const { server, client } = start();
     using _ = server;
     const upload = await SlowUpload.begin(server, client, await Bun.file(jfk).bytes(), "the-key");
@@ -59,7 +59,7 @@ describe.if(ready).each(changes)("when %s during an upload", (_, change, refusal
     keepsNothing(server);
   });
 
-  test("a create that is not valid gets the same answer, not its own", async () => {
+  test("gets the same refusal if its body is not valid", async () => {
     const { server, client } = start();
     using _ = server;
     const upload = await SlowUpload.begin(server, client, new Uint8Array(50_000), "the-key");
@@ -69,7 +69,7 @@ describe.if(ready).each(changes)("when %s during an upload", (_, change, refusal
     expect(stored).toEqual({ count: 0 });
   });
 
-  test("a replay gets the same answer, not the first one", async () => {
+  test("gets the same refusal if it is a replay", async () => {
     const { server, client } = start();
     using _ = server;
     const noRecording = new Uint8Array(50_000);

@@ -28,7 +28,7 @@ describe("the order of checks", () => {
   const refused = async (client: typeof nothing, path: string, method = "GET", headers = {}) =>
     refusalOf(await client.fetch(path, { method, headers }), theirs, elsewhere, "second", "outside");
 
-  test("1. failed authentications, then the key", async () => {
+  test("failed authentications are counted before the key is checked", async () => {
     for (let count = 0; count < 10; count++) {
       expect(await refused(nothing, "/nothing", "PATCH", { authorization: "Bearer x" })).toBe("401 invalid_api_key");
     }
@@ -36,7 +36,7 @@ describe("the order of checks", () => {
     server.advance(minute);
   });
 
-  test("2. guest, then restricted, then subscription, before the request rate", async () => {
+  test("the account is checked before the request rate: guest, restricted, then subscription", async () => {
     for (let count = 0; count < 50; count++) await nothing.fetch("/languages");
     expect(await refused(nothing, "/nothing")).toBe("429 rate_limited");
     set({ standing: "guest", subscribedUntil: 0 });
@@ -48,7 +48,7 @@ describe("the order of checks", () => {
     set({ subscribedUntil: null });
   });
 
-  test("3. the request rate, before paths and methods", async () => {
+  test("the request rate is checked before paths and methods", async () => {
     expect(await refused(nothing, "/nothing")).toBe("429 rate_limited");
     expect(await refused(nothing, "/languages", "PATCH")).toBe("429 rate_limited");
     expect(await refused(nothing, `/transcriptions/${theirs}`)).toBe("429 rate_limited");
@@ -104,7 +104,7 @@ describe("the order of checks", () => {
     });
   }
 
-  test("and what has no fault passes", async () => {
+  test("a request without a fault passes", async () => {
     expect((await pinned.fetch(`/transcriptions/${mine}`)).status).toBe(200);
   });
 });

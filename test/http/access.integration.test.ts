@@ -10,7 +10,7 @@ const client = server.client("first");
 const ask = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(server.baseUrl + path, { method, headers });
 
-describe("who may not come in", () => {
+describe("a request without a valid key", () => {
   const refused: [string, string | undefined, string][] = [
     ["no Authorization", undefined, "missing_api_key"],
     ["an empty one", "", "invalid_api_key"],
@@ -37,11 +37,11 @@ describe("who may not come in", () => {
     });
   }
 
-  test("the scheme is compared without regard to case", async () => {
+  test("the authentication scheme is case-insensitive", async () => {
     expect((await ask("/languages", { authorization: `bEARER ${client.key}` })).status).toBe(200);
   });
 
-  test("without a key nothing under the base path is told apart: not paths, methods, bodies or queries", async () => {
+  test("a client without a key gets the same answer for every path, method, body and query under the base path", async () => {
     const cases = [
       ["GET", "/no-such-path"],
       ["GET", ""],
@@ -57,11 +57,11 @@ describe("who may not come in", () => {
     }
   });
 
-  test("a path that only begins like the base path is not under it", async () => {
+  test("a path that only shares the base path's prefix needs no key", async () => {
     expect((await errorOf(await ask("-and-more"), 404)).error).toBe("not_found");
   });
 
-  test("a key that is revoked is refused with the next request, and others are not", async () => {
+  test("a revoked key is refused from the next request on, and other keys are not", async () => {
     const leaked = server.client("first");
     expect((await leaked.fetch("/languages")).status).toBe(200);
     revokeKey(server.store, leaked.keyId, { actor: "operator", now: Date.now() });
@@ -70,8 +70,8 @@ describe("who may not come in", () => {
   });
 });
 
-describe("what belongs to others", () => {
-  test("unknown, not an id and another account's are all the same 404", async () => {
+describe("recordings of other accounts", () => {
+  test("an unknown id, a malformed id and another account's recording give the same 404", async () => {
     const stranger = server.client("second");
     const theirs = server.enterCompleted(stranger.accountId, 1);
     expect((await stranger.fetch(`/transcriptions/${theirs}`)).status).toBe(200);
@@ -85,7 +85,7 @@ describe("what belongs to others", () => {
     expect([...bodies].map((body) => JSON.parse(body))).toEqual([{ error: "not_found", message: expect.any(String) }]);
   });
 
-  test("whether a recording is there is not told by its queries' faults", async () => {
+  test("an invalid query does not reveal whether a recording exists", async () => {
     const response = await client.fetch(`/transcriptions/${Bun.randomUUIDv7()}/segments?limit=0`);
     expect((await errorOf(response, 404)).error).toBe("not_found");
   });

@@ -21,7 +21,7 @@ function isSafe(name: string): boolean {
   return ["NFC", "NFD", "NFKC", "NFKD"].every((form) => !/[\p{Cc}"*/:<>?\\|]|^[. ]/u.test(name.normalize(form)));
 }
 
-describe("the name of a file to save", () => {
+describe("the file name of an export", () => {
   const names: [string | null, string, string][] = [
     ["interview", "interview", "interview"],
     ["Gespräch", "Gespra_ch", "Gespräch"],
@@ -51,7 +51,7 @@ describe("the name of a file to save", () => {
     expect(found).toEqual({ ascii: `${ascii}.srt`, full: `${full}.srt` });
   });
 
-  test("is safe in every form of Unicode, whichever character is in the recording's name", () => {
+  test("is safe in every normalization form of Unicode, whichever character the recording's name contains", () => {
     const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
     // Any other character has one form and is no part of a header's or a path's syntax.
     const special = all.filter(
@@ -66,7 +66,7 @@ describe("the name of a file to save", () => {
     expect(unsafe).toEqual([]);
   });
 
-  test("has at most 255 bytes however long the recording's is, in both forms", () => {
+  test("has at most 255 bytes in both forms, however long the recording's name is", () => {
     for (const name of [
       "x".repeat(5000),
       "ä".repeat(5000),
@@ -81,34 +81,39 @@ describe("the name of a file to save", () => {
     }
   });
 
-  test.skipIf(Bun.which("curl") === null)("is the one that curl saves under, inside its folder", async () => {
-    const hostile = [
-      "a\uff02; filename=\uff02evil.exe",
-      "\uff0e\uff0e\uff0f\uff0e\uff0e\uff0fx",
-      '"; filename="../evil',
-      "..",
-      "\u2025",
-    ];
-    using folder = temporaryDirectory();
-    using server = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: ({ url }) => {
-        const name = hostile[Number(new URL(url).pathname.slice(1))] ?? "";
-        return new Response("x", { headers: { "Content-Disposition": contentDisposition(safeFileName(name, "txt")) } });
-      },
-    });
-    for (const [at, name] of hostile.entries()) {
-      const inside = join(folder.path, "outer", "inner", String(at));
-      mkdirSync(inside, { recursive: true });
-      const curl = Bun.spawn(["curl", "-sOJ", `http://127.0.0.1:${server.port}/${at}`], {
-        cwd: inside,
-        stdio: ["ignore", "ignore", "inherit"],
+  test.skipIf(Bun.which("curl") === null)(
+    "is the name under which curl saves the file, inside its folder",
+    async () => {
+      const hostile = [
+        "a\uff02; filename=\uff02evil.exe",
+        "\uff0e\uff0e\uff0f\uff0e\uff0e\uff0fx",
+        '"; filename="../evil',
+        "..",
+        "\u2025",
+      ];
+      using folder = temporaryDirectory();
+      using server = Bun.serve({
+        hostname: "127.0.0.1",
+        port: 0,
+        fetch: ({ url }) => {
+          const name = hostile[Number(new URL(url).pathname.slice(1))] ?? "";
+          return new Response("x", {
+            headers: { "Content-Disposition": contentDisposition(safeFileName(name, "txt")) },
+          });
+        },
       });
-      expect(await curl.exited).toBe(0);
-      expect(readdirSync(inside)).toEqual([namesIn(contentDisposition(safeFileName(name, "txt"))).ascii]);
-    }
-    expect(readdirSync(folder.path)).toEqual(["outer"]);
-    expect(readdirSync(join(folder.path, "outer"))).toEqual(["inner"]);
-  });
+      for (const [at, name] of hostile.entries()) {
+        const inside = join(folder.path, "outer", "inner", String(at));
+        mkdirSync(inside, { recursive: true });
+        const curl = Bun.spawn(["curl", "-sOJ", `http://127.0.0.1:${server.port}/${at}`], {
+          cwd: inside,
+          stdio: ["ignore", "ignore", "inherit"],
+        });
+        expect(await curl.exited).toBe(0);
+        expect(readdirSync(inside)).toEqual([namesIn(contentDisposition(safeFileName(name, "txt"))).ascii]);
+      }
+      expect(readdirSync(folder.path)).toEqual(["outer"]);
+      expect(readdirSync(join(folder.path, "outer"))).toEqual(["inner"]);
+    },
+  );
 });

@@ -11,7 +11,7 @@ const day = 24 * hour;
 const jfk = samplePath("jfk.mp3");
 const ready = available("the allowance of creates beside uploads", ffmpegPath, jfk);
 
-describe("creates of an account", () => {
+describe("the creates of an account", () => {
   let server: ApiServer;
   let client: KeyClient;
   beforeEach(() => {
@@ -33,7 +33,7 @@ describe("creates of an account", () => {
   const setOwn = (limits: AccountLimits) =>
     changeAccount(server.store, server.account("first"), server.operator(), { limits });
 
-  test("as many as allowed within an hour, then 429; the place that gets free first is the oldest one's", async () => {
+  test("are allowed up to the hourly limit, then refused with 429 until the oldest create leaves the window", async () => {
     await createTimes(1);
     server.advance(600 * second);
     await createTimes(3);
@@ -45,7 +45,7 @@ describe("creates of an account", () => {
     await refused(600);
   });
 
-  test("as many as allowed within 24 hours, then 429; that holds over midnight and over a restart", async () => {
+  test("are allowed up to the daily limit, then refused with 429, across midnight and a restart", async () => {
     for (const count of [4, 4, 2]) {
       await createTimes(count);
       server.advance(hour);
@@ -60,7 +60,7 @@ describe("creates of an account", () => {
     await createTimes(4);
   });
 
-  test("when hour and day are both spent, Retry-After is the longer wait", async () => {
+  test("get the longer wait as Retry-After if both limits are used up", async () => {
     setOwn({ creates_per_hour: 2, creates_per_day: 2 });
     await createTimes(2);
     await refused(24 * 3600);
@@ -70,7 +70,7 @@ describe("creates of an account", () => {
     await createTimes(2);
   });
 
-  test("an account's own limits count with the next request, in both directions; another's stay as they are", async () => {
+  test("follow changed limits of their account from the next request on, and other accounts keep theirs", async () => {
     await createTimes(4);
     await refused(3600);
     setOwn({ creates_per_hour: 6 });
@@ -86,7 +86,7 @@ describe("creates of an account", () => {
     expect((await create(second)).status).toBe(429);
   });
 
-  test("all keys of an account spend from one allowance", async () => {
+  test("share one quota between all keys of the account", async () => {
     await createTimes(2);
     const pinned = server.client("first", { workspace: server.workspace("first", "sales") });
     expect((await create(pinned)).status).toBe(201);
@@ -95,7 +95,7 @@ describe("creates of an account", () => {
     expect((await create(pinned)).status).toBe(429);
   });
 
-  test("what is refused spends nothing, and what was deleted stays spent", async () => {
+  test("use up no quota if refused, and give none back if their recording is deleted", async () => {
     for (let count = 0; count < 10; count++) {
       expect((await post(client, {})).status).toBe(422);
       expect((await post(client, { url: someUrl, language: "xx" })).status).toBe(422);
@@ -112,7 +112,7 @@ describe("creates of an account", () => {
     await createTimes(4);
   });
 
-  test("RateLimit tells what is left after this create; other requests tell of requests alone", async () => {
+  test("report their remaining quota in RateLimit, which other requests do not", async () => {
     const policy = '"requests";q=100000;w=60, "creates-hour";q=4;w=3600, "creates-day";q=10;w=86400';
     const expected: [number, string][] = [
       [201, '"creates-hour";r=3;t=3600, "creates-day";r=9;t=86400'],
@@ -130,7 +130,7 @@ describe("creates of an account", () => {
     expect(headers.get("ratelimit-policy")).toBe('"requests";q=100000;w=60');
   });
 
-  test.if(ready)("uploads that began while there was room don't pass the limit together", async () => {
+  test.if(ready)("do not exceed the limit together if their uploads began before it was reached", async () => {
     const file = await Bun.file(jfk).bytes();
     await createTimes(2);
     const uploads = [];

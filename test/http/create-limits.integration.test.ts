@@ -6,8 +6,8 @@ import { ApiServer } from "./support.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the limits of POST /transcriptions", ffmpegPath, jfk);
 
-describe.if(ready)("limits of POST /transcriptions", () => {
-  test("a file above the ceiling: 422 under file; one that fits is taken", async () => {
+describe.if(ready)("POST /transcriptions", () => {
+  test("refuses a file above the limit with 422 under file, and accepts one at the limit", async () => {
     using server = new ApiServer({ uploadBytes: Bun.file(jfk).size - 1 });
     const { error, errors } = await errorOf(await server.client("first").send(jfk), 422);
     expect([error, Object.keys(errors ?? {})]).toEqual(["validation_failed", ["file"]]);
@@ -17,31 +17,34 @@ describe.if(ready)("limits of POST /transcriptions", () => {
   });
 
   const tooLong = [1000 + 64 * 1024 * 1024 + 1, 5_000_000_000, 9_000_000_000_000];
-  test.each(tooLong)("a body of %d bytes: 413 by its Content-Length, before a byte of it is sent", async (bytes) => {
-    using server = new ApiServer({ uploadBytes: 1000 });
-    const { key } = server.client("first");
-    const answered = Promise.withResolvers<string>();
-    const socket = await Bun.connect({
-      hostname: "127.0.0.1",
-      port: server.port,
-      socket: { data: (_, bytes) => answered.resolve(bytes.toString()), close: () => answered.resolve("closed") },
-    });
-    const lines = [
-      "POST /api/public/v1/transcriptions HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${key}`,
-      "Content-Type: multipart/form-data; boundary=x",
-      `Content-Length: ${bytes}`,
-    ];
-    socket.write(`${lines.join("\r\n")}\r\n\r\n`);
-    const answer = await answered.promise;
-    socket.terminate();
-    expect(answer).toStartWith("HTTP/1.1 413");
-    expect(answer).toContain('"error":"file_too_large"');
-    expect(answer.toLowerCase()).toContain("x-request-id:");
-  });
+  test.each(tooLong)(
+    "refuses a body of %d bytes with 413 by its Content-Length, before a byte is sent",
+    async (bytes) => {
+      using server = new ApiServer({ uploadBytes: 1000 });
+      const { key } = server.client("first");
+      const answered = Promise.withResolvers<string>();
+      const socket = await Bun.connect({
+        hostname: "127.0.0.1",
+        port: server.port,
+        socket: { data: (_, bytes) => answered.resolve(bytes.toString()), close: () => answered.resolve("closed") },
+      });
+      const lines = [
+        "POST /api/public/v1/transcriptions HTTP/1.1",
+        "Host: localhost",
+        `Authorization: Bearer ${key}`,
+        "Content-Type: multipart/form-data; boundary=x",
+        `Content-Length: ${bytes}`,
+      ];
+      socket.write(`${lines.join("\r\n")}\r\n\r\n`);
+      const answer = await answered.promise;
+      socket.terminate();
+      expect(answer).toStartWith("HTTP/1.1 413");
+      expect(answer).toContain('"error":"file_too_large"');
+      expect(answer.toLowerCase()).toContain("x-request-id:");
+    },
+  );
 
-  test("a chunked body that grows above it: 413, as soon as it does", async () => {
+  test("refuses a chunked body with 413 as soon as it exceeds the limit", async () => {
     using server = new ApiServer({ uploadBytes: 1000 });
     const { key, baseUrl } = server.client("first");
     const piece = new Uint8Array(1024 * 1024);
@@ -60,7 +63,7 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect(server.filesIn("incoming")).toEqual([]);
   });
 
-  test("a connection that is lost in mid-upload leaves nothing behind, and its place is given back", async () => {
+  test("leaves nothing behind when the connection is lost during the upload, and releases its place", async () => {
     using server = new ApiServer({ recordingsPerAccount: 1 });
     const client = server.client("first");
     const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
@@ -82,13 +85,13 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect((await client.send(jfk)).status).toBe(201);
   });
 
-  test("a recording whose container says that it is too long: 422 under file", async () => {
+  test("refuses a recording that is too long according to its container with 422 under file", async () => {
     using server = new ApiServer({ recordingSeconds: 5 });
     const response = await server.client("first").send(samplePath("sample.wav"));
     expect(Object.keys((await errorOf(response, 422)).errors ?? {})).toEqual(["file"]);
   });
 
-  test("five recordings of an account may be in hand, the sixth is 409; another account's is taken, and so is the next once one has ended", async () => {
+  test("accepts five open recordings of an account and refuses the sixth with 409 until one has ended; another account's is accepted", async () => {
     using server = new ApiServer();
     const client = server.client("first");
     const ids = [];
@@ -102,7 +105,7 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
   });
 
-  test("who sends five at a time, each once one has ended, is never refused", async () => {
+  test("never refuses a client that keeps five recordings open and sends the next when one has ended", async () => {
     using server = new ApiServer({ limits: { creates_per_hour: 1000 } });
     const client = server.client("first");
     const lane = async () => {
@@ -114,7 +117,7 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect(server.queued).toHaveLength(50);
   });
 
-  test("ten at the same moment: five are taken, five are 409", async () => {
+  test("accepts five of ten simultaneous creates, and refuses five with 409", async () => {
     using server = new ApiServer();
     const client = server.client("first");
     const answers = await Promise.all(Array.from({ length: 10 }, () => client.send(jfk)));
@@ -124,7 +127,7 @@ describe.if(ready)("limits of POST /transcriptions", () => {
     expect(server.filesIn("incoming")).toEqual([]);
   });
 
-  test("an upload that was refused takes no place", async () => {
+  test("gives a refused upload no place", async () => {
     using server = new ApiServer({ recordingsPerAccount: 1 });
     const client = server.client("first");
     for (let count = 0; count < 3; count++) {

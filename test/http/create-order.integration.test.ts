@@ -8,7 +8,7 @@ const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the order of checks of POST /transcriptions", ffmpegPath, jfk);
 
 /** Creates with several faults: the check that comes first in the contract decides. */
-describe.if(ready)("the order of checks of POST /transcriptions", () => {
+describe.if(ready)("POST /transcriptions", () => {
   const start = async () => {
     const server = new ApiServer({ recordingsPerAccount: 2, uploadBytes: 1_000_000, limits: { creates_per_hour: 3 } });
     server.now = () => Date.parse("2026-11-21T08:00:00Z");
@@ -35,7 +35,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
       "Content-Length: 99000000",
     ].join("\r\n");
 
-  test("the size comes before the Idempotency-Key and the limits", async () => {
+  test("checks the size before the Idempotency-Key and the limits", async () => {
     const { server, client, spend } = await start();
     using _ = server;
     await spend();
@@ -43,7 +43,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     expect(answer).toContain('"error":"file_too_large"');
   });
 
-  test("the key's syntax comes before the limits", async () => {
+  test("checks the key's syntax before the limits", async () => {
     const { server, client, spend } = await start();
     using _ = server;
     await spend();
@@ -51,7 +51,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     expect(await refusalOf(await post(client, {}))).toBe("429 rate_limited");
   });
 
-  test("whether the key's request is in progress comes before the limits", async () => {
+  test("checks whether the key's request is in progress before the limits", async () => {
     const { server, client, fill } = await start();
     using _ = server;
     await post(client, { url: someUrl });
@@ -64,7 +64,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     await fill();
   });
 
-  test("rate limits come before concurrency, and concurrency before the body", async () => {
+  test("checks rate limits before concurrency, and concurrency before the body", async () => {
     const { server, client } = await start();
     using _ = server;
     for (let count = 0; count < 2; count++) await post(client, { url: someUrl });
@@ -78,7 +78,7 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
     expect(await refusalOf(bare)).toBe("429 rate_limited");
   });
 
-  test("a refusal before the body leaves the connection fit for the next request", async () => {
+  test("keeps the connection usable after a refusal before the body", async () => {
     const { server, client, fill } = await start();
     using _ = server;
     await fill();
@@ -90,8 +90,8 @@ describe.if(ready)("the order of checks of POST /transcriptions", () => {
   });
 });
 
-describe.if(ready)("places of an account", () => {
-  test("an upload on its way has a place: it is given back when it is refused or vanishes, and kept when it is taken", async () => {
+describe.if(ready)("the places of an account", () => {
+  test("include an upload in progress, which releases its place when it is refused or lost", async () => {
     using server = new ApiServer({ recordingsPerAccount: 2 });
     const client = server.client("first");
     const file = await Bun.file(jfk).bytes();
@@ -116,14 +116,14 @@ describe.if(ready)("places of an account", () => {
     expect(server.filesIn("uploads")).toHaveLength(1);
   });
 
-  test("another account's uploads take none of them", async () => {
+  test("are not taken by uploads of another account", async () => {
     using server = new ApiServer({ recordingsPerAccount: 1 });
     const upload = await SlowUpload.begin(server, server.client("second"), await Bun.file(jfk).bytes());
     expect((await post(server.client("first"), { url: someUrl })).status).toBe(201);
     expect((await upload.finish()).status).toBe(201);
   });
 
-  test("a client that is gone before its answer leaves nothing behind, though its upload was whole", async () => {
+  test("are not taken by a client that disconnects before its answer, although its upload was complete", async () => {
     using server = new ApiServer();
     const client = server.client("first");
     const file = await Bun.file(jfk).bytes();

@@ -88,12 +88,12 @@ describe("POST /transcriptions with a link", () => {
     "/a.m3u8?token=1",
     "/playlist?list=x",
   ];
-  test.each(playlists)("%s: 422 playlist_not_acceptable, without fields", async (path) => {
+  test.each(playlists)("answers %s with 422 playlist_not_acceptable, without fields", async (path) => {
     const { error, errors } = await errorOf(await post(client, { url: host + path }), 422);
     expect([error, errors]).toEqual(["playlist_not_acceptable", undefined]);
   });
 
-  test("where links are not fetched at all: 422 under url, playlists too", async () => {
+  test("refuses every link with 422 under url if links are not fetched", async () => {
     using closed = new ApiServer({ fetchEnabled: false });
     const by = closed.client("first");
     for (const url of [`${host}/a.mp3`, `${host}/a.m3u8`]) {
@@ -101,7 +101,7 @@ describe("POST /transcriptions with a link", () => {
     }
   });
 
-  test("while the server takes no work: 503 with Retry-After, whatever is sent", async () => {
+  test("answers 503 with Retry-After while the server accepts no work, whatever is sent", async () => {
     server.trouble = "the server is stopping";
     const response = await post(client, {});
     server.trouble = null;

@@ -28,7 +28,7 @@ describe.if(ready)("POST /transcriptions", () => {
     return client.fetch("/transcriptions", { method: "POST", body });
   };
 
-  test("a recording is answered 201 with its place and an empty record", async () => {
+  test("answers a recording with 201, its location and an empty record", async () => {
     const response = await post(["file", recording, "Team meeting.final.mp3"]);
     const created = await bodyOf(response, 201, transcriptionContract);
     expect(response.headers.get("location")).toBe(`/api/public/v1/transcriptions/${created.id}`);
@@ -47,18 +47,18 @@ describe.if(ready)("POST /transcriptions", () => {
     expect(server.queued).toContain(created.id);
   });
 
-  test("ids sort by creation", async () => {
+  test("creates ids that sort by creation", async () => {
     const ids = [];
     for (let count = 0; count < 4; count++) ids.push((await client.create(jfk)).id);
     expect(ids.toSorted()).toEqual(ids);
   });
 
-  test("a pinned language is taken in any case and shown from the start", async () => {
+  test("accepts a language in upper and lower case and shows it from the start", async () => {
     for (const code of ["de", "DE", "De"]) expect((await client.create(jfk, { language: code })).language).toBe("de");
     expect((await client.create(jfk, { language: "jv" })).language).toBe("jv");
   });
 
-  test("parts that nobody asked for are ignored", async () => {
+  test("ignores unknown parts", async () => {
     const response = await post(["colour", "blue"], ["file", recording, "a.mp3"], ["colour", "red"]);
     expect(response.status).toBe(201);
   });
@@ -168,7 +168,7 @@ describe.if(ready)("POST /transcriptions", () => {
     });
   }
 
-  test("a form that ends before its end: 422 uploaded_file_cannot_be_processed, and nothing is kept", async () => {
+  test("refuses a truncated form with 422 uploaded_file_cannot_be_processed, and stores nothing", async () => {
     const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
     const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes())]);
     const headers = { "content-type": "multipart/form-data; boundary=x" };
@@ -176,7 +176,7 @@ describe.if(ready)("POST /transcriptions", () => {
     expect((await errorOf(response, 422)).error).toBe("uploaded_file_cannot_be_processed");
   });
 
-  test("a Content-Digest that does not fit: 422 uploaded_file_cannot_be_processed; one that fits is taken", async () => {
+  test("refuses a wrong Content-Digest with 422 uploaded_file_cannot_be_processed, and accepts a right one", async () => {
     const head = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
     const body = Buffer.concat([Buffer.from(head), Buffer.from(await recording.bytes()), Buffer.from("\r\n--x--\r\n")]);
     const send = (digestOf: Uint8Array) => {
@@ -188,7 +188,7 @@ describe.if(ready)("POST /transcriptions", () => {
     expect((await send(body)).status).toBe(201);
   });
 
-  test("no answer names a file, a path or what was sent", async () => {
+  test("never names a file, a path or the sent values in its answer", async () => {
     const response = await post(["file", new Blob(["hello, this is no recording"]), "secret-name.mp3"]);
     const text = await response.text();
     for (const hidden of ["secret-name", "incoming", "/tmp", ".part", "ffmpeg", "hello"])

@@ -27,7 +27,7 @@ describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and k
   });
   afterAll(() => folder[Symbol.dispose]());
 
-  test("that belong together are taken, with the chain behind them", () => {
+  test("that belong together are accepted, with the intermediate certificates", () => {
     const { leaf, certificate, warnings } = readCredentials(at("chain"), good.keyPath, now);
     expect(leaf.subjectAltName).toBe("DNS:good.test");
     expect(certificate).toContain(other.certificate);

@@ -37,7 +37,7 @@ describe("DELETE /transcriptions/{id}", () => {
     return segments;
   };
 
-  test("204 without a body, and then it is nowhere: not to be read, listed or deleted again", async () => {
+  test("answers 204 without a body, and the recording can't be read, listed or deleted again", async () => {
     const id = server.enterCompleted(client.accountId, 3);
     const other = server.enterCompleted(client.accountId, 1);
     const response = await remove(id);
@@ -50,7 +50,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect([list.includes(id), list.includes(other)]).toEqual([false, true]);
   });
 
-  test("nothing of its audio, its text or its name is left in any file, the database and its log included", async () => {
+  test("leaves nothing of the audio, the text or the name in any file, including the database and its log", async () => {
     const id = server.enterProcessing(client.accountId, { sourceName: `talk of ${marker}` });
     server.recordings.complete(id, fill(id));
     expect(server.filesHolding(marker).length).toBeGreaterThan(2);
@@ -59,7 +59,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect([server.filesIn("uploads"), server.filesIn("work")]).toEqual([[], []]);
   });
 
-  test("nor of one that failed on the way, and nothing of another is touched", async () => {
+  test("leaves nothing of a failed recording, and does not touch other recordings", async () => {
     const other = server.enterProcessing(client.accountId);
     server.recordings.complete(other, fill(other));
     const id = server.enterProcessing(client.accountId);
@@ -71,7 +71,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect(page.split(marker)).toHaveLength(301);
   });
 
-  test("what a crash in the middle leaves is nobody's to see, and gone at the next start", async () => {
+  test("is completed at the next start after a crash in the middle, and the rest is invisible until then", async () => {
     const id = server.enterProcessing(client.accountId, { sourceName: `talk of ${marker}` });
     server.recordings.complete(id, fill(id));
     server.recordings.delete(id);
@@ -82,7 +82,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect(server.filesHolding(marker)).toEqual([]);
   });
 
-  test("of hours takes a while, in which it is not there and others are answered", async () => {
+  test("of a long recording takes a while, in which it is invisible and other requests are answered", async () => {
     const other = server.enterCompleted(client.accountId, 1);
     const id = server.enterCompleted(client.accountId, 8000);
     let isRemoved = false;
@@ -100,7 +100,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect([...seen].every((statuses) => /^(200|404) 200$/.test(statuses))).toBe(true);
   });
 
-  test("while it is exported: the export is not there, in place of half of it", async () => {
+  test("ends an export in progress with 404 instead of half a file", async () => {
     const id = server.enterCompleted(client.accountId, 3000);
     const exported = client.fetch(`/transcriptions/${id}/export?format=pdf`);
     await Bun.sleep(20);
@@ -109,7 +109,7 @@ describe("DELETE /transcriptions/{id}", () => {
   });
 
   test.if(available("deleting a recording that was created", ffmpegPath, jfk))(
-    "the answer that was kept for its Idempotency-Key is emptied",
+    "empties the stored answer of its Idempotency-Key",
     async () => {
       const response = await post(client, { file: Bun.file(jfk), name: `${marker}.mp3` }, "the-key");
       const { id } = (await response.json()) as { id: string };
@@ -122,7 +122,7 @@ describe("DELETE /transcriptions/{id}", () => {
     },
   );
 
-  test("queued or processing: 409, and it goes on", async () => {
+  test("is refused with 409 while the recording is queued or processing, which continues", async () => {
     const queued = server.enterQueued(client.accountId);
     const processing = server.enterProcessing(client.accountId);
     for (const id of [queued, processing]) {
@@ -133,7 +133,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect((await remove(queued)).status).toBe(204);
   });
 
-  test("held by the operator: 403 forbidden until it is released, readable all the while", async () => {
+  test("is refused with 403 while the operator protects the recording, which stays readable", async () => {
     const id = server.enterCompleted(client.accountId, 1);
     server.recordings.setHold(id, true);
     for (let count = 0; count < 2; count++) expect(await refusalOf(await remove(id))).toBe("403 forbidden");
@@ -142,7 +142,7 @@ describe("DELETE /transcriptions/{id}", () => {
     expect((await remove(id)).status).toBe(204);
   });
 
-  test("of two at once one deletes, the other finds nothing", async () => {
+  test("succeeds once if two requests delete at the same time", async () => {
     const id = server.enterCompleted(client.accountId, 1);
     const statuses = (await Promise.all([remove(id), remove(id)])).map(({ status }) => status).sort();
     expect(statuses).toEqual([204, 404]);
@@ -153,7 +153,7 @@ describe("DELETE /transcriptions/{id}", () => {
     ["a broken form", { body: "x", headers: { "content-type": "multipart/form-data" } }],
     ["an unknown type", { body: "x", headers: { "content-type": "x/y" } }],
   ];
-  test.each(bodies)("a body of %s means nothing", async (_, init) => {
+  test.each(bodies)("ignores a body of %s", async (_, init) => {
     const id = server.enterCompleted(client.accountId, 1);
     expect((await client.fetch(`/transcriptions/${id}`, { method: "DELETE", ...init })).status).toBe(204);
   });

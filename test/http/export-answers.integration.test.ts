@@ -36,7 +36,7 @@ describe("an export that is not read", () => {
   const unread = (path = exportPath(id, "txt")) => UnreadAnswer.of(client.baseUrl + path, client.key);
   afterAll(() => server[Symbol.dispose]());
 
-  test("is a file, and is removed when its client has read it, or is gone", async () => {
+  test("is sent from a file, which is removed when its client has read it or has disconnected", async () => {
     using read = await unread();
     using left = await unread();
     expect([read.status, left.status, filesOf(server).length]).toEqual([200, 200, 2]);
@@ -66,7 +66,7 @@ describe("an export that is not read", () => {
     expect(await answer.readOn()).toBeLessThan(length);
   }, 30_000);
 
-  test("is of a recording that is deleted: its file is gone with the recording", async () => {
+  test("loses its file when its recording is deleted", async () => {
     const deleted = enterLong(server, client.accountId, 8);
     using answer = await unread(exportPath(deleted, "txt"));
     expect([answer.status, filesOf(server).length]).toEqual([200, 1]);
@@ -74,7 +74,7 @@ describe("an export that is not read", () => {
     expect(filesOf(server)).toEqual([]);
   });
 
-  test("takes one of 16 places of its account, and of no other's", async () => {
+  test("takes one of 16 places of its account, and none of another account's", async () => {
     const other = server.client("other");
     const othersId = server.enterCompleted(other.accountId, 3);
     const answers = await Promise.all(Array.from({ length: mostOpen }, () => unread()));
@@ -98,7 +98,7 @@ describe("exports of one account", () => {
   const ids = [first, second].map(({ accountId }) => enterLong(server, accountId, 0.3));
   afterAll(() => server[Symbol.dispose]());
 
-  test("do not delay those of another: six PDFs are queued, and the other's DOCX is made before the last of them", async () => {
+  test("do not delay another account's: its DOCX is generated before the last of six queued PDFs", async () => {
     const made: string[] = [];
     const download = async (client: KeyClient, name: string, id: string | undefined) => {
       const answer = await client.fetch(exportPath(id ?? "", name.split(" ")[0] ?? ""));
@@ -113,7 +113,7 @@ describe("exports of one account", () => {
     expect(made.indexOf("docx")).toBeLessThan(5);
   }, 120_000);
 
-  test("that wait are forgotten as soon as their clients are gone", async () => {
+  test("are dropped from the queue as soon as their clients have disconnected", async () => {
     const controller = new AbortController();
     const path = exportPath(ids[0] ?? "", "pdf");
     const some = Array.from({ length: mostOpen }, () => first.fetch(path, { signal: controller.signal }));
@@ -136,7 +136,7 @@ describe("an export", () => {
   afterAll(() => server[Symbol.dispose]());
 
   test.each(["txt", "pdf"])(
-    "as %s tells its length to HEAD, and leaves no file",
+    "as %s reports its length to HEAD, and leaves no file",
     async (format) => {
       const head = await client.fetch(exportPath(id, format), { method: "HEAD" });
       const get = await client.fetch(exportPath(id, format));
@@ -150,7 +150,7 @@ describe("an export", () => {
     60_000,
   );
 
-  test("that the client has already is not made again", async () => {
+  test("that the client already has is not generated again", async () => {
     const { headers } = await client.fetch(exportPath(short, "pdf"), { method: "HEAD" });
     const unchanged = { "if-none-match": headers.get("etag") ?? "none" };
     freeBytes = 0;

@@ -20,7 +20,7 @@ describe("failed authentications", () => {
     for (let done = 0; done < count; done++) expect(await refusalOf(await ask(init))).toStartWith("401 ");
   };
 
-  test("twenty within a minute are 401, the twenty-first is 429 without a challenge", async () => {
+  test("are answered 401 up to twenty within a minute, then 429 without a challenge", async () => {
     await failTimes(20);
     const response = await ask();
     expect(response.headers.get("retry-after")).toBe("60");
@@ -28,7 +28,7 @@ describe("failed authentications", () => {
     expect(await refusalOf(response)).toBe("429 rate_limited");
   });
 
-  test("no key, a wrong one and a revoked one count alike, on any path and with any method", async () => {
+  test("count alike for a missing, a wrong and a revoked key, on any path and with any method", async () => {
     const revoked = server.client("first");
     revokeKey(server.store, revoked.keyId, server.operator());
     const kinds = [noKey, wrongKey, { headers: { authorization: `Bearer ${revoked.key}` } }, { method: "POST" }];
@@ -38,7 +38,7 @@ describe("failed authentications", () => {
     for (const init of kinds) expect(await refusalOf(await ask(init))).toBe("429 rate_limited");
   });
 
-  test("Retry-After is true: a second earlier is too early, then it passes; who is refused waits no longer for it", async () => {
+  test("have an exact Retry-After, which refused requests do not extend", async () => {
     await failTimes(5);
     server.advance(20_500);
     await failTimes(15);
@@ -54,7 +54,7 @@ describe("failed authentications", () => {
     expect((await ask()).headers.get("retry-after")).toBe("20");
   });
 
-  test("a valid key is never refused by it", async () => {
+  test("never cause a valid key to be refused", async () => {
     const client = server.client("first");
     await failTimes(20);
     expect(await refusalOf(await ask())).toBe("429 rate_limited");
@@ -62,7 +62,7 @@ describe("failed authentications", () => {
     expect(await refusalOf(await client.fetch("/nothing"))).toBe("404 not_found");
   });
 
-  test("neither a valid key of an account that is kept out nor a lack of scope is a failed authentication", async () => {
+  test("do not include a valid key of a restricted account or a missing scope", async () => {
     const guest = server.client("guest");
     changeAccount(server.store, server.account("guest"), server.operator(), { standing: "guest" });
     const narrow = server.client("first", { scopes: ["transcriptions:read"] });
@@ -73,7 +73,7 @@ describe("failed authentications", () => {
     await failTimes(20);
   });
 
-  test("what needs no key does not count, and is not refused", async () => {
+  test("do not include requests that need no key", async () => {
     for (let count = 0; count < 30; count++) {
       expect((await ask({ method: "OPTIONS" })).status).toBe(405);
       expect((await fetch(`${server.origin}/healthz`, wrongKey)).status).toBe(200);

@@ -15,7 +15,7 @@ afterEach(() => {
   expect(server.log.splice(0).filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
 });
 
-describe("paths that are spelled in other ways", () => {
+describe("a path in an unusual spelling", () => {
   const paths = [
     "/api/public/v1/%6Canguages",
     "/api/public/%76%31/languages",
@@ -49,7 +49,7 @@ describe("paths that are spelled in other ways", () => {
     `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${authorization}Connection: close\r\n\r\n`;
   const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]);
 
-  test.each(paths)("%p opens nothing without a key, and is 200, 404 or 422 with one", async (path) => {
+  test.each(paths)("such as %p opens nothing without a key, and is answered 200, 404 or 422 with one", async (path) => {
     const without = await server.raw(request(path, ""));
     expect([401, 404, 400]).toContain(statusOf(without));
     expectNoSecrets(without, "English", own);
@@ -88,7 +88,7 @@ describe("a path with dot segments", () => {
     "/x/..#y",
   ];
   const heads = ["HTTP/1.1\r\nHost: localhost", "HTTP/1.1\r\nHost: 127.0.0.1:8787", "HTTP/1.0"];
-  test.each(paths)("%p is refused before anything is routed by it", async (path) => {
+  test.each(paths)("such as %p is refused before it is routed", async (path) => {
     for (const head of heads) {
       for (const method of ["GET", "HEAD", "POST", "OPTIONS"]) {
         const answer = await server.raw(`${method} ${path} ${head}\r\nConnection: close\r\n\r\n`);
@@ -109,7 +109,7 @@ describe("a path with dot segments", () => {
     ["//healthz", "404"],
     ["/", "404"],
   ];
-  test.each(others)("%p has none, and is %s", async (path, status) => {
+  test.each(others)("is not assumed for %p, which is answered %s", async (path, status) => {
     for (const head of heads) {
       const answer = await server.raw(`GET ${path} ${head}\r\nConnection: close\r\n\r\n`);
       expect([head, answer.slice(0, 12)]).toEqual([head, `HTTP/1.1 ${status}`]);
@@ -117,9 +117,9 @@ describe("a path with dot segments", () => {
   });
 });
 
-describe("methods that nobody uses", () => {
+describe("an unusual method", () => {
   const methods = ["TRACE", "PROPFIND", "PURGE", "QUERY", "LOCK", "SEARCH", "M-SEARCH", "CONNECT", "get", "FOO"];
-  test.each(methods)("%s is 405 with Allow, or is refused before it is a request", async (method) => {
+  test.each(methods)("such as %s is answered 405 with Allow, or refused by the HTTP parser", async (method) => {
     for (const path of ["/languages", "/transcriptions", `/transcriptions/${own}`, `/transcriptions/${own}/segments`]) {
       const head = `Host: localhost\r\nAuthorization: Bearer ${client.key}\r\nConnection: close\r\n\r\n`;
       const answer = await server.raw(`${method} /api/public/v1${path} HTTP/1.1\r\n${head}`);
@@ -134,7 +134,7 @@ describe("methods that nobody uses", () => {
   });
 });
 
-describe("requests with odd heads", () => {
+describe("a request with an unusual head", () => {
   const line = "GET /api/public/v1/languages HTTP/1.1";
   const authorization = `Authorization: Bearer ${client.key}`;
   const heads: [string, string[], string][] = [
@@ -152,7 +152,7 @@ describe("requests with odd heads", () => {
       "200",
     ],
   ];
-  test.each(heads)("%s: an answer, and never 5xx", async (_, lines, status) => {
+  test.each(heads)("with %s gets an answer, and never 5xx", async (_, lines, status) => {
     const answer = await server.raw(`${[line, ...lines, "Connection: close"].join("\r\n")}\r\n\r\n`);
     expect(answer).toStartWith(`HTTP/1.1 ${status}`);
     expect(answer).not.toStartWith("HTTP/1.1 5");
@@ -161,15 +161,15 @@ describe("requests with odd heads", () => {
   });
 });
 
-describe("HTTP/1.0 without a Host, as load balancers probe", () => {
+describe("a request with HTTP/1.0 without a Host, as load balancers send it,", () => {
   const ask = (target: string, ...lines: string[]) =>
     server.raw(`${[`GET ${target} HTTP/1.0`, ...lines].join("\r\n")}\r\n\r\n`);
 
-  test("is told that the server is alive and whether it is ready", async () => {
+  test("learns that the server is alive and whether it is ready", async () => {
     for (const path of ["/healthz", "/readyz"]) expect(await ask(path)).toStartWith("HTTP/1.1 200");
   });
 
-  test("gets past no check of the API, and in with a key", async () => {
+  test("bypasses no check of the API, and succeeds with a key", async () => {
     expect(await ask("/api/public/v1/languages")).toContain("missing_api_key");
     expect(await ask("http://elsewhere.example/api/public/v1/languages")).toContain("missing_api_key");
     expect(await ask("//x/api/public/v1/languages")).toStartWith("HTTP/1.1 404");
@@ -177,7 +177,7 @@ describe("HTTP/1.0 without a Host, as load balancers probe", () => {
   });
 });
 
-describe("bodies that nobody asked for", () => {
+describe("an unexpected body", () => {
   const kinds: [string, string][] = [
     ["application/json", "{"],
     ["application/x-www-form-urlencoded", "%%%=%zz"],
@@ -207,9 +207,9 @@ describe("bodies that nobody asked for", () => {
   }
 });
 
-describe("a Host of any length", () => {
+describe("a Host such as", () => {
   const hosts = [...hostNames, "localhost", "[::1]", "a:1", "10.0.0.1:8787"];
-  test.each(hosts)("%p leads to the same paths, and past no check", async (host) => {
+  test.each(hosts)("%p leads to the same paths, and bypasses no check", async (host) => {
     const ask = (path: string, authorization = "") =>
       server.raw(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${authorization}Connection: close\r\n\r\n`);
     const base = "/api/public/v1";
@@ -224,7 +224,7 @@ describe("a Host of any length", () => {
   });
 });
 
-describe("values that are no ids", () => {
+describe("a value that is not an id", () => {
   const values = [
     "'",
     "' OR '1'='1",
@@ -234,7 +234,7 @@ describe("values that are no ids", () => {
     "null",
     "*",
   ];
-  test.each(values)("%p is 404 wherever an id may stand, and is not given back", async (value) => {
+  test.each(values)("such as %p is answered 404 in place of an id, and not repeated in the answer", async (value) => {
     for (const path of ["", "/segments", "/export?format=txt"]) {
       const response = await client.fetch(`/transcriptions/${value}${path}`);
       expect(response.headers.get("set-cookie")).toBeNull();
@@ -245,7 +245,7 @@ describe("values that are no ids", () => {
 });
 
 describe("the log", () => {
-  test("has the request's id on every line of that request", async () => {
+  test("contains the request's id in every line about that request", async () => {
     for (const path of ["/languages", "/nothing", `/transcriptions/${own}`, "/transcriptions?limit=0"]) {
       const id = `log-${Bun.randomUUIDv7()}`;
       await client.fetch(path, { headers: { "x-request-id": id } });
@@ -253,7 +253,7 @@ describe("the log", () => {
     }
   });
 
-  test("and what goes wrong inside is in the log with that id, not in the answer", async () => {
+  test("describes an internal error with that id, which the answer does not", async () => {
     using broken = new ApiServer();
     const asking = broken.client("first");
     broken.store.$client.run("DROP TABLE segments");

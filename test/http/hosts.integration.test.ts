@@ -80,11 +80,11 @@ describe("a Host header", () => {
     ["", "localhost"],
     ["localhost", ""],
   ];
-  test.each(pairs)("that comes twice is refused, as %p and %p", async (first, second) => {
+  test.each(pairs)("that occurs twice is refused, as %p and %p", async (first, second) => {
     expect(await ask("/healthz", [`Host: ${first}`, `Host: ${second}`])).toStartWith("HTTP/1.1 400");
   });
 
-  test("that is missing or empty is served: HTTP/1.0 knows none, and no browser leaves it out", async () => {
+  test("that is missing or empty is accepted, because HTTP/1.0 has none and browsers always send one", async () => {
     expect(await ask("/readyz", [], "1.0")).toStartWith("HTTP/1.1 200");
     expect(await ask("/readyz", ["Host:"], "1.0")).toStartWith("HTTP/1.1 200");
     expect(await ask("/readyz", ["Host:"])).toStartWith("HTTP/1.1 200");
@@ -118,7 +118,7 @@ describe("the list of host names", () => {
     "a?b",
     "a#b",
   ];
-  test.each(wrong)("takes no %p", (entry) => {
+  test.each(wrong)("does not accept %p", (entry) => {
     expect(() => parseHostNames([entry])).toThrow("is not a host name");
   });
 });

@@ -21,7 +21,7 @@ const answerOf = async (response: Response) => ({
 type Answer = Awaited<ReturnType<typeof answerOf>>;
 const replayOf = (first: Answer) => ({ ...first, replayed: "true" });
 
-describe.if(ready)("the Idempotency-Key", () => {
+describe.if(ready)("an Idempotency-Key", () => {
   const server = new ApiServer({ recordingsPerAccount: 1000 });
   server.now = () => Date.parse("2026-11-21T08:00:00Z");
   afterAll(() => server[Symbol.dispose]());
@@ -110,7 +110,7 @@ describe.if(ready)("the Idempotency-Key", () => {
       }),
     );
 
-  test("422 for an upload that is cut off is kept too; whole, it needs a fresh key", async () => {
+  test("stores the 422 of a truncated upload, too; the complete upload needs a new key", async () => {
     const key = newKey();
     const cut = '--x\r\nContent-Disposition: form-data; name="url"\r\n\r\nhttps://media.exa';
     const whole = `--x\r\nContent-Disposition: form-data; name="url"\r\n\r\n${someUrl}\r\n--x--\r\n`;
@@ -121,7 +121,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect((await raw(whole, newKey())).status).toBe(201);
   });
 
-  test("422 for a digest that does not fit is kept, and a part given twice is told from another part given twice", async () => {
+  test("stores the 422 of a wrong digest, and distinguishes the repeated parts", async () => {
     const part = (name: string) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nen\r\n`;
     const key = newKey();
     const first = await raw(`${part("language")}${part("language")}--x--\r\n`, key);
@@ -135,7 +135,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await raw(`${part("language")}--x--\r\n`, second, digest)).toEqual(replayOf(unfit));
   });
 
-  test("400, 401, 403, 409, 413 and 429 are not kept: the key is free afterwards", async () => {
+  test("stores no 400, 401, 403, 409, 413 or 429, so that the key is free afterwards", async () => {
     using narrow = new ApiServer({
       recordingsPerAccount: 1,
       uploadBytes: 1000,
@@ -165,7 +165,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect([taken.status, taken.replayed]).toEqual([201, null]);
   });
 
-  test("503 is not kept", async () => {
+  test("stores no 503", async () => {
     const key = newKey();
     server.trouble = "the server is stopping";
     expect(codeOf(await send({ url: someUrl }, key))).toBe("503 service_unavailable");
@@ -173,7 +173,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await send({ url: someUrl }, key)).toMatchObject({ status: 201, replayed: null });
   });
 
-  test("while the first is unanswered: 409 idempotency_request_in_progress, for the same body and for others", async () => {
+  test("gives 409 idempotency_request_in_progress for every body while the first request is unanswered", async () => {
     const key = newKey();
     const upload = await SlowUpload.begin(server, client, await recording.bytes(), key);
     const before = entered();
@@ -186,7 +186,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(entered()).toBe(before + 1);
   });
 
-  test("of many at once, one is taken and the others are told that it is in progress", async () => {
+  test("accepts one of many simultaneous requests, and refuses the others as in progress", async () => {
     const key = newKey();
     const before = entered();
     const answers = await Promise.all(Array.from({ length: 8 }, () => send({ file: recording }, key)));
@@ -199,14 +199,14 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(entered()).toBe(before + 1);
   });
 
-  test("an answered one can be asked for by many at once: none is told that it is in progress", async () => {
+  test("replays the answer to many simultaneous requests", async () => {
     const key = newKey();
     const first = await send({ file: recording }, key);
     const replays = await Promise.all(Array.from({ length: 8 }, () => send({ file: recording }, key)));
     for (const replay of replays) expect(replay).toEqual(replayOf(first));
   });
 
-  test("an upload that vanishes frees its key and leaves nothing behind", async () => {
+  test("is free again after a lost upload, which leaves nothing behind", async () => {
     const key = newKey();
     const before = entered();
     const upload = await SlowUpload.begin(server, client, await recording.bytes(), key);
@@ -219,7 +219,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(answer).toMatchObject({ status: 201, replayed: null });
   });
 
-  test("another workspace, no workspace and another account each have their own", async () => {
+  test("is distinct for each workspace, for no workspace and for each account", async () => {
     const key = newKey();
     const sales = server.workspace("first", `sales-${key}`);
     const inSales = server.client("first", { workspace: sales });
@@ -236,7 +236,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await send({ url: someUrl }, key, sameSales)).toEqual(replayOf(firsts[1] as Answer));
   });
 
-  test("it is kept for 24 hours, and free after that", async () => {
+  test("is stored for 24 hours, and free after that", async () => {
     const key = newKey();
     const first = await send({ url: someUrl }, key);
     server.advance(hours(24) - 1);
@@ -247,7 +247,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await send({ url: `${someUrl}?other` }, key)).toEqual(replayOf(second));
   });
 
-  test("it outlives a restart", async () => {
+  test("survives a restart", async () => {
     const key = newKey();
     const first = await send({ url: someUrl }, key);
     const refused = await send({ file: notAudio }, `${key}-refused`);
@@ -256,7 +256,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(await send({ file: notAudio }, `${key}-refused`)).toEqual(replayOf(refused));
   });
 
-  test("after a crash between the record and the answer, the answer is there for who asks again, and one recording", async () => {
+  test("replays the answer after a crash between the record and the answer, with one recording", async () => {
     const key = newKey();
     const before = entered();
     server.onQueued = () => {
@@ -273,7 +273,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(server.filesIn("uploads")).toContain(id);
   });
 
-  test("after a crash before the record, the key is free and no file is left without one", async () => {
+  test("is free after a crash before the record, and no file is left without a record", async () => {
     const key = newKey();
     const uploads = server.filesIn("uploads");
     await SlowUpload.begin(server, client, await recording.bytes(), key);
@@ -283,7 +283,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     expect(server.filesIn("uploads")).toEqual(uploads);
   });
 
-  test("after the recording was deleted the key gives 404, and another body 409", async () => {
+  test("gives 404 after the recording was deleted, and 409 for another body", async () => {
     const key = newKey();
     const { id } = JSON.parse((await send({ url: someUrl }, key)).body);
     server.recordings.fail(id, { reason: "no_speech" });
@@ -313,7 +313,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     });
   }
 
-  test("a replay is refused by no limit on creates, and spends none", async () => {
+  test("is replayed whatever the limits on creates are, and uses up no quota", async () => {
     using narrow = new ApiServer({ recordingsPerAccount: 1, limits: { creates_per_hour: 1, creates_per_day: 1 } });
     const by = narrow.client("first");
     const first = await answerOf(await post(by, { url: someUrl }, "a"));
@@ -327,7 +327,7 @@ describe.if(ready)("the Idempotency-Key", () => {
     ).toBe(9);
   });
 
-  test("on other requests it means nothing", async () => {
+  test("is ignored on other requests", async () => {
     const headers = { "idempotency-key": "a b" };
     expect((await client.fetch("/transcriptions", { headers })).status).toBe(200);
     expect((await client.fetch("/transcriptions", { method: "DELETE", headers })).status).toBe(405);

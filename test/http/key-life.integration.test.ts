@@ -17,8 +17,8 @@ const refusal = async (client: TestClient) => {
   return refusalOf(response, client.key);
 };
 
-describe("the life of a key", () => {
-  test("it is taken up to its end, and not a millisecond longer", async () => {
+describe("an API key", () => {
+  test("is accepted until it expires, and not a millisecond longer", async () => {
     const client = server.client("first", { expiresAt: start + hour });
     for (const [at, outcome] of [
       [start, "200"],
@@ -32,7 +32,7 @@ describe("the life of a key", () => {
     server.now = () => start;
   });
 
-  test("rotated, old and new are taken until the overlap ends, then the new one alone, with the same rights", async () => {
+  test("is accepted beside its successor until the overlap ends; the successor has the same rights", async () => {
     const workspace = server.workspace("first", "sales");
     const old = server.client("first", { workspace, scopes: ["transcriptions:read"] });
     const inside = server.enterCompleted(old.accountId, 1, { workspaceId: workspace.id });
@@ -53,14 +53,14 @@ describe("the life of a key", () => {
     server.now = () => start;
   });
 
-  test("rotated without an overlap, the old one is refused with the next request", async () => {
+  test("is refused from the next request on if it is rotated without an overlap", async () => {
     const old = server.client("first");
     const { secret } = rotateKey(server.store, old.keyId, 0, server.operator());
     expect(await refusal(old)).toBe("401 invalid_api_key");
     expect(await refusal(new TestClient(server.baseUrl, secret))).toBe("200");
   });
 
-  test("what ends a key is not told apart: unknown, revoked and expired give one answer", async () => {
+  test("gets the same answer if it is unknown, revoked or expired", async () => {
     const revoked = server.client("first");
     revokeKey(server.store, revoked.keyId, server.operator());
     const expired = server.client("first", { expiresAt: start });
@@ -69,7 +69,7 @@ describe("the life of a key", () => {
     expect(new Set(await Promise.all(bodies)).size).toBe(1);
   });
 
-  test("no key is ever in the log", async () => {
+  test("is never logged", async () => {
     const client = server.client("first");
     await client.fetch("/languages");
     await client.fetch(`/transcriptions?cursor=${client.key}`);

@@ -14,7 +14,7 @@ afterAll(() => api[Symbol.dispose]());
 
 const english = { id: "whisper-base.en", languages: [{ code: "en", name: "English", modelCode: "en" }] };
 
-test("the languages are those of the model in use, from one request to the next, and a create takes no other", async () => {
+test("the languages follow the model in use from one request to the next, and a create accepts no other", async () => {
   const client = api.client("acme");
   const codes = async () => {
     const { data } = (await (await client.fetch("/languages")).json()) as { data: { code: string }[] };
@@ -37,7 +37,7 @@ test("the languages are those of the model in use, from one request to the next,
   expect(api.recordings.get(german.id)?.pinnedLanguage).toBe("de");
 });
 
-test("which model a recording is done with is the operator's to know, and in no answer", async () => {
+test("no answer names the model of a recording", async () => {
   const client = api.client("other");
   const { id } = await client.create(samplePath("jfk.mp3"));
   expect(await (await client.fetch(`/transcriptions/${id}`)).text()).not.toMatch(/whisper|model/);

@@ -35,20 +35,17 @@ describe("pages of recordings", () => {
   });
   afterEach(() => server[Symbol.dispose]());
 
-  test("there are 20 where nothing is said, the newest first", async () => {
+  test("have 20 recordings by default, newest first", async () => {
     const page = await pageOf(client);
     expect(page.data.map(({ id }) => id)).toEqual(ids.slice(0, 20));
     expect([page.has_more, page.next_cursor === ""]).toEqual([true, false]);
   });
 
-  test.each([1, 7, 24, 25, 26, 100])(
-    "pages of %d join to the whole, nothing twice and nothing left out",
-    async (limit) => {
-      expect(await walk(client, `limit=${limit}`)).toEqual(ids);
-    },
-  );
+  test.each([1, 7, 24, 25, 26, 100])("of %d join to the whole list without duplicates or gaps", async (limit) => {
+    expect(await walk(client, `limit=${limit}`)).toEqual(ids);
+  });
 
-  test("they stay as they are while recordings arrive, end and are deleted", async () => {
+  test("stay the same while recordings arrive, end and are deleted", async () => {
     const gone = ids[22] ?? "";
     server.recordings.fail(gone, { reason: "no_speech" });
     let turn = 0;
@@ -61,7 +58,7 @@ describe("pages of recordings", () => {
     expect(seen).toEqual(ids.filter((id) => id !== gone));
   });
 
-  test("a cursor goes on where it is though the recording that it ends at is deleted", async () => {
+  test("continue after a recording that was deleted meanwhile", async () => {
     const page = await pageOf(client, "?limit=10");
     const last = ids[9] ?? "";
     server.recordings.fail(last, { reason: "no_speech" });
@@ -70,11 +67,11 @@ describe("pages of recordings", () => {
     expect(next.data.map(({ id }) => id)).toEqual(ids.slice(10, 20));
   });
 
-  test("an account without recordings has an empty page", async () => {
+  test("are empty for an account without recordings", async () => {
     expect(await pageOf(server.client("second"))).toEqual({ data: [], has_more: false, next_cursor: "" });
   });
 
-  test("a cursor tells nothing of another account's recordings", async () => {
+  test("have cursors that reveal nothing about another account's recordings", async () => {
     const { next_cursor } = await pageOf(client, "?limit=10");
     const stranger = server.client("second");
     const own = server.enterQueued(stranger.accountId);
@@ -87,7 +84,7 @@ describe("pages of recordings", () => {
   });
 });
 
-describe("a query of the list that can't be read", () => {
+describe("an invalid query of the list", () => {
   const server = new ApiServer();
   afterAll(() => server[Symbol.dispose]());
   const client = server.client("first");
@@ -185,7 +182,7 @@ describe("filters of the list", () => {
     });
   }
 
-  test("created_at as it is given is taken back, exactly", async () => {
+  test("created_at is accepted as a filter exactly as it was given", async () => {
     const { created_at } = await bodyOf(
       await client.fetch(`/transcriptions/${entered.processing}`),
       200,
@@ -195,7 +192,7 @@ describe("filters of the list", () => {
     expect((await pageOf(client, `?${query}`)).data.map(({ id }) => id)).toEqual([entered.queued ?? ""]);
   });
 
-  test("an item is the record, of whose progress the step alone is shown", async () => {
+  test("an item is the record with only the step of its progress", async () => {
     server.recordings.progress(entered.processing ?? "", "transcribe", 40);
     for (const { progress, ...item } of (await pageOf(client)).data) {
       const record = await bodyOf(await client.fetch(`/transcriptions/${item.id}`), 200, transcriptionContract);
@@ -203,7 +200,7 @@ describe("filters of the list", () => {
     }
   });
 
-  test("the record's progress: empty at first, measured on the way, whole at the end", async () => {
+  test("the progress of a record is empty at first, then measured, then complete", async () => {
     const progressOf = async (name: string) => (await client.get(entered[name] ?? "")).progress;
     expect(await progressOf("queued")).toEqual({ step: null, percent: null, indeterminate: false });
     expect(await progressOf("processing")).toEqual({ step: "transcribe", percent: 40, indeterminate: false });
@@ -216,7 +213,7 @@ describe("filters of the list", () => {
     expect([record.status, record.source]).toEqual(["queued", { type: "url", name: null, url: someUrl }]);
   });
 
-  test("why a recording failed is `internal` to clients, and the cause is not told", async () => {
+  test("the failure reason is `internal` for clients, without the cause", async () => {
     for (const path of [`/transcriptions/${entered.failed}`, "/transcriptions"]) {
       const text = await (await client.fetch(path)).text();
       expect(text).toContain('"failure_reason":"internal"');

@@ -21,7 +21,7 @@ function targetOf(server: ApiServer): LoadTarget {
 
 /** scripts/endurance load does the same with more clients, on a server that has work. */
 describe.if(ready)("under load", () => {
-  test("of many creates at once each account gets its places, and not more than it may create", async () => {
+  test("each account gets its places, and not more recordings than it may create", async () => {
     using server = new ApiServer({ limits: { creates_per_hour: 3 } });
     using roomy = new ApiServer();
     const clients = [1, 2].map((index) => server.client(`account-${index}`));
@@ -33,7 +33,7 @@ describe.if(ready)("under load", () => {
     expect([few.stray, more.stray]).toEqual([0, 0]);
   });
 
-  test("a few uploads at a time are looked at, however many come", async () => {
+  test("a bounded number of uploads is probed in parallel, however many arrive", async () => {
     await inFolder(async (folder) => {
       const [running, seen] = ["running", "seen"].map((name) => join(folder, name));
       for (const path of [running, seen]) mkdirSync(path ?? "");
@@ -48,7 +48,7 @@ describe.if(ready)("under load", () => {
     });
   });
 
-  test("of clients that send or take a byte at a time all others are answered, and their places are free again at their ends", async () => {
+  test("clients that send or read a byte at a time delay no other client, and release their places in the end", async () => {
     using server = new ApiServer();
     const client = server.client("quick");
     const senders = [1, 2, 3].map((index) => server.client(`slow-${index}`));
@@ -76,7 +76,7 @@ describe.if(ready)("under load", () => {
     for (const sender of senders) expect((await sender.send(jfk)).status).toBe(201);
   });
 
-  test("uploads that are cut off leave no file, no recording, no used Idempotency-Key and spend nothing", async () => {
+  test("truncated uploads leave no file, no recording and no used Idempotency-Key, and use up no quota", async () => {
     using server = new ApiServer({ limits: { creates_per_hour: 5 } });
     const client = server.client("first");
     const random = randomNumbers(3);

@@ -48,7 +48,7 @@ test.each(paths)("a key in a path or query is neither logged nor answered: %#", 
   }
 });
 
-test("a logged path still tells which recording was asked for, and what of it", async () => {
+test("a logged path still shows the requested recording and its sub-resource", async () => {
   const id = api.enterCompleted(client.accountId, 1);
   api.log.length = 0;
   await client.fetch(`/transcriptions/${id}/segments`);

@@ -8,8 +8,8 @@ import { ApiServer } from "./support.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of looks at uploads", ffmpegPath, jfk);
 
-describe.if(ready)("looks at uploads", () => {
-  test("an account whose files take long holds up no other", async () => {
+describe.if(ready)("probes of uploads", () => {
+  test("of an account with slow files do not delay another account", async () => {
     const held = Promise.withResolvers<void>();
     let looks = 0;
     using server = new ApiServer({
@@ -33,7 +33,7 @@ describe.if(ready)("looks at uploads", () => {
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
   });
 
-  test("one that the machine comes to no end with: 503 with a wait; nothing is kept, and it can be sent again", async () => {
+  test("that time out are answered 503 with Retry-After; nothing is stored, and the upload can be repeated", async () => {
     let isBusy = true;
     using server = new ApiServer({
       probe: (path) => {

@@ -8,7 +8,7 @@ describe("GET /metrics", () => {
   afterAll(() => server[Symbol.dispose]());
   const read = async () => (await fetch(`${server.origin}/metrics`)).text();
 
-  test("tells this machine, without a key, in Prometheus's text format", async () => {
+  test("answers this machine without a key in Prometheus's text format", async () => {
     const response = await fetch(`${server.origin}/metrics`);
     expect(response.status).toBe(200);
     expect(response.headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
@@ -20,7 +20,7 @@ describe("GET /metrics", () => {
     expect(text).toContain("transcribe_engine_ready");
   });
 
-  test("counts refusals by code, wherever they come from, and tells them in the log with the address", async () => {
+  test("counts refusals by code and logs them with the address", async () => {
     const refusals = async () => {
       const counted = /^transcribe_http_refusals_total\{code="(\w+)"\} ([1-9]\d*)$/gm;
       return Object.fromEntries([...(await read()).matchAll(counted)].map(([, code, times]) => [code, Number(times)]));
@@ -46,7 +46,7 @@ describe("GET /metrics", () => {
     }
   });
 
-  test("what has no value here is not told at all", async () => {
+  test("omits metrics without a value", async () => {
     const text = await read();
     for (const name of ["transcribe_tls_certificate_end_timestamp_seconds", "transcribe_gpu_memory_free_bytes"]) {
       expect(text).toContain(`# TYPE ${name} gauge`);
@@ -54,7 +54,7 @@ describe("GET /metrics", () => {
     }
   });
 
-  test("counts requests by method and status, never by what a client made up", async () => {
+  test("counts requests by method and status, never by a value that a client made up", async () => {
     await fetch(`${server.baseUrl}/languages`);
     await server.raw("PROPFIND /api/public/v1/languages HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     const text = await read();
@@ -67,7 +67,7 @@ describe("GET /metrics", () => {
     ["192.168.1.7", false, 403],
     ["127.0.0.1", false, 200],
     ["192.168.1.7", true, 200],
-  ])("asked from %s, with metrics.remote %p: %d", async (address, remote, status) => {
+  ])("answers %s with metrics.remote %p: %d", async (address, remote, status) => {
     const app = createApp({ ...server.appOptions, metricsRemote: () => remote });
     const request = new Request("http://localhost/metrics");
     contextOf(request).client = clientAt(address);
@@ -84,6 +84,6 @@ test.each([
   ["1127.0.0.1", false],
   ["::", false],
   ["", false],
-])("%p is this machine: %p", (address, expected) => {
+])("the address %p counts as this machine: %p", (address, expected) => {
   expect(clientAt(address).isLocal).toBe(expected);
 });

@@ -41,7 +41,7 @@ const refusedForRoom = async (response: Response) => {
   return refusal;
 };
 
-describe("a create that would eat into the reserve of the disk", () => {
+describe("a create that exceeds the free disk space", () => {
   let freeBytes = 0;
   let diskBytes = 0;
   let reserveBytes = 0;
@@ -76,7 +76,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     expect(server.recordings.open.countOf(client.accountId)).toBe(0);
   };
 
-  test("is answered 503 by its Content-Length, and the same create passes when there is room", async () => {
+  test("is answered 503 by its Content-Length, and passes when there is disk space", async () => {
     freeBytes = 100 * megabyte + 1000;
     const form = { method: "POST", headers: { "idempotency-key": "once" }, body: formOf(jfk) };
     await refusedForRoom(await client.fetch("/transcriptions", form));
@@ -89,13 +89,13 @@ describe("a create that would eat into the reserve of the disk", () => {
     await server.dataDirectory.filesOf(id).removeAll();
   });
 
-  test("is answered 503 as soon as a body without a Content-Length gets there, and nothing of it is kept", async () => {
+  test("is answered 503 as soon as a body without a Content-Length exceeds it, and nothing is stored", async () => {
     freeBytes = 105 * megabyte;
     await refusedForRoom(await client.fetch("/transcriptions", chunkedForm(9 * megabyte)));
     nothingIsLeft();
   });
 
-  test("is answered 503 where the file fits and what it decodes to does not", async () => {
+  test("is answered 503 if the file fits and its decoded audio does not", async () => {
     // 11 s are 350 kB of PCM; the file has less than a fifth of what is free.
     freeBytes = 100 * megabyte + 400_000;
     const { message } = await refusedForRoom(await client.send(jfk));
@@ -111,13 +111,13 @@ describe("a create that would eat into the reserve of the disk", () => {
     nothingIsLeft();
   });
 
-  test("is answered 503 where no more files fit", async () => {
+  test("is answered 503 if the file system has no free inodes", async () => {
     moreFiles = 20;
     await refusedForRoom(await client.send(jfk));
     nothingIsLeft();
   });
 
-  test("and that the whole disk can't hold is answered 413, however it comes, and the next passes", async () => {
+  test("is answered 413 if the whole disk could never hold it, with and without a Content-Length, and the next create passes", async () => {
     [diskBytes, freeBytes, reserveBytes] = [8 * megabyte, 8 * megabyte, 200_000];
     const form = new FormData();
     form.set("file", new Blob([Buffer.alloc(9 * megabyte)]), "talk.mp3");
@@ -135,7 +135,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     await server.dataDirectory.filesOf(id).removeAll();
   });
 
-  test("and whose sound the whole disk can't hold is answered 413, though the file fits", async () => {
+  test("is answered 413 if the whole disk could never hold its decoded audio, although the file fits", async () => {
     [diskBytes, freeBytes, reserveBytes] = [400_000, 400_000, 0];
     const response = await client.send(jfk);
     expect([(await errorOf(response, 413)).error, response.headers.get("retry-after")]).toEqual([
@@ -145,7 +145,7 @@ describe("a create that would eat into the reserve of the disk", () => {
     nothingIsLeft();
   });
 
-  test("spends no allowance, and holds no place", async () => {
+  test("uses up no quota, and takes no place", async () => {
     const remaining = () =>
       server.usage.creates(client.accountId, { limit: 9, windowMilliseconds: 3_600_000 }, Date.now()).remaining;
     const before = remaining();
@@ -171,7 +171,7 @@ describe.each([
   const queued = server.enterQueued(client.accountId);
   afterAll(() => server[Symbol.dispose]());
 
-  test("what is there can be read, what can't be written is answered 503, and all goes on afterwards", async () => {
+  test("reads succeed, writes are answered 503, and everything works again afterwards", async () => {
     server.store.$client.run(breaks);
     const paths = [
       "/transcriptions",
@@ -206,7 +206,7 @@ describe.each([
   });
 });
 
-test.skipIf(!canMount)("an export that has to be put on a full disk is answered 503, others as ever", async () => {
+test.skipIf(!canMount)("an export that needs space on a full disk is answered 503, and others succeed", async () => {
   using server = new ApiServer();
   const client = server.client("acme");
   const id = server.enterCompleted(client.accountId, 2000);

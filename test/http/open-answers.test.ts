@@ -44,7 +44,7 @@ function retryAfter(act: () => unknown): number {
 }
 
 describe("large answers", () => {
-  test("of one owner are bounded, and leave another's alone", () => {
+  test("of one owner are bounded, and do not count for another owner", () => {
     using all = opened();
     all.open();
     all.open();
@@ -65,7 +65,7 @@ describe("large answers", () => {
     },
   );
 
-  test("are cut when they take longer than a minute and 16 KiB a second, and a retry passes when it was told to", () => {
+  test("are cut when they take longer than a minute and 16 KiB a second, and a retry succeeds after Retry-After", () => {
     using all = opened();
     const ended: string[] = [];
     const small = all.open("acme", { onEnd: () => ended.push("small") });
@@ -88,7 +88,7 @@ describe("large answers", () => {
   test.each([
     ["sent are cut", true, 1],
     ["prepared end, without a cut,", false, 0],
-  ])("that are being %s when they are no longer wanted", (_, isSent, cuts) => {
+  ])("end while they are being %s when they are no longer needed", (_, isSent, cuts) => {
     using all = opened();
     let isWanted = true;
     let ends = 0;
@@ -103,7 +103,7 @@ describe("large answers", () => {
     expect([ends, connection.cuts]).toEqual([1, cuts]);
   });
 
-  test("that are prepared for a client that is gone end at once", () => {
+  test("in preparation end at once when the client has disconnected", () => {
     using all = opened();
     let ends = 0;
     const { connection } = all.open("acme", { onEnd: () => ends++ });

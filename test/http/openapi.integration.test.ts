@@ -89,7 +89,7 @@ const contract: Record<string, { success: string[]; errors: Record<string, strin
 };
 
 describe("the document", () => {
-  test("is OpenAPI 3, of this program's version, and right wherever it is served", () => {
+  test("is OpenAPI 3 with this program's version and relative URLs", () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get("content-type")).toStartWith("application/json");
     expect(document.openapi).toMatch(/^3\./);
@@ -97,11 +97,11 @@ describe("the document", () => {
     expect(document.servers).toEqual([{ url: "/api/public/v1" }]);
   });
 
-  test("is made of the limits that this server has", () => {
+  test("shows the limits of this server", () => {
     expect(document.info.description).toContain("7,777 a minute");
   });
 
-  test("holds no reference that leads nowhere, and nothing twice under one operationId", () => {
+  test("has no dangling reference and no repeated operationId", () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(references.length).toBeGreaterThan(50);
     for (const $ref of references) expect(resolve<object>({ $ref })).toBeObject();
@@ -110,14 +110,14 @@ describe("the document", () => {
     expect(ids).not.toContain(undefined);
   });
 
-  test("has the routes of the server and no other", () => {
+  test("describes exactly the routes of the server", () => {
     const inDocument = operations.map(({ name }) => name).filter((name) => name in contract);
     expect(inDocument.sort()).toEqual(Object.keys(contract).sort());
     const outside = operations.map(({ name }) => name).filter((name) => !(name in contract));
     expect(outside.sort()).toEqual(["GET /docs", "GET /healthz", "GET /metrics", "GET /openapi.json", "GET /readyz"]);
   });
 
-  test("knows every error code, and each with an example of its own", () => {
+  test("describes every error code with its own example", () => {
     const examples = Object.values(components.responses ?? {}).flatMap((response) =>
       Object.keys(resolve(response).content?.["application/json"]?.examples ?? {}),
     );
@@ -154,7 +154,7 @@ describe("the document", () => {
     });
   }
 
-  test("every format of an export has its media type", () => {
+  test("has the media type of every export format", () => {
     expect(Object.keys(responseOf("GET /transcriptions/{id}/export", "200").content ?? {}).sort()).toEqual([
       "application/pdf",
       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
@@ -164,7 +164,7 @@ describe("the document", () => {
     ]);
   });
 
-  test("the API needs a bearer key, and what lies outside it none", () => {
+  test("requires a bearer key for the API, and none outside it", () => {
     expect(components.securitySchemes?.key).toMatchObject({ type: "http", scheme: "bearer" });
     expect(document.security).toEqual([{ key: [] }]);
     for (const { name, operation } of operations) {
@@ -172,7 +172,7 @@ describe("the document", () => {
     }
   });
 
-  test("names no path of this machine and no key", () => {
+  test("contains no path of this machine and no key", () => {
     expect(text).not.toContain(process.cwd());
     expect(text).not.toMatch(/trs_[0-9A-Za-z]{10}/);
   });
@@ -203,7 +203,7 @@ describe("a method that a path does not take", () => {
 describe("the page", () => {
   const linkSchema = Type.Array(Type.String({ pattern: "^(docs/|openapi\\.json)" }), { minItems: 4 });
 
-  test("loads nothing but this server's own files, and has no script in it", async () => {
+  test("loads only files of this server, and has no inline script", async () => {
     const response = await get("/docs");
     const html = await response.text();
     const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
@@ -245,7 +245,7 @@ describe("the page", () => {
     });
   }
 
-  test("nothing else lies below it", async () => {
+  test("has no other files below it", async () => {
     for (const path of [
       "/docs/",
       "/docs/index.html",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiServer } from "./support.ts";
 
-test("limits that are changed while the server runs count with the next request, in the headers and the API's description", async () => {
+test("changed limits take effect with the next request, in the headers and the API's description", async () => {
   using server = new ApiServer({ limits: { requests_per_minute: 50, creates_per_hour: 7_001 } });
   const client = server.client("acme");
   const quota = async () => (await client.fetch("/transcriptions")).headers.get("RateLimit-Policy");

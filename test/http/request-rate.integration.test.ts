@@ -5,7 +5,7 @@ import { ApiServer, type KeyClient } from "./support.ts";
 
 const start = Date.parse("2026-11-21T08:00:00Z");
 
-describe("requests of a key", () => {
+describe("the requests of a key", () => {
   let server: ApiServer;
   let client: KeyClient;
   beforeEach(() => {
@@ -21,7 +21,7 @@ describe("requests of a key", () => {
   const setOwnLimit = (requests_per_minute: number) =>
     changeAccount(server.store, server.account("first"), server.operator(), { limits: { requests_per_minute } });
 
-  test("120 within a minute pass, the 121st is 429, whatever it asks for", async () => {
+  test("pass up to 120 within a minute; the 121st is answered 429, whatever it requests", async () => {
     await spend(120);
     for (const [path, method] of [
       ["/languages", "GET"],
@@ -35,7 +35,7 @@ describe("requests of a key", () => {
     }
   });
 
-  test("every request counts, answered well or not; a pre-flight does not", async () => {
+  test("all count, successful or not, except preflight requests", async () => {
     const narrow = server.client("first", { scopes: ["transcriptions:write"] });
     const asked: [string, RequestInit, number][] = [
       ["/languages", {}, 200],
@@ -52,7 +52,7 @@ describe("requests of a key", () => {
     expect(await refusalOf(await narrow.fetch("/languages"))).toBe("429 rate_limited");
   });
 
-  test("Retry-After is true: a second earlier is too early, then it passes", async () => {
+  test("have an exact Retry-After", async () => {
     await spend(60);
     server.advance(45_250);
     await spend(60);
@@ -66,13 +66,13 @@ describe("requests of a key", () => {
     expect((await client.fetch("/languages")).headers.get("retry-after")).toBe("45");
   });
 
-  test("another key of the account has its own minute", async () => {
+  test("do not count for another key of the account", async () => {
     await spend(120);
     expect((await client.fetch("/languages")).status).toBe(429);
     expect((await server.client("first").fetch("/languages")).status).toBe(200);
   });
 
-  test("an account's own limit counts with the next request, in both directions", async () => {
+  test("follow a changed limit of their account from the next request on", async () => {
     await spend(5);
     setOwnLimit(5);
     expect((await client.fetch("/languages")).status).toBe(429);
@@ -88,7 +88,7 @@ describe("requests of a key", () => {
     expect((await client.fetch("/languages")).status).toBe(429);
   });
 
-  test("RateLimit-Policy and RateLimit tell quota, window and what is left, on every answer to a key", async () => {
+  test("report quota, window and remaining requests in RateLimit-Policy and RateLimit of every answer", async () => {
     const answers: [string, RequestInit, string][] = [
       ["/languages", {}, '"requests";r=119;t=60'],
       ["/nothing", {}, '"requests";r=118;t=60'],
@@ -108,7 +108,7 @@ describe("requests of a key", () => {
     expect(refused.headers.get("retry-after")).toBe("48");
   });
 
-  test("who shows no key learns no limits", async () => {
+  test("report no limits without a key", async () => {
     const { headers } = await fetch(`${server.baseUrl}/languages`);
     expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).toEqual([null, null]);
   });

@@ -37,12 +37,12 @@ describe("methods", () => {
     });
   }
 
-  test("OPTIONS of a path that is not there is 405 or 404, never 2xx or 401", async () => {
+  test("OPTIONS of an unknown path is answered 405 or 404, never 2xx or 401", async () => {
     const response = await fetch(`${server.baseUrl}/no-such-path`, { method: "OPTIONS" });
     expect([404, 405]).toContain(response.status);
   });
 
-  test("HEAD answers as GET does, without a body", async () => {
+  test("HEAD is answered like GET, without a body", async () => {
     for (const path of ["/languages", `/transcriptions/${completed}`, `/transcriptions/${completed}/segments`, "/x"]) {
       const get = await client.fetch(path);
       const head = await client.fetch(path, { method: "HEAD" });
@@ -72,7 +72,7 @@ describe("paths", () => {
     });
   }
 
-  test("outside the base path, too, an unknown path has the envelope", async () => {
+  test("an unknown path outside the base path has the error envelope, too", async () => {
     expect((await errorOf(await fetch(`${server.origin}/`), 404)).error).toBe("not_found");
     expect((await errorOf(await fetch(`${server.origin}/healthz/`), 404)).error).toBe("not_found");
     expect((await errorOf(await fetch(`${server.origin}/healthz`, { method: "POST" }), 405)).error).toBe(
@@ -82,12 +82,12 @@ describe("paths", () => {
 });
 
 describe("health", () => {
-  test("alive and ready are answered without a key", async () => {
+  test("/healthz and /readyz need no key", async () => {
     expect((await fetch(`${server.origin}/healthz`)).status).toBe(200);
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
   });
 
-  test("a server that is not ready says why, and when to ask again, and is alive all the same", async () => {
+  test("a server that is not ready reports why and when to retry, and is alive all the same", async () => {
     server.trouble = "the models are being loaded";
     const response = await fetch(`${server.origin}/readyz`);
     expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(0);
@@ -98,7 +98,7 @@ describe("health", () => {
   });
 });
 
-describe("headers of every answer", () => {
+describe("the headers of every answer", () => {
   const answers: [string, string, RequestInit][] = [
     ["a good one", "/languages", {}],
     ["404", "/nothing", {}],
@@ -119,7 +119,7 @@ describe("headers of every answer", () => {
     });
   }
 
-  test("a client's X-Request-Id is given back where it can be one; else it gets another", async () => {
+  test("repeat a client's X-Request-Id if it is valid, otherwise contain a new one", async () => {
     const idFor = async (sent: string) => {
       const response = await client.fetch("/languages", { headers: { "x-request-id": sent } });
       return response.headers.get("x-request-id");
@@ -131,7 +131,7 @@ describe("headers of every answer", () => {
     }
   });
 
-  test("two requests never get the same id", async () => {
+  test("never contain the same generated id twice", async () => {
     const ids = await Promise.all(Array.from({ length: 20 }, () => client.fetch("/languages")));
     expect(new Set(ids.map(({ headers }) => headers.get("x-request-id"))).size).toBe(20);
   });

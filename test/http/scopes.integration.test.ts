@@ -31,13 +31,13 @@ describe("scopes", () => {
     });
   }
 
-  test("GET /languages takes none", async () => {
+  test("GET /languages needs no scope", async () => {
     for (const scope of scopes) {
       expect((await server.client("first", { scopes: [scope] }).fetch("/languages")).status).toBe(200);
     }
   });
 
-  test("a key has all of them where nothing was said", async () => {
+  test("a key has all scopes by default", async () => {
     const client = server.client("first");
     for (const [method, path, , status] of endpoints) {
       expect((await client.fetch(path, { method })).status).toBe(status);

@@ -12,7 +12,7 @@ const page = async (query: string) =>
   bodyOf(await client.fetch(`/transcriptions/${completed}/segments${query}`), 200, segmentPageContract);
 
 describe("pages of segments", () => {
-  test("the first page has 100 where nothing is said", async () => {
+  test("have 100 segments by default", async () => {
     const { data, has_more, next_cursor } = await page("");
     expect(data.map((segment) => segment.index)).toEqual(Array.from({ length: 100 }, (_, index) => index));
     expect(has_more).toBe(true);
@@ -28,7 +28,7 @@ describe("pages of segments", () => {
     });
   }
 
-  test("the last page says so with an empty cursor", async () => {
+  test("end with an empty cursor", async () => {
     expect(await page("?limit=250")).toMatchObject({ has_more: false, next_cursor: "" });
     const { next_cursor } = await page("?limit=249");
     expect(await page(`?limit=249&cursor=${next_cursor}`)).toMatchObject({ has_more: false, next_cursor: "" });
@@ -61,7 +61,7 @@ describe("pages of segments", () => {
     });
   }
 
-  test("two faults are told at once, each under its name", async () => {
+  test("report two faults at once, each under its name", async () => {
     const response = await client.fetch(`/transcriptions/${completed}/segments?limit=0&cursor=a&cursor=b`);
     expect(Object.keys((await errorOf(response, 422)).errors ?? {}).sort()).toEqual(["cursor", "limit"]);
   });
@@ -71,14 +71,14 @@ describe("pages of segments", () => {
   });
 });
 
-describe("a transcript that is not there yet", () => {
-  test("queued or processing: 409 transcription_is_not_ready", async () => {
+describe("the transcript of a recording that has not completed", () => {
+  test("is answered 409 transcription_is_not_ready while the recording is queued or processing", async () => {
     const processing = server.enterProcessing(client.accountId);
     const response = await client.fetch(`/transcriptions/${processing}/segments`);
     expect((await errorOf(response, 409)).error).toBe("transcription_is_not_ready");
   });
 
-  test("nor is one there of which some segments are stored", async () => {
+  test("is answered 409 although some segments are stored", async () => {
     const processing = server.enterProcessing(client.accountId);
     const text = "said before it was completed";
     server.recordings.rows.addSegments(processing, [
@@ -92,7 +92,7 @@ describe("a transcript that is not there yet", () => {
     expect(await (await client.fetch(`/transcriptions/${processing}`)).text()).not.toContain(text);
   });
 
-  test("failed: 409 transcription_is_not_ready, and the record says why", async () => {
+  test("is answered 409 transcription_is_not_ready if the recording failed, and the record contains the reason", async () => {
     const failed = server.enterProcessing(client.accountId);
     server.recordings.fail(failed, { reason: "internal", cause: "disk_full" });
     const response = await client.fetch(`/transcriptions/${failed}/segments`);

@@ -53,7 +53,7 @@ describe("an account that may not use the API", () => {
     });
   }
 
-  test("a subscription holds up to its end, and not a millisecond longer", async () => {
+  test("is refused from the end of its subscription on, to the millisecond", async () => {
     change({ subscribedUntil: start + 1000 });
     server.now = () => start + 999;
     expect((await client.fetch("/languages")).status).toBe(200);
@@ -63,14 +63,14 @@ describe("an account that may not use the API", () => {
     server.now = () => start;
   });
 
-  test("the documentation that it is sent to is there, without a key", async () => {
+  test("can read the documentation in its refusal without a key", async () => {
     change({ standing: "guest" });
     const { docs } = await errorOf(await client.fetch("/languages"), 403);
     change({});
     expect((await fetch(docs ?? "")).status).toBe(200);
   });
 
-  test("another account goes on meanwhile", async () => {
+  test("does not affect another account", async () => {
     change({ standing: "restricted" });
     expect((await server.client("second").fetch("/languages")).status).toBe(200);
     change({});

@@ -48,7 +48,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     return String(piece);
   };
 
-  test("it answers as without, links included", async () => {
+  test("the answers are those of plain HTTP, with https links", async () => {
     const { key, accountId } = plain.client("guest");
     changeAccount(plain.store, requireAccount(plain.store, accountId), plain.operator(), { standing: "guest" });
     const url = `https://localhost:${server.port}/api/public/v1/languages`;
@@ -73,20 +73,20 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     },
   );
 
-  test("HTTP/1.0 without a host is answered", async () => {
+  test("a request with HTTP/1.0 without a Host is answered", async () => {
     const socket = await open();
     expect(await ask(socket, "GET /healthz HTTP/1.0\r\n\r\n")).toMatch(/^HTTP\/1\.[01] 200 /);
     socket.destroy();
   });
 
-  test("1.2 is spoken and 1.1 is not", async () => {
+  test("TLS 1.2 is accepted and TLS 1.1 is refused", async () => {
     const socket = await open({ maxVersion: "TLSv1.2" });
     expect(socket.getProtocol()).toBe("TLSv1.2");
     socket.destroy();
     expect(open({ minVersion: "TLSv1", maxVersion: "TLSv1.1" })).rejects.toThrow();
   });
 
-  test("plain HTTP gets nothing, and 200 connections that say nothing keep nobody out", async () => {
+  test("plain HTTP gets no answer, and 200 silent connections block no client", async () => {
     const idle = Array.from({ length: 200 }, () => connectTcp(server.port, host));
     await Promise.all(idle.map((socket) => once(socket, "connect")));
     const talking = connectTcp(server.port, host);
@@ -103,7 +103,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     for (const each of [...idle, socket]) each.destroy();
   });
 
-  test("another certificate is shown to new connections, while a request under way ends on its own", async () => {
+  test("a new certificate is used for new connections, while a request in progress completes", async () => {
     const client = plain.client("first");
     const uploading = await open();
     const body = `--x\r\nContent-Disposition: form-data; name="language"\r\n\r\nzz\r\n--x--\r\n`;
@@ -133,7 +133,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     uploading.destroy();
   });
 
-  test("stopping waits for requests under way on all certificates", async () => {
+  test("a stop waits for the requests in progress of all certificates", async () => {
     server.useCredentials(credentialsOf(first));
     server.useCredentials(credentialsOf(second));
     await server.stop();

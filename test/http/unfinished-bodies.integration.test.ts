@@ -47,7 +47,7 @@ describe("a request whose body never ends", () => {
     ["DELETE", `${data}/keys/${client.keyId}x`, 404],
     ["PUT", `${data}/nothing`, 404],
   ];
-  test.each(requests)("is answered at once where nothing reads it: %s %s", async (method, path, status) => {
+  test.each(requests)("is answered at once if no handler reads the body: %s %s", async (method, path, status) => {
     for (const framing of framings) {
       for (const type of types) {
         const answer = await api.raw(
@@ -70,7 +70,7 @@ describe("a request whose body never ends", () => {
   });
 });
 
-describe("a client that is gone before its body has ended", () => {
+describe("a client that disconnects during its body", () => {
   const requests: [string, string][] = [
     ["POST", "/console/data/session"],
     ["PUT", `/console/data/recordings/${completed}/speakers`],

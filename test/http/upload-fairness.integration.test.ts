@@ -62,7 +62,7 @@ async function openUpload(server: ApiServer, client: KeyClient, { key, bytes }: 
 const readyz = async (server: ApiServer) => (await fetch(`${server.origin}/readyz`)).status;
 
 describe.if(ready)("uploads of one account", () => {
-  test("that are announced large under a known Idempotency-Key take five places, and nothing from another account", async () => {
+  test("with a large Content-Length under a known Idempotency-Key take five places, and nothing from another account", async () => {
     using server = serverWith(6000 * megabyte);
     const attacker = server.client("attacker");
     expect((await post(attacker, {}, "known")).status).toBe(422);
@@ -79,7 +79,7 @@ describe.if(ready)("uploads of one account", () => {
     expect(await readyz(server)).toBe(200);
   });
 
-  test("end with 503 past a fifth of the free disk space, while another account's create and readyz are answered", async () => {
+  test("end with 503 beyond a fifth of the free disk space, while another account's create and /readyz are answered", async () => {
     using server = serverWith(50 * megabyte);
     const greedy = server.client("greedy");
     const file = new Uint8Array(12 * megabyte);
@@ -97,7 +97,7 @@ describe.if(ready)("uploads of one account", () => {
     expect((await greedy.send(jfk)).status).toBe(201);
   });
 
-  test("that are announced larger than what fits now end with 503 before a byte is read, and never fit with 413", async () => {
+  test("end with 503 before a byte is read if their Content-Length does not fit now, and with 413 if it never fits", async () => {
     using server = serverWith(50 * megabyte);
     const client = server.client("greedy");
     using now = await openUpload(server, client, { key: "a", bytes: 11 * megabyte });
@@ -110,7 +110,7 @@ describe.if(ready)("uploads of one account", () => {
 });
 
 describe.if(ready)("a replay", () => {
-  test("is answered while the account's recordings are queued, its creates spent and its places taken by recordings", async () => {
+  test("is answered while the account's quota of creates and its places are used up by recordings", async () => {
     using server = new ApiServer({ recordingsPerAccount: 2, limits: { creates_per_hour: 2 } });
     const client = server.client("first");
     for (const key of ["a", "b"]) expect((await post(client, { url: someUrl }, key)).status).toBe(201);
@@ -139,7 +139,7 @@ describe.if(ready)("a replay", () => {
     expect((await post(client, { url: someUrl }, "link")).headers.get("idempotency-replayed")).toBe("true");
   });
 
-  test("leaves a create no place that it has itself", async () => {
+  test("takes a place that a create then does not get", async () => {
     using server = new ApiServer({ recordingsPerAccount: 2 });
     const client = server.client("first");
     const file = await Bun.file(jfk).bytes();
@@ -156,7 +156,7 @@ describe.if(ready)("a replay", () => {
 });
 
 describe("an upload that is too slow", () => {
-  test.each(["a create", "a replay"])("is answered 400 and its connection is closed, %s", async (what) => {
+  test.each(["a create", "a replay"])("is answered 400 and its connection is closed, for %s", async (what) => {
     const pace = { ...uploadPace };
     using server = new ApiServer({ pace, recordingsPerAccount: 1 });
     const client = server.client("first");
@@ -185,7 +185,7 @@ describe("an upload that is too slow", () => {
 });
 
 /** The server waits for no body where it reads none. */
-describe("a body that never comes is not waited for", () => {
+describe("a body that never arrives is not awaited", () => {
   test.each([
     ["POST", "/api/public/v1/transcriptions", "", "401"],
     ["POST", "/api/public/v1/transcriptions", "Bearer none", "401"],

@@ -53,7 +53,7 @@ describe("workspaces", () => {
     });
   }
 
-  test("a pinned key lists its workspace's recordings, another one the whole account's, and nobody another account's", async () => {
+  test("a pinned key lists its workspace's recordings, an unpinned key the account's, and neither another account's", async () => {
     const listed = async (key: keyof typeof keys) => {
       const page = await bodyOf(await keys[key].fetch("/transcriptions"), 200, listContract);
       return page.data.map(({ id, workspace }) => [id, workspace]);
@@ -71,7 +71,7 @@ describe("workspaces", () => {
     ]);
   });
 
-  test.if(available("where a created recording goes", ffmpegPath, jfk))(
+  test.if(available("the workspace of a created recording", ffmpegPath, jfk))(
     "a recording goes into the key's workspace, or into none",
     async () => {
       const inSales = await keys.sales.create(jfk);

@@ -37,7 +37,7 @@ describe("a well-formed upload", () => {
     expect(await server.filesLeft()).toEqual([]);
   });
 
-  test("of the runtime's own FormData arrives", async () => {
+  test("made by the runtime's FormData arrives", async () => {
     await using server = await startReceiving();
     const data = new FormData();
     data.set("language", "fr");
@@ -47,7 +47,7 @@ describe("a well-formed upload", () => {
     expect(bytes?.equals(SOUND)).toBe(true);
   });
 
-  test("arrives however the network cuts it up", async () => {
+  test("arrives however the network fragments it", async () => {
     await using server = await startReceiving();
     const tricky = Buffer.concat([
       SOUND.subarray(0, 300),
@@ -68,7 +68,7 @@ describe("a well-formed upload", () => {
     }
   });
 
-  test("without a file, or with an empty one, is told as it is", async () => {
+  test("without a file or with an empty file is reported as such", async () => {
     await using server = await startReceiving();
     const withUrl = await post(server, form(URL_PART));
     expect(withUrl.result).toMatchObject({ ok: true, fields: { url: "https://example.org/a.mp3" }, file: null });
@@ -80,14 +80,14 @@ describe("a well-formed upload", () => {
     expect(await server.filesLeft()).toEqual([]);
   });
 
-  test("may have a file part that is typed as text or has no file name", async () => {
+  test("may have a file part with a text type or without a file name", async () => {
     await using server = await startReceiving();
     const { result, bytes } = await post(server, form(part('name="file"', SOUND)));
     expect(result).toMatchObject({ ok: true, file: { name: "recording" } });
     expect(bytes?.equals(SOUND)).toBe(true);
   });
 
-  test("may hold other parts, which are ignored, and text around the form", async () => {
+  test("may contain unknown parts, which are ignored, and text around the form", async () => {
     await using server = await startReceiving();
     const other = part('name="other"; filename="big.bin"', Buffer.alloc(200_000));
     const nameless = part('filename="x"', "no name");
@@ -102,7 +102,7 @@ describe("a well-formed upload", () => {
     expect(await server.filesLeft()).toEqual([]);
   });
 
-  test("has its text parts cut at 8 KiB", async () => {
+  test("has its text parts truncated at 8 KiB", async () => {
     await using server = await startReceiving();
     const { result } = await post(server, form(part('name="url"', "x".repeat(100_000)), FILE));
     expect(result.ok && result.fields.url?.length).toBe(8192);
@@ -110,7 +110,7 @@ describe("a well-formed upload", () => {
   });
 });
 
-describe("an upload that is refused says why, and leaves nothing on disk", () => {
+describe("a refused upload reports the reason and leaves nothing on disk:", () => {
   const md5 = "md5=:1B2M2Y8AsgTpgAmY7PhCfg==:";
   const sha256 = (body: Uint8Array) => createHash("sha256").update(body).digest("base64");
   const sha512 = (body: Uint8Array) => createHash("sha512").update(body).digest("base64");
@@ -274,7 +274,7 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
     });
   }
 
-  test("a form whose file begins after its fault and goes on in a later piece", async () => {
+  test("a form whose file begins after its fault and continues in a later chunk", async () => {
     await using server = await startReceiving();
     const body = form(LANGUAGE, LANGUAGE, FILE);
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: ${body.length}\r\n\r\n`;
@@ -286,7 +286,7 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
     expect(await server.filesLeft()).toEqual([]);
   });
 
-  test("a Content-Length over the limit, before a byte of the body was sent", async () => {
+  test("a Content-Length over the limit, before a byte of the body is sent", async () => {
     await using server = await startReceiving();
     const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\nContent-Length: 2000001\r\n\r\n`;
     const sending = sendRaw(server, Buffer.from(head), "end");
@@ -294,7 +294,7 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
     await sending;
   });
 
-  test("a disk without room", async () => {
+  test("a full disk", async () => {
     await using server = await startReceiving();
     // No device in reach fills up on demand; a write past the process's limit on files is the nearest, in a child.
     const child = Bun.spawn(
@@ -326,7 +326,7 @@ describe("an upload that is refused says why, and leaves nothing on disk", () =>
   });
 });
 
-describe("a client that goes away in the middle leaves nothing behind", () => {
+describe("a client that disconnects in the middle leaves nothing behind", () => {
   const begun = form(FILE).subarray(0, 40_000);
   const chunk = Buffer.concat([Buffer.from(`${begun.length.toString(16)}\r\n`), begun, Buffer.from("\r\n")]);
   const known = `Content-Length: ${form(FILE).length}`;
@@ -398,7 +398,7 @@ describe("a sender that is too slow", () => {
   }
 });
 
-describe("whatever bytes come, the reception ends and keeps at most one whole file", () => {
+describe("whatever bytes arrive, the reception ends and stores at most one complete file", () => {
   test("five hundred damaged forms", async () => {
     await using server = await startReceiving();
     const whole = form(

@@ -41,7 +41,7 @@ function disk({ freeBytes = 1000 * MB } = {}) {
 }
 
 describe("the disk space of unfinished uploads", () => {
-  test("is taken by bytes that arrive: an upload that is announced or has only begun takes none", () => {
+  test("is taken by received bytes, not by a Content-Length or the beginning of an upload", () => {
     const { room, space, upload } = disk();
     for (let count = 0; count < 200; count++) {
       expect(space.refusal("greedy", 150 * MB)).toBeNull();
@@ -50,7 +50,7 @@ describe("the disk space of unfinished uploads", () => {
     expect(room.shortage(880 * MB, "intake")).toBeNull();
   });
 
-  test("of one account is at most a fifth of what is free above the reserve, in one upload or in several", () => {
+  test("of one account is at most a fifth of the free space above the reserve, in one upload or in several", () => {
     for (const uploads of [1, 5]) {
       const { upload } = disk();
       const all = Array.from({ length: uploads }, () => upload("greedy"));
@@ -61,7 +61,7 @@ describe("the disk space of unfinished uploads", () => {
     }
   });
 
-  test("is free again for the account when one of its uploads has ended, and never was another account's", () => {
+  test("is free again for the account when one of its uploads has ended, and never reduces another account's share", () => {
     const { space, upload } = disk();
     const [first, second] = [upload("greedy"), upload("greedy")];
     expect(first.send(100 * MB)).toBeNull();
@@ -73,7 +73,7 @@ describe("the disk space of unfinished uploads", () => {
     expect(second.send(50 * MB)).toBeNull();
   });
 
-  test.each([2, 10, 20])("is never all of it, though %i accounts take what they can", (accounts) => {
+  test.each([2, 10, 20])("never uses up the whole disk, although %i accounts take all they can", (accounts) => {
     const { room, upload } = disk();
     for (let index = 0; index < accounts; index++) {
       expect(upload(`account-${index}`).send(1000 * MB)).toBe("account_share_full");
@@ -85,13 +85,13 @@ describe("the disk space of unfinished uploads", () => {
     expect(room.freeBytes("intake") / (900 * MB * 0.8 ** accounts)).toBeWithin(0.9, 1.1);
   });
 
-  test("ends at the reserve, whoever has taken the rest", () => {
+  test("ends at the reserve, whichever accounts have taken the rest", () => {
     const { space, upload } = disk({ freeBytes: 100 * MB + 10 });
     expect(upload("first").send(64 * KB)).toBe("disk_full");
     expect(space.refusal("first", 11)).toBe("disk_full");
   });
 
-  test("bounds the largest upload that is ever taken by a fifth of the whole disk without its reserve", () => {
+  test("limits the largest possible upload to a fifth of the whole disk without its reserve", () => {
     expect(disk({ freeBytes: 5 * MB }).space.capacityBytes).toBe(Math.floor((1000 * MB - (1000 * MB) / 16) / 5));
   });
 });
