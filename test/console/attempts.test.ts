@@ -7,12 +7,12 @@ const minute = 60_000;
 const stranger = (address: string): Attempter => ({ client: clientAt(address), device: null });
 const known = (device: string, address = "198.51.100.1"): Attempter => ({ ...stranger(address), device });
 
-/** Attempts at a wrong password, on a clock that stands still until it is set. */
+/** Attempts with a wrong password, on a clock that a test sets. */
 class Attacked {
   now = 1_000_000;
   readonly attempts = new Attempts(() => this.now);
 
-  /** @returns whether the password was looked at */
+  /** @returns whether the password was checked */
   async isChecked(who: Attempter): Promise<boolean> {
     try {
       await this.attempts.check(who, async () => false);
@@ -23,7 +23,7 @@ class Attacked {
     }
   }
 
-  /** Attempts from networks of their own. @returns how many were looked at */
+  /** Attempts from different networks. @returns the number of checked passwords */
   async fromNetworks(count: number): Promise<number> {
     let checked = 0;
     for (let network = 0; network < count; network++) {

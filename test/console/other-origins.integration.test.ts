@@ -3,7 +3,7 @@ import { createKey } from "../../src/accounts/index.ts";
 import { consolePath } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
 
-/** What a page elsewhere may have a browser send that is signed in here, should the cookie come along against its SameSite. */
+/** Headers that another origin's page can make a signed-in browser send, if the cookie came along despite SameSite. */
 const foreign: [string, Record<string, string>][] = [
   ["another site", { "Sec-Fetch-Site": "cross-site", Origin: "https://evil.example" }],
   ["another site, by a form without a script", { "Sec-Fetch-Site": "cross-site", Origin: "null" }],
@@ -14,7 +14,7 @@ const foreign: [string, Record<string, string>][] = [
   ["another scheme, over plain HTTP", { "Sec-Fetch-Site": "", Origin: "https://127.0.0.1" }],
 ];
 
-/** What it lacks that comes from this very page. */
+/** Headers of requests that lack a mark of the console's own page. */
 const incomplete: [string, Record<string, string>][] = [
   ["without the console's header", { "X-Transcribe-Console": "" }],
   ["with another value of it", { "X-Transcribe-Console": "0" }],
@@ -22,7 +22,7 @@ const incomplete: [string, Record<string, string>][] = [
   ["that doesn't say where from", { "Sec-Fetch-Site": "", Origin: "" }],
 ];
 
-/** Every route of the console that changes something, on an instance each. */
+/** Every route of the console that changes something. */
 const acts = (server: ConsoleServer) => {
   const { api } = server;
   const account = api.account("first");
@@ -40,7 +40,7 @@ const acts = (server: ConsoleServer) => {
   ] as const;
 };
 
-/** What of the server would show that something was done. */
+/** Returns the state of the server that a successful request would change. */
 function stateOf({ api }: ConsoleServer): unknown {
   const all = (table: string) => api.store.$client.query(`SELECT * FROM ${table}`).all();
   return ["recordings", "api_keys", "speaker_names", "console_sessions", "audit_log"].map(all);

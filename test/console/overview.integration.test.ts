@@ -79,7 +79,7 @@ describe("the overview", () => {
   });
 });
 
-/** Reads an answer of server-sent events, one after the other. */
+/** Reads server-sent events one by one. */
 async function* eventsOf(answer: Response): AsyncGenerator<Overview> {
   let text = "";
   const decoder = new TextDecoder();

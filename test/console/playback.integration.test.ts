@@ -8,7 +8,7 @@ import { type Browser, ConsoleServer } from "./support.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of playback in the console", ffmpegPath, jfk);
 
-/** Enters a recording of eleven seconds that is kept, and waits until it can be listened to. @returns its id */
+/** Enters a recording of eleven seconds and waits for its playback copy. @returns its id */
 async function prepared(server: ConsoleServer, operator: Browser): Promise<string> {
   const { api } = server;
   const id = api.enterProcessing(api.account("first").id);

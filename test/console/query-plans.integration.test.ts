@@ -6,10 +6,10 @@ import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
 import { ConsoleServer } from "./support.ts";
 
-/** Tables that have a row, or many, for every recording there ever was. */
+/** Tables with one or more rows for every recording. */
 const growing = ["recordings", "segments", "creates", "audio_usage", "searchable_recordings", "speaker_names"];
 
-/** Asks for everything that the console has. */
+/** Requests every route of the console. */
 async function useAll(server: ConsoleServer): Promise<void> {
   const { api } = server;
   const { store } = api;
@@ -81,7 +81,7 @@ describe("however many recordings there are", () => {
         return plan.map(({ detail }) => detail).join("; ");
       });
     expect(plans.length).toBeGreaterThan(3);
-    // FTS5 tells how it goes about it behind the colon: M by a match, = and >< by rows.
+    // FTS5 names its method behind the colon: M for a match, = and >< for rows.
     for (const plan of plans) expect(plan).toMatch(/^SCAN searchable_texts VIRTUAL TABLE INDEX \d+:\S/);
   });
 

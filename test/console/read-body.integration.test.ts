@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { ConsoleError } from "../../src/console/errors.ts";
 import { readBody } from "../../src/console/read-body.ts";
 
-/** Answers with what `readBody` made of a request, as the console's routes do. */
+/** Answers with the result of `readBody`, as the console's routes do. */
 async function answer(request: Request, mostMilliseconds: number): Promise<Response> {
   try {
     return Response.json(await readBody(request, Type.Object({}), mostMilliseconds));
@@ -27,7 +27,7 @@ test.each(["Content-Length: 100000", "Transfer-Encoding: chunked"])(
         text += bytes;
         clearInterval(drips);
       });
-      // A drip that meets the closed connection.
+      // The slow sender has met the closed connection.
       socket.on("error", () => {});
       socket.on("close", () => {
         clearInterval(drips);

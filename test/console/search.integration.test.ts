@@ -7,7 +7,7 @@ const search = async (browser: Browser, q: string, rest = "") => {
   return { ...page, recordings: page.recordings as FoundRecording[] };
 };
 
-/** A text with what is marked in brackets. */
+/** Returns a text with its marks in brackets. */
 function marked(text: string, marks: readonly (readonly number[])[]): string {
   return marks.toReversed().reduce((rest, [from = 0, to = 0]) => {
     return `${rest.slice(0, from)}[${rest.slice(from, to)}]${rest.slice(to)}`;

@@ -253,7 +253,7 @@ describe("the operator's password", () => {
     expect(again.status).toBe(200);
     expect(JSON.stringify(server.api.log)).not.toContain(cookie.split("=")[1] ?? "");
 
-    // It opens nothing by itself, has attempts of a device and not without end, and is forgotten with the password.
+    // The cookie opens no session, has a bounded number of attempts, and becomes invalid when the password changes.
     const browser = server.stranger();
     browser.cookie = cookie;
     expect(await browser.refusal(browser.data("/overview"), 401)).toBe("not_signed_in");

@@ -14,13 +14,13 @@ import { bodyOf } from "../support/client.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
-/** The real HTTP server with the console beside the API, and without an engine, see ApiServer. */
+/** The real HTTP server with the API and the console, without an engine; see ApiServer. */
 export class ConsoleServer implements Disposable {
   readonly api: ApiServer;
-  /** Ids in the order in which the queue would begin them. */
+  /** Ids in the order in which the queue would start them. */
   waiting: readonly string[] = [];
   readonly troubles = new Map<string, MachineTroubleKind>();
-  /** The one that is mounted; null before the first request of a test that has switched it off. */
+  /** The current console; null before the server has created it. */
   console: Console | null = null;
   readonly #events = new RecordingEvents(createLogger("silent"));
 
@@ -55,19 +55,19 @@ export class ConsoleServer implements Disposable {
     return this.api.origin;
   }
 
-  /** A browser that has not signed in. */
+  /** Returns a browser that has not signed in. */
   stranger(): Browser {
     return new Browser(this.origin);
   }
 
-  /** A browser that has entered by a link. */
+  /** Returns a browser that has signed in with a link. */
   async operator(): Promise<Browser> {
     const browser = this.stranger();
     await browser.enter({ token: createLink(this.api.store, this.api.operator()).token });
     return browser;
   }
 
-  /** Enters a recording that is completed with these texts, each of a second, and is in the search. @returns its id */
+  /** Enters a completed recording with segments of one second and waits until it is searchable. @returns its id */
   async enterSaid(account: string, texts: readonly string[], sourceName = "interview"): Promise<string> {
     const { api } = this;
     const id = api.enterProcessing(api.account(account).id, { sourceName });
@@ -77,7 +77,7 @@ export class ConsoleServer implements Disposable {
     return id;
   }
 
-  /** Waits until a recording that has ended is in the search. */
+  /** Waits until a recording that has ended is in the search index. */
   async searched(id: string): Promise<void> {
     this.#events.ended({
       ...{ id, accountId: null, workspaceId: null, outcome: "completed", failure: null },
@@ -93,7 +93,7 @@ export class ConsoleServer implements Disposable {
   }
 }
 
-/** A segment of one speaker, its words evenly in its second. */
+/** Returns a segment of one speaker whose words are evenly spread over its second. */
 export function said(text: string, index: number): Segment {
   const words = text.split(" ").map((word, place, all) => ({
     text: ` ${word}`,
@@ -104,7 +104,7 @@ export function said(text: string, index: number): Segment {
   return { index, startSeconds: index, endSeconds: index + 0.9, speaker: index % 2, text, words };
 }
 
-/** What of a browser the console's server sees: its cookie, and what it says of where a request comes from. */
+/** A browser as the console's server sees it: its cookie, and headers that tell the origin of a request. */
 export class Browser {
   readonly origin: string;
   cookie = "";
@@ -113,7 +113,7 @@ export class Browser {
     this.origin = origin;
   }
 
-  /** A request as the console's page sends it; `headers` come on top, an empty one takes one away. */
+  /** Sends a request as the console's page does. `headers` are added; an empty value removes a header. */
   fetch(path: string, init: RequestInit & { readonly headers?: Record<string, string> } = {}): Promise<Response> {
     const method = init.method ?? "GET";
     const headers = new Headers({
@@ -136,19 +136,19 @@ export class Browser {
     return this.data(path, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
   }
 
-  /** What is asked for, which must be there, by its schema. */
+  /** Returns the body of a successful answer, checked by its schema. */
   async read<T extends TSchema>(path: string, schema: T): Promise<Static<T>> {
     return bodyOf(await this.data(path), 200, schema);
   }
 
-  /** Signs in. @throws where it is refused */
+  /** Signs in. @throws if it is refused */
   async enter(body: { token: string } | { password: string }): Promise<void> {
     const answer = await this.send("POST", "/session", body);
     if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
     this.cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   }
 
-  /** The code of an answer that must be an error of that status. */
+  /** Returns the code of an answer that must be an error with this status. */
   async refusal(answer: Response | Promise<Response>, status: number): Promise<string> {
     return (await bodyOf(await answer, status, errorSchema)).error.code;
   }

@@ -158,7 +158,7 @@ describe("exports", () => {
     const api = await server.api.client("first").fetch(`/transcriptions/${id}/export?format=srt`);
     const disposition = answer.headers.get("content-disposition") ?? "";
     expect(disposition).toBe(api.headers.get("content-disposition") ?? "");
-    // The page takes the name from the record, and reads no header.
+    // The page takes the name from the recording's data, not from the header.
     const { exports } = await (await server.operator()).read(`/recordings/${id}`, recordingSchema);
     expect(exports.map(({ file_name }) => file_name)).toContain("a_b__ü.srt");
     expect(disposition).toEndWith(`filename*=UTF-8''${encodeURIComponent("a_b__ü.srt")}`);

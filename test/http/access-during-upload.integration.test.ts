@@ -17,7 +17,7 @@ const changed =
   (server) =>
     changeAccount(server.store, server.account("first"), server.operator(), values);
 
-/** What happens while an upload comes in, and what a request that begins afterwards is answered. */
+/** Events during an upload, and the answer to a request that begins afterwards. */
 const changes: [string, Change, string][] = [
   [
     "its key is revoked",

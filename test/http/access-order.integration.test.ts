@@ -5,7 +5,7 @@ import { ApiServer } from "./support.ts";
 
 const minute = 60_000;
 
-/** Requests with several faults: the check that comes first in section 4 of the contract decides. */
+/** Requests with several faults. The first failing check in section 4 of the contract decides. */
 describe("the order of checks", () => {
   const server = new ApiServer({ limits: { requests_per_minute: 50, failed_authentications_per_minute: 10 } });
   server.now = () => Date.parse("2026-11-21T08:00:00Z");

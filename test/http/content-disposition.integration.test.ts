@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** Both names of a header that has exactly the form of RFC 6266 and RFC 8187; anything else fails. */
+/** Parses both names of a header. Fails unless it has exactly the form of RFC 6266 and RFC 8187. */
 function namesIn(header: string): { readonly ascii: string; readonly full: string } {
   const value =
     /^attachment; filename="([\x20\x21\x23-\x5b\x5d-\x7e]+)"; filename\*=UTF-8''((?:[\w!#$&+.^`|~-]|%[\dA-F]{2})+)$/;
@@ -16,7 +16,7 @@ function namesIn(header: string): { readonly ascii: string; readonly full: strin
   return { ascii, full: decoder.decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0))) };
 }
 
-/** Whether a name stays a name in its folder, in whichever form of Unicode a client or a file system puts it. */
+/** Returns whether a name is a safe file name in every normalization form of Unicode. */
 function isSafe(name: string): boolean {
   return ["NFC", "NFD", "NFKC", "NFKD"].every((form) => !/[\p{Cc}"*/:<>?\\|]|^[. ]/u.test(name.normalize(form)));
 }
@@ -53,7 +53,7 @@ describe("the file name of an export", () => {
 
   test("is safe in every normalization form of Unicode, whichever character the recording's name contains", () => {
     const all = Array.from({ length: 0x110000 }, (_, code) => String.fromCodePoint(code));
-    // Any other character has one form and is no part of a header's or a path's syntax.
+    // All other characters have one form and no meaning in a header or a path.
     const special = all.filter(
       (each) => each < "\x80" || each.normalize("NFKD") !== each || /[\p{Cc}\p{Cf}\p{Z}]/u.test(each),
     );

@@ -79,7 +79,7 @@ describe.if(ready)("POST /transcriptions", () => {
     while (server.filesIn("incoming").length === 0) await Bun.sleep(5);
     expect((await errorOf(await client.send(jfk), 409)).error).toBe("concurrency_limit");
     socket.terminate();
-    // The file is gone before the place is: the lost request has ended when it is logged.
+    // The file is removed before the place is released. The lost request has ended when it is logged.
     while (!server.log.some(({ event, clientClosed }) => event === "http.request" && clientClosed)) await Bun.sleep(5);
     expect([server.filesIn("incoming"), server.queued]).toEqual([[], []]);
     expect((await client.send(jfk)).status).toBe(201);

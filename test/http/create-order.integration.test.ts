@@ -7,13 +7,13 @@ import { ApiServer } from "./support.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the order of checks of POST /transcriptions", ffmpegPath, jfk);
 
-/** Creates with several faults: the check that comes first in the contract decides. */
+/** Creates with several faults. The first failing check in the contract decides. */
 describe.if(ready)("POST /transcriptions", () => {
   const start = async () => {
     const server = new ApiServer({ recordingsPerAccount: 2, uploadBytes: 1_000_000, limits: { creates_per_hour: 3 } });
     server.now = () => Date.parse("2026-11-21T08:00:00Z");
     const client = server.client("first");
-    /** Fills the places, and spends the creates. */
+    /** Takes all places, and uses up the quota of creates. */
     const fill = async () => {
       for (let count = 0; count < 2; count++) expect((await post(client, { url: someUrl })).status).toBe(201);
     };

@@ -12,13 +12,13 @@ describe.if(ready)("POST /transcriptions", () => {
   const client = server.client("first");
   const recording = Bun.file(jfk);
   afterAll(() => server[Symbol.dispose]());
-  // Whatever was answered: nothing is left on its way in, and every upload has its record.
+  // Whatever the answer was: no unfinished upload is left, and every stored upload has its record.
   afterEach(() => {
     expect(server.filesIn("incoming")).toEqual([]);
     expect(server.filesIn("uploads").sort()).toEqual([...server.queued].sort());
   });
 
-  /** A form of parts in order; a part may be there twice. */
+  /** Returns a form with parts in order. A part may occur twice. */
   const post = (...parts: [string, string | Blob, string?][]) => {
     const body = new FormData();
     for (const [name, value, fileName] of parts) {

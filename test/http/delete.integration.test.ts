@@ -9,7 +9,7 @@ import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
 
 const jfk = samplePath("jfk.mp3");
-/** A word that is nowhere else; said in the recording, and part of its name. */
+/** A unique word in the transcript and in the name of the recording. */
 const marker = "Xylophonquartett";
 
 describe("DELETE /transcriptions/{id}", () => {
@@ -23,7 +23,7 @@ describe("DELETE /transcriptions/{id}", () => {
 
   const remove = (id: string, by = client) => by.fetch(`/transcriptions/${id}`, { method: "DELETE" });
 
-  /** Everything that is there of a recording at the end of its work, the marker in each of its parts. */
+  /** Creates all data that a processed recording has, with the marker in each part. */
   const fill = (id: string) => {
     writeFileSync(server.dataDirectory.filesOf(id).upload, `audio ${marker}`);
     mkdirSync(server.dataDirectory.filesOf(id).work, { recursive: true });

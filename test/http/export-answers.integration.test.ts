@@ -7,7 +7,7 @@ import { ApiServer, type KeyClient } from "./support.ts";
 
 const mostOpen = 16;
 
-/** Enters a recording whose text has so many megabytes. @returns its id */
+/** Enters a recording with a text of the given megabytes. @returns its id */
 function enterLong(server: ApiServer, accountId: string, megabytes: number): string {
   const id = server.enterProcessing(accountId);
   server.recordings.complete(id, longSegments(megabytes * 1000));
@@ -109,7 +109,7 @@ describe("exports of one account", () => {
     while (server.filesIn("incoming").length === 0) await Bun.sleep(1);
     await Promise.all([...all, download(second, "docx", ids[1])]);
     expect(made.length).toBe(7);
-    // Behind them it would be one of the last two.
+    // Behind the other account's PDFs it would be one of the last two.
     expect(made.indexOf("docx")).toBeLessThan(5);
   }, 120_000);
 
@@ -160,7 +160,7 @@ describe("an export", () => {
   });
 
   test("that needs a file is refused with 503 when there is no disk space for it; a short text needs none", async () => {
-    // A sixteenth of the reserve is left to what is here already.
+    // The existing files leave a sixteenth of the reserve.
     freeBytes = 1e9 / 16 + 1e6;
     for (const [of, format] of [
       [id, "txt"],

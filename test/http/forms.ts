@@ -1,6 +1,6 @@
 import type { ApiServer, KeyClient } from "./support.ts";
 
-/** What a create may hold; `file` is the bytes of the recording. */
+/** Parts of a create's form; `file` is the bytes of the recording. */
 export interface CreateForm {
   readonly file?: Blob;
   readonly name?: string;
@@ -8,10 +8,10 @@ export interface CreateForm {
   readonly language?: string;
 }
 
-/** A link that is taken without anything being fetched. */
+/** A link that is accepted without being fetched. */
 export const someUrl = "https://media.example.org/talk.mp3";
 
-/** POST /transcriptions. @param key the Idempotency-Key */
+/** Sends POST /transcriptions. @param key the Idempotency-Key */
 export function post(client: KeyClient, form: CreateForm, key?: string): Promise<Response> {
   const body = new FormData();
   if (form.file !== undefined) body.append("file", form.file, form.name ?? "talk.mp3");
@@ -23,10 +23,10 @@ export function post(client: KeyClient, form: CreateForm, key?: string): Promise
 
 const boundary = "a-line-between-parts";
 
-/** Sends a request with what shows who it is from. */
+/** Sends a request with its credentials. */
 type UploadClient = Pick<KeyClient, "fetch">;
 
-/** An upload that stays in the middle until it is told to go on. */
+/** An upload that pauses in the middle until `finish` is called. */
 export class SlowUpload {
   readonly #rest: Uint8Array;
   readonly #abort = new AbortController();
@@ -63,14 +63,14 @@ export class SlowUpload {
     this.#response.catch(() => {});
   }
 
-  /** Sends what is missing. */
+  /** Sends the rest. */
   finish(): Promise<Response> {
     this.#controller.enqueue(this.#rest);
     this.#controller.close();
     return this.#response;
   }
 
-  /** Is gone in the middle. */
+  /** Disconnects in the middle. */
   async vanish(): Promise<void> {
     this.#abort.abort();
     await this.#response.catch(() => {});

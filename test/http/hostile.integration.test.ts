@@ -3,14 +3,14 @@ import { errorOf } from "../support/client.ts";
 import { expectNoSecrets, refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 
-/** Names of any length: Elysia's router looks for the path behind a fixed number of characters. */
+/** Host names of different lengths: Elysia's router searches for the path after a fixed number of characters. */
 const hostNames = ["a", "ai", "gpu", "box1", "a.b.c", "a".repeat(63)];
 const server = new ApiServer({ hosts: hostNames });
 afterAll(() => server[Symbol.dispose]());
 const client = server.client("first");
 const own = server.enterCompleted(client.accountId, 1);
 
-/** No request of these tests may make the server stumble. */
+/** Checks that no request of these tests caused an internal error. */
 afterEach(() => {
   expect(server.log.splice(0).filter(({ event }) => event === "http.unexpected_error")).toEqual([]);
 });

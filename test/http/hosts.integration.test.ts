@@ -16,7 +16,7 @@ const ask = (path: string, lines: readonly string[], version = "1.1") =>
 describe("a Host header", () => {
   const served = [
     ...["localhost", "localhost:8787", "LocalHost", "app.localhost", "127.0.0.1", "127.9.8.7:1", "[::1]", "[::1]:8787"],
-    // An address can't be made to mean another server, so this machine's need not be known.
+    // An address can't be rebound to another server, so any address is accepted.
     ...["192.0.2.7", "192.0.2.7:8787", "[2001:db8::7]:443"],
     ...["transcribe.example.org", "TRANSCRIBE.example.org:443", "transcribe.example.org.", "xn--bcher-kva.example"],
   ];

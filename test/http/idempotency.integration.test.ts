@@ -10,7 +10,7 @@ const hours = (count: number) => count * 3_600_000;
 let keys = 0;
 const newKey = () => `key-${++keys}`;
 
-/** What a client sees of an answer, apart from the request's own headers. */
+/** The parts of an answer that a replay repeats. */
 const answerOf = async (response: Response) => ({
   status: response.status,
   location: response.headers.get("location"),
@@ -214,7 +214,7 @@ describe.if(ready)("an Idempotency-Key", () => {
     while (server.filesIn("incoming").length > 0) await Bun.sleep(2);
     expect(entered()).toBe(before);
     let answer = await send({ url: someUrl }, key);
-    // The file is gone a moment before the key is free.
+    // The file is removed a moment before the key is free.
     while (answer.status === 409) answer = await send({ url: someUrl }, key);
     expect(answer).toMatchObject({ status: 201, replayed: null });
   });

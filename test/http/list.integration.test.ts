@@ -11,7 +11,7 @@ async function pageOf(client: KeyClient, query = ""): Promise<ListPage> {
   return bodyOf(await client.fetch(`/transcriptions${query}`), 200, listContract);
 }
 
-/** The ids of all pages, one after the other. @param between what happens after each page */
+/** Returns the ids of all pages in order. @param between called after each page */
 async function walk(client: KeyClient, query: string, between: () => void = () => {}): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor = ""; ; ) {

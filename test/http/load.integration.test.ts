@@ -19,7 +19,7 @@ function targetOf(server: ApiServer): LoadTarget {
   return { dataDirectory: server.dataDirectory.root };
 }
 
-/** scripts/endurance load does the same with more clients, on a server that has work. */
+/** scripts/endurance load does the same with more clients, on a server that processes recordings. */
 describe.if(ready)("under load", () => {
   test("each account gets its places, and not more recordings than it may create", async () => {
     using server = new ApiServer({ limits: { creates_per_hour: 3 } });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { ApiError } from "../../src/http/errors.ts";
 import { OpenAnswers } from "../../src/http/open-answers.ts";
 
-/** A connection that is closed by hand, or cut. */
+/** A connection that a test closes, or that is cut. */
 class TestConnection {
   cuts = 0;
   #isOpen = true;
@@ -20,7 +20,7 @@ class TestConnection {
   }
 }
 
-/** Two answers an owner, on a clock that stands still until it is set. */
+/** At most two answers per owner, on a clock that a test sets. */
 function opened() {
   const clock = { now: 1_000_000 };
   const answers = new OpenAnswers(2, "answers of this account", () => clock.now);
@@ -31,7 +31,7 @@ function opened() {
   return { clock, answers, open, [Symbol.dispose]: () => answers.close() };
 }
 
-/** Seconds after which a retry passes. */
+/** Returns the seconds after which a retry succeeds. */
 function retryAfter(act: () => unknown): number {
   try {
     act();

@@ -16,7 +16,7 @@ const text = await answer.text();
 const document: OpenAPIV3.Document = JSON.parse(text);
 const components = document.components ?? {};
 
-/** What a reference of the document names. */
+/** Returns the object to which a reference of the document points. */
 function resolve<T extends object>(value: T | OpenAPIV3.ReferenceObject | undefined): T {
   if (value === undefined) throw new Error("there is nothing to resolve");
   if (!("$ref" in value)) return value;
@@ -57,7 +57,7 @@ const missing = { 404: ["not_found"] };
 const invalid = { 422: ["validation_failed"] };
 const unready = { 409: ["transcription_is_not_ready"] };
 
-/** From the contract: what each operation gives beside the errors that all give. */
+/** From the contract: the answers of each operation besides the errors that all operations have. */
 const contract: Record<string, { success: string[]; errors: Record<string, string[]> }> = {
   "POST /transcriptions": {
     success: ["201"],

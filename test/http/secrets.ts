@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 
-/** What no answer may hold, whatever went wrong: stacks, paths, SQL, the names of our parts, keys. */
+/** Texts that no answer may contain: stack traces, paths, SQL, names of internal parts, keys. */
 const forbidden = [
   /\n\s+at /,
   /\.ts\b/,
@@ -10,13 +10,13 @@ const forbidden = [
   /trs_/,
 ];
 
-/** Fails when an answer's text gives away what is nobody's business. @param others what else must not be in it */
+/** Fails when an answer's text contains a secret. @param others additional forbidden texts */
 export function expectNoSecrets(text: string, ...others: readonly string[]): void {
   for (const pattern of forbidden) expect(text).not.toMatch(pattern);
   for (const other of others) expect(text).not.toContain(other);
 }
 
-/** `STATUS code` of an answer that must be an error; it is looked through for secrets. */
+/** Returns `STATUS code` of an answer that must be an error without secrets. */
 export async function refusalOf(response: Response, ...others: readonly string[]): Promise<string> {
   const text = await response.text();
   expectNoSecrets(text, ...others);

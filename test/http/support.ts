@@ -35,7 +35,7 @@ import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export interface ApiServerOptions {
-  /** The disk as the server sees it, and what creates leave of it. */
+  /** The disk as the server sees it, and the bytes that creates leave free. */
   readonly disk?: { readonly look: () => StatsFs; readonly reserveBytes: number };
   readonly uploadBytes?: number;
   readonly recordingsPerAccount?: number;
@@ -46,9 +46,9 @@ export interface ApiServerOptions {
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
   readonly extraPaths?: (options: AppOptions, usage: Usage) => ExtraPaths;
-  /** In place of a look by the checkout's ffmpeg. */
+  /** Replaces the probe with the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
-  /** In place of the contract's limits for slow uploads. */
+  /** Replaces the contract's limits for slow uploads. */
   readonly pace?: PaceLimits;
 }
 
@@ -57,7 +57,7 @@ export function clientAt(address: string, headers: Record<string, string> = {}) 
   return clientOf(address, new Headers(headers), parseTrustedProxies([]));
 }
 
-/** A client with a key of its own. */
+/** A client with its own key. */
 export type KeyClient = TestClient & { readonly keyId: string; readonly accountId: string };
 
 const languages = [
@@ -67,24 +67,24 @@ const languages = [
 ];
 
 /**
- * The real HTTP server with its store and its files, in this process and without an engine: what is created stays `queued`
- * until a test moves it on.
+ * The real HTTP server with its store and its files, in this process and without an engine. A created recording stays
+ * `queued` until a test changes its status.
  */
 export class ApiServer implements Disposable {
   readonly queued: string[] = [];
-  /** Everything logged, one object a line. */
+  /** All log entries. */
   readonly log: Record<string, unknown>[] = [];
-  /** What the application was made with, for one of a test's own. */
+  /** The options of the application, with which a test may create another one. */
   appOptions!: AppOptions;
-  /** What is in force; a test may put others in its place, as a reload of the settings does. */
+  /** The current limits. A test may replace them, as a reload of the settings does. */
   limits!: Settings["limits"];
-  /** Why the server is not ready; null when it is. */
+  /** Reason why the server is not ready; null if it is. */
   trouble: string | null = null;
-  /** Called when a recording that was created is handed to the queue; a test may fail here. */
+  /** Called when a created recording is added to the queue. A test may throw here. */
   onQueued: () => void = () => {};
-  /** The speech model in use; a test may take another. */
+  /** The speech model in use. A test may replace it. */
   speechModel = { id: "whisper-base", languages };
-  /** The server's clock; a test may set it forward. */
+  /** The server's clock. A test may advance it. */
   now: () => number = Date.now;
   readonly dataDirectory: DataDirectory;
   readonly #options: ApiServerOptions;
@@ -123,7 +123,7 @@ export class ApiServer implements Disposable {
     return `${this.origin}/api/public/v1`;
   }
 
-  /** Ends the server and starts another on its database and its port: what was only in memory is gone. */
+  /** Stops the server and starts another on its database and its port. Data in memory is lost. */
   async restart(): Promise<void> {
     const { port } = this;
     await this.#parts.server.stop(true);
@@ -131,38 +131,38 @@ export class ApiServer implements Disposable {
     this.#parts = this.start(port);
   }
 
-  /** Sets the clock forward, from where it stands, and stops it there. */
+  /** Advances the clock and stops it there. */
   advance(milliseconds: number): void {
     const now = this.now() + milliseconds;
     this.now = () => now;
   }
 
-  /** A client with a new key of that account, which is made when there is none. */
+  /** Returns a client with a new key of an account, which is created if necessary. */
   client(account: string, values: Partial<NewKey> = {}): KeyClient {
     const { id: accountId } = this.account(account);
     const { key, secret } = createKey(this.store, this.account(account), { name: "test", ...values }, this.operator());
     return Object.assign(new TestClient(this.baseUrl, secret), { keyId: key.id, accountId });
   }
 
-  /** A new workspace of that account. */
+  /** Creates a workspace of an account. */
   workspace(account: string, name: string): Workspace {
     return createWorkspace(this.store, this.account(account), name, this.operator());
   }
 
-  /** Enters a recording that waits. @returns its id */
+  /** Enters a queued recording. @returns its id */
   enterQueued(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = newRecordingId(this.now());
     return this.recordings.create(newRecording(id, accountId, values)).id;
   }
 
-  /** Enters a recording that is being processed. @returns its id */
+  /** Enters a recording that is processing. @returns its id */
   enterProcessing(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = this.enterQueued(accountId, values);
     this.recordings.claim(id);
     return id;
   }
 
-  /** Enters a recording that is completed with segments of one second each. @returns its id */
+  /** Enters a completed recording with segments of one second each. @returns its id */
   enterCompleted(
     accountId: string,
     segmentCount: number,
@@ -177,19 +177,19 @@ export class ApiServer implements Disposable {
     return id;
   }
 
-  /** Enters a recording that has failed. @returns its id */
+  /** Enters a failed recording. @returns its id */
   enterFailed(accountId: string, values: Partial<Parameters<Recordings["create"]>[0]> = {}): string {
     const id = this.enterQueued(accountId, values);
     this.recordings.fail(id, { reason: "internal", cause: "fetch_blocked_address" });
     return id;
   }
 
-  /** Files in a folder of the data directory. */
+  /** Returns the names of the files in a folder of the data directory. */
   filesIn(folder: "incoming" | "uploads" | "work"): string[] {
     return readdirSync(join(this.dataDirectory.root, folder));
   }
 
-  /** The files of the data directory, at any depth, in which a text stands. */
+  /** Returns the names of the files of the data directory, at any depth, that contain a text. */
   filesHolding(text: string): string[] {
     const files = readdirSync(this.dataDirectory.root, { recursive: true, withFileTypes: true });
     return files
@@ -197,7 +197,7 @@ export class ApiServer implements Disposable {
       .map((entry) => entry.name);
   }
 
-  /** Sends bytes as they are and gives what comes back until the server is done, or has answered `answers` times. */
+  /** Sends raw bytes and returns what arrives until the server closes or has sent `answers` answers. */
   async raw(bytes: string, answers = 1): Promise<string> {
     let received = "";
     const done = Promise.withResolvers<void>();
@@ -229,7 +229,7 @@ export class ApiServer implements Disposable {
     return { actor: "operator", now: this.now() };
   }
 
-  /** The account of that name, which is made when there is none. */
+  /** Returns the account of a name, which is created if necessary. */
   account(name: string) {
     try {
       return requireAccount(this.store, name);
@@ -250,7 +250,7 @@ export class ApiServer implements Disposable {
       recording_seconds: options.recordingSeconds ?? 18 * 3600,
       recordings_per_account: options.recordingsPerAccount ?? 5,
       audio_minutes_per_day: 1200,
-      // Out of the way of tests that are not about them.
+      // High enough for tests of other limits.
       creates_per_hour: 100_000,
       creates_per_day: 100_000,
       requests_per_minute: 100_000,

@@ -16,7 +16,7 @@ const types = [
   "text/plain",
 ];
 
-/** A request whose body begins and does not end, as the bytes of it that are sent. */
+/** The bytes of a request whose body begins and never ends. */
 function begun(method: string, path: string, lines: readonly string[]): string {
   const body = lines.some((line) => line.startsWith("Transfer")) ? '8\r\n{"token"\r\n' : '{"token"';
   const head = [`${method} ${path} HTTP/1.1`, `Host: 127.0.0.1:${api.port}`, ...lines];
@@ -90,7 +90,7 @@ describe("a client that disconnects during its body", () => {
           ]),
         );
         socket.flush();
-        // The body is being read by now: two later requests were answered, the first perhaps as the connection was accepted.
+        // Two later requests were answered, so the server is reading the body by now.
         for (let later = 0; later < 2; later++) await fetch(`${api.origin}/healthz`);
         socket.terminate();
         while (!api.log.slice(before).some((line) => line.clientClosed === true)) await Bun.sleep(2);

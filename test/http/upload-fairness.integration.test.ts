@@ -12,7 +12,7 @@ const megabyte = 1_000_000;
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of uploads beside other accounts", ffmpegPath, jfk);
 
-/** A server on a disk on which so much is free and uploads take space as they are written. */
+/** A server on a disk with the given free space, which uploads use up as they are written. */
 function serverWith(freeBytes: number): ApiServer {
   const real = statfsSync("/");
   const sizeOf = (folder: string) =>
@@ -29,7 +29,7 @@ function serverWith(freeBytes: number): ApiServer {
   return server;
 }
 
-/** Opens a create of an announced size, of which 20 kB arrive, and returns the first line of its answer if it gets one. */
+/** Begins a create with a Content-Length of which 20 kB arrive. Returns the first line of its answer, if there is one. */
 async function openUpload(server: ApiServer, client: KeyClient, { key, bytes }: { key: string; bytes: number }) {
   let answer = "";
   const socket = await Bun.connect({
@@ -85,7 +85,7 @@ describe.if(ready)("uploads of one account", () => {
     const file = new Uint8Array(12 * megabyte);
     const first = await SlowUpload.begin(server, greedy, file);
     const second = await SlowUpload.begin(server, greedy, file);
-    // Halves of 6 MB have arrived of both. All of the second would be 18 MB together, and a fifth is 10.
+    // Halves of 6 MB have arrived of both. With the whole second one they would be 18 MB; a fifth of the disk is 10 MB.
     const refused = await second.finish();
     const { error, message } = await errorOf(refused, 503);
     expect([error, refused.headers.get("retry-after")]).toEqual(["service_unavailable", "60"]);
@@ -171,7 +171,7 @@ describe("an upload that is too slow", () => {
     ];
     const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsome bytes';
     Object.assign(pace, { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 });
-    // Two answers never come: it is the closed connection that ends this.
+    // Two answers never arrive, so only the closed connection ends this wait.
     const answer = await server.raw(`${lines.join("\r\n")}\r\n\r\n${part}`, 2);
     expect(answer).toStartWith("HTTP/1.1 400 ");
     expect(answer.toLowerCase()).toContain("connection: close");
@@ -179,12 +179,12 @@ describe("an upload that is too slow", () => {
     expect(answer).toContain("too slow");
     expect(server.filesIn("incoming")).toEqual([]);
     Object.assign(pace, uploadPace);
-    // Place and key are free again; of a replay the first answer stands.
+    // Place and key are free again; a replay still has its first answer.
     expect((await post(client, {}, "the-key")).status).toBe(422);
   });
 });
 
-/** The server waits for no body where it reads none. */
+/** The server does not wait for a body that no handler reads. */
 describe("a body that never arrives is not awaited", () => {
   test.each([
     ["POST", "/api/public/v1/transcriptions", "", "401"],

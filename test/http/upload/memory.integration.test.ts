@@ -20,7 +20,7 @@ test("512 MiB arrive whole while the server's memory grows by less than 64 MiB",
   try {
     const { value } = await child.stdout.getReader().read();
     const port = Number(new TextDecoder().decode(value));
-    // The first upload loads what the second needs too.
+    // The first upload loads modules that the second needs, too.
     await upload(port, 1, () => {});
     const before = residentBytes(child.pid);
     let highest = before;
@@ -55,7 +55,7 @@ function residentBytes(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? Number.NaN) * 1024;
 }
 
-/** Sends a form with a file of that many MiB as fast as the server takes it, and gives the raw answer. */
+/** Sends a form with a file of the given MiB as fast as the server accepts it, and returns the raw answer. */
 async function upload(port: number, pieces: number, onSent: () => void): Promise<string> {
   const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="long.wav"\r\n\r\n`;
   const tail = `\r\n--${BOUNDARY}--\r\n`;

@@ -7,7 +7,7 @@ const MIB = 1024 * KIB;
 /** Waits and arrivals of one sender, in order. */
 type Arrival = readonly [seconds: number, bytes: number];
 
-/** The seconds after which a sender is ended, `in time` when it is never ended. */
+/** Seconds after which a sender is refused; `in time` if it never is. */
 function endOf(arrivals: Iterable<Arrival>): number | "in time" {
   const pace = new Pace(uploadPace);
   let elapsed = 0;

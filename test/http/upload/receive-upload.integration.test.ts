@@ -267,7 +267,7 @@ describe("a refused upload reports the reason and leaves nothing on disk:", () =
       const sent = { "content-type": MULTIPART, ...headers };
       expect(outcome(await post(server, new Uint8Array(body), sent))).toEqual(expected);
       expect(await server.filesLeft()).toEqual([]);
-      // Chunked, nothing is known of the length beforehand.
+      // In a chunked body the length is unknown in advance.
       const chunked = new Blob([new Uint8Array(body)]).stream();
       if (body.length > 0) expect(outcome(await post(server, chunked, sent))).toEqual(expected);
       expect(await server.filesLeft()).toEqual([]);
@@ -296,7 +296,7 @@ describe("a refused upload reports the reason and leaves nothing on disk:", () =
 
   test("a full disk", async () => {
     await using server = await startReceiving();
-    // No device in reach fills up on demand; a write past the process's limit on files is the nearest, in a child.
+    // A full disk can't be made on demand. A write beyond a child process's limit on file size is the closest.
     const child = Bun.spawn(
       [
         "sh",
@@ -348,7 +348,7 @@ describe("a client that disconnects in the middle leaves nothing behind", () => 
 });
 
 describe("a sender that is too slow", () => {
-  // All senders here are far slower than this, and never finish: they end by the limits or not at all.
+  // All senders here are far slower than this and never finish, so only the limits end them.
   const pace = { graceSeconds: 2, bytesPerSecond: 1 << 20, silenceSeconds: 2 };
   const body = form(FILE);
   const framings = {

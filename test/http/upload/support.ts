@@ -13,7 +13,7 @@ import {
 export const BOUNDARY = "----boundary-of-a-test";
 export const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;
 
-/** A part's head: its disposition parameters as they are to stand on the wire. */
+/** Returns a part with its disposition parameters as they are sent. */
 export function part(disposition: string, body: string | Uint8Array): Buffer {
   const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; ${disposition}\r\n\r\n`;
   return Buffer.concat([Buffer.from(head), Buffer.from(body), Buffer.from("\r\n")]);
@@ -32,12 +32,12 @@ export interface Reception {
 export interface ReceivingServer extends AsyncDisposable {
   readonly port: number;
   readonly directory: string;
-  /** What came of the requests so far, in order; waits for the next one. */
+  /** Returns the result of the next request, in order of arrival. */
   next(): Promise<Reception>;
   filesLeft(): Promise<string[]>;
 }
 
-/** A real server on a free loopback port that receives uploads into a folder of its own. */
+/** Starts a real server on a free loopback port that receives uploads into its own folder. */
 export async function startReceiving(limits: Partial<Omit<UploadOptions, "directory">> = {}): Promise<ReceivingServer> {
   const directory = await mkdtemp(join(tmpdir(), "transcribe-test-"));
   const done: Reception[] = [];
@@ -79,7 +79,7 @@ export async function startReceiving(limits: Partial<Omit<UploadOptions, "direct
   };
 }
 
-/** Posts a body to the server and gives what the server made of it. */
+/** Posts a body to the server and returns the server's result. */
 export async function post(
   server: ReceivingServer,
   body: NonNullable<RequestInit["body"]>,
@@ -95,7 +95,7 @@ export interface RawConnection extends AsyncDisposable {
   readonly socket: Socket;
 }
 
-/** A bare connection to the server, closed when it is disposed of. */
+/** Opens a TCP connection to the server, closed when it is disposed of. */
 export async function connectTo(server: ReceivingServer): Promise<RawConnection> {
   const socket = connect(server.port, "127.0.0.1");
   await new Promise<void>((resolve, reject) => {
@@ -112,7 +112,7 @@ export async function connectTo(server: ReceivingServer): Promise<RawConnection>
   };
 }
 
-/** Writes raw bytes to the server and then ends the connection, politely or not; no answer is waited for. */
+/** Writes raw bytes to the server, then closes or resets the connection without waiting for an answer. */
 export async function sendRaw(server: ReceivingServer, bytes: Uint8Array, ending: "end" | "reset"): Promise<void> {
   const { socket, write } = await connectTo(server);
   await write(bytes);

@@ -1,6 +1,6 @@
 /**
- * A server with nothing but the reception of uploads, on a free loopback port that it prints: argv[2] is the folder for files.
- * POST / answers what receiveUpload gave; a file that arrived is checked and thrown away.
+ * A server that only receives uploads, on a free loopback port that it prints. argv[2] is the folder for files.
+ * POST / answers with the result of receiveUpload. A received file is checked and removed.
  */
 import { receiveUpload, uploadPace } from "../../../src/http/upload/index.ts";
 

@@ -7,7 +7,7 @@ const KB = 1000;
 const MB = 1000 * KB;
 const real = statfsSync("/");
 
-/** A disk of 1000 MB with a reserve of 100 MB, on which uploads lie and nothing else. */
+/** A disk of 1000 MB with a reserve of 100 MB that contains only uploads. */
 function disk({ freeBytes = 1000 * MB } = {}) {
   let free = freeBytes;
   const look = (): StatsFs => ({ ...real, bsize: 1, blocks: 1000 * MB, bavail: free, files: 0, ffree: 0 });
@@ -17,7 +17,7 @@ function disk({ freeBytes = 1000 * MB } = {}) {
     const reservation = space.open(accountId);
     let written = 0;
     return {
-      /** Sends in chunks of 64 kB until so many bytes have arrived or it is refused. */
+      /** Sends chunks of 64 kB until the given bytes have arrived or the upload is refused. */
       send(bytes: number) {
         for (let sent = 0; sent < bytes; sent += 64 * KB) {
           const refusal = reservation.take(64 * KB);
@@ -81,7 +81,7 @@ describe("the disk space of unfinished uploads", () => {
     expect(room.shortage(0, "intake")).toBeNull();
     // The next account's small recording still fits.
     expect(upload("small").send(KB)).toBeNull();
-    // Each in turn takes a fifth of what those before it have left.
+    // Each account takes a fifth of the space that the accounts before it have left.
     expect(room.freeBytes("intake") / (900 * MB * 0.8 ** accounts)).toBeWithin(0.9, 1.1);
   });
 

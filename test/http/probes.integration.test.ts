@@ -22,12 +22,12 @@ describe.if(ready)("probes of uploads", () => {
     const hostile = server.client("hostile");
     const slow = Array.from({ length: 5 }, () => hostile.send(jfk));
     expect(await comesTrue(() => server.filesIn("incoming").length === 5 && looks === 2)).toBe(true);
-    // One after the other, and some at a time, as others would send.
+    // One after the other, and some at a time, as another account would send them.
     const honest = server.client("honest");
     expect((await honest.send(jfk)).status).toBe(201);
     const others = [1, 2, 3].map((index) => server.client(`account-${index}`).send(jfk));
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual([201, 201, 201]);
-    // Nor was one of its own looked at besides.
+    // No third file of the slow account was probed at the same time.
     expect(looks).toBe(2 + 4);
     held.resolve();
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);

@@ -9,14 +9,14 @@ import { ApiServer, type KeyClient } from "./support.ts";
 const megabyte = 1_000_000;
 const jfk = samplePath("jfk.mp3");
 
-/** Room that is taken by what lies in a folder. */
+/** Returns the disk space of the files in a folder. */
 const sizeOf = (folder: string) =>
   readdirSync(folder).reduce(
     (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
     0,
   );
 
-/** A form of so many bytes, which comes without a Content-Length. */
+/** Returns a form of the given size, which is sent without a Content-Length. */
 function chunkedForm(bytes: number): RequestInit {
   async function* body() {
     yield Buffer.from('--b\r\nContent-Disposition: form-data; name="file"; filename="talk.mp3"\r\n\r\n');
@@ -96,7 +96,7 @@ describe("a create that exceeds the free disk space", () => {
   });
 
   test("is answered 503 if the file fits and its decoded audio does not", async () => {
-    // 11 s are 350 kB of PCM; the file has less than a fifth of what is free.
+    // 11 s are 350 kB of PCM. The file has less than a fifth of the free disk space.
     freeBytes = 100 * megabyte + 400_000;
     const { message } = await refusedForRoom(await client.send(jfk));
     expect(message).toContain("no disk space to process this recording");
@@ -182,7 +182,7 @@ describe.each([
       "/languages",
     ];
     for (const path of paths) expect([path, (await client.fetch(path)).status]).toEqual([path, 200]);
-    // Pages that were begun take some more.
+    // Database pages that are partly used accept some more rows.
     let taken = 0;
     while ((await client.send(jfk)).status === 201) taken++;
     for (let count = 0; count < 3; count++) await refusedForRoom(await client.send(jfk));
@@ -191,7 +191,7 @@ describe.each([
       taken,
       taken,
     ]);
-    // What keeps the time of a key's last use keeps it until it can be written down.
+    // The time of a key's last use stays in memory until it can be written.
     const flush = () => server.appOptions.lastUse.flush();
     if (isReadOnly) expect(flush).toThrow();
     server.store.$client.run(mends);

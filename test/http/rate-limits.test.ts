@@ -22,7 +22,7 @@ describe("a sliding window", () => {
     const window = new SlidingWindow(1000);
     for (let at = 0; at < 10; at++) window.spend("a", 10, at * 10);
     expect(window.spend("a", 11, 100)).toEqual({ allowed: true, remaining: 0, retryMilliseconds: 0 });
-    // Eleven events stand at 0, 10 … 100: all but one have to leave before a limit of two has room.
+    // Eleven events are at 0, 10 … 100. All but one have to leave the window before a limit of two allows another.
     expect(window.spend("a", 2, 101)).toEqual({ allowed: false, remaining: 0, retryMilliseconds: 90 + 1000 - 101 });
     expect(window.spend("a", 2, 1090)).toEqual({ allowed: true, remaining: 0, retryMilliseconds: 0 });
   });
