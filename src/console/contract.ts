@@ -17,7 +17,7 @@
  * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
  * | GET recordings/ID/exports/FORMAT | the file, with the names given to the speakers |
  * | GET accounts | `AccountPage` |
- * | POST keys, DELETE keys/ID | `NewKey` → 201 `MadeKey`; `Key` |
+ * | POST keys, DELETE keys/ID | `NewKey` → 201 `CreatedKey`; `Key` |
  *
  * Every error response has a `ConsoleErrorBody`.
  */

@@ -27,7 +27,7 @@ export interface ExportOptions {
 }
 
 /** A completed export. A long one is in a file, which is removed on disposal. */
-export interface MadeExport extends Disposable {
+export interface ExportResult extends Disposable {
   readonly content: Blob;
 }
 
@@ -43,7 +43,7 @@ export async function exportTranscript(
   format: ExportFormat,
   document: ExportDocument,
   options: ExportOptions,
-): Promise<MadeExport> {
+): Promise<ExportResult> {
   options.signal?.throwIfAborted();
   const path = `${options.path}.${format}`;
   const remove = () => rmSync(path, { force: true });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import {
   type ExportFormat,
   ExportQueue,
+  type ExportResult,
   exportFormats,
   exportTranscript,
-  type MadeExport,
   recordingDocument,
 } from "../exports/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
@@ -67,7 +67,7 @@ export class ExportAnswers {
   async answer(asked: ExportRequest): Promise<Response> {
     const { request, owner, recording, format } = asked;
     const controller = new AbortController();
-    let file: MadeExport | null = null;
+    let file: ExportResult | null = null;
     const answer = this.#answers.open(owner, contextOf(request).connection, {
       isWanted: () => !this.#isDeleted(recording.id),
       onEnd: () => {
@@ -114,7 +114,7 @@ export class ExportAnswers {
     this.#answers.close();
   }
 
-  #make({ owner, recording, format, speakerNames }: ExportRequest, signal: AbortSignal): Promise<MadeExport> {
+  #make({ owner, recording, format, speakerNames }: ExportRequest, signal: AbortSignal): Promise<ExportResult> {
     const { store, dataDirectory, diskSpace } = this.#services;
     const queue = format === "pdf" || format === "docx" ? this.#documents : this.#texts;
     const make = () =>

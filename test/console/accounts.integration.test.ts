@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { accountPageSchema, keySchema, madeKeySchema } from "../../src/console/contract/accounts.ts";
+import { accountPageSchema, createdKeySchema, keySchema } from "../../src/console/contract/accounts.ts";
 import { bodyOf } from "../support/client.ts";
 import { ConsoleServer } from "./support.ts";
 
@@ -49,7 +49,7 @@ describe("keys", () => {
       ...{ account: workspace.accountId, name: " crm ", workspace: workspace.id, expires_in_days: 30 },
       scopes: ["transcriptions:read"],
     };
-    const made = await bodyOf(await operator.send("POST", "/keys", values), 201, madeKeySchema);
+    const made = await bodyOf(await operator.send("POST", "/keys", values), 201, createdKeySchema);
     expect(made.key).toMatchObject({
       ...{ name: "crm", state: "active", scopes: ["transcriptions:read"], workspace: { name: "sales" } },
       ...{ revoked_at: null, last_used_at: null },

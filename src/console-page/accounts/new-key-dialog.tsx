@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Account, AccountPage, Key, MadeKey, NewKey } from "../../console/contract.ts";
+import type { Account, AccountPage, CreatedKey, Key, NewKey } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
 import { Dialog, FormDialog, Options } from "../parts/index.ts";
 import { requestJson } from "../server.ts";
@@ -19,7 +19,7 @@ interface NewKeyDialogProps {
 
 /** Asks for the settings of a new key, creates it, and shows its secret. */
 export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogProps) {
-  const [created, setCreated] = useState<MadeKey | null>(null);
+  const [created, setCreated] = useState<CreatedKey | null>(null);
   const create = async (form: FormData) => {
     const days = Number(form.get("days"));
     const chosen = scopes.filter((scope) => form.getAll("scope").includes(scope));
@@ -31,7 +31,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
       scopes: chosen,
       expires_in_days: days === 0 ? null : days,
     };
-    const answer = await requestJson<MadeKey>("keys", { method: "POST", body });
+    const answer = await requestJson<CreatedKey>("keys", { method: "POST", body });
     onKey(answer.key);
     setCreated(answer);
   };
@@ -75,7 +75,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
 }
 
 /** Shows the secret of a key to copy now: it cannot be shown again. */
-function CreatedKeyDialog({ created, onClose }: { created: MadeKey; onClose: () => void }) {
+function CreatedKeyDialog({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => field.current?.focus(), []);

@@ -24,13 +24,13 @@ export function statusText({ status, progress, failure, place }: RecordingStatus
 
 /** Renders a text with marked ranges. */
 export function MarkedText({ text, marks }: { text: string; marks: readonly Mark[] }) {
-  const pieces = marks.flatMap(([from, to], index) => [
+  const fragments = marks.flatMap(([from, to], index) => [
     text.slice(marks[index - 1]?.[1] ?? 0, from),
     <mark key={from}>{text.slice(from, to)}</mark>,
   ]);
   return (
     <>
-      {pieces}
+      {fragments}
       {text.slice(marks.at(-1)?.[1] ?? 0)}
     </>
   );

@@ -28,11 +28,11 @@ export function DropZone({ onFiles }: { onFiles: (files: readonly File[]) => voi
         if (event.dataTransfer !== null) void droppedFiles(event.dataTransfer).then(onFiles);
       },
     };
-    const ended = new AbortController();
+    const aborted = new AbortController();
     for (const [name, listener] of Object.entries(listeners)) {
-      addEventListener(name as keyof typeof listeners, listener, { signal: ended.signal });
+      addEventListener(name as keyof typeof listeners, listener, { signal: aborted.signal });
     }
-    return () => ended.abort();
+    return () => aborted.abort();
   }, [onFiles]);
   return isOver ? (
     <div class="drop-zone" aria-hidden="true">

@@ -70,5 +70,5 @@ export const newKeySchema = Type.Object(
 export type NewKey = Static<typeof newKeySchema>;
 
 /** Response to POST keys, 201. Only this response contains the key's secret. DELETE keys/ID returns the revoked key. */
-export const madeKeySchema = Type.Object({ key: keySchema, secret: Type.String() });
-export type MadeKey = Static<typeof madeKeySchema>;
+export const createdKeySchema = Type.Object({ key: keySchema, secret: Type.String() });
+export type CreatedKey = Static<typeof createdKeySchema>;

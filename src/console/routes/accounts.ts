@@ -21,9 +21,9 @@ import { addRoute } from "../add-route.ts";
 import {
   type Account,
   accountPageSchema,
+  createdKeySchema,
   type Key,
   keySchema,
-  madeKeySchema,
   newKeySchema,
 } from "../contract/accounts.ts";
 import type { Named } from "../contract/shared.ts";
@@ -59,7 +59,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
     };
   });
 
-  addRoute(routes, "POST /keys", { 201: madeKeySchema }, async (request) => {
+  addRoute(routes, "POST /keys", { 201: createdKeySchema }, async (request) => {
     const values = await readBody(request, newKeySchema);
     const account = requireAccount(store, values.account);
     const name = values.name.trim();

@@ -52,110 +52,92 @@ const spaces = /(\s+)/u;
  */
 export function layOut(spans: readonly Span[], width: number, shaper: Shaper, direction?: Direction): Paragraph {
   const text = spans.map((span) => span.text).join("");
-  const levels = levelsOf(text, direction);
-  const baseLevel = levels.base;
+  const { base, levels } = levelsOf(text, direction);
   const lines: Line[] = [];
   let line: Item[] = [];
   let lineWidth = 0;
   const endLine = () => {
-    if (line.length > 0) lines.push(toLine(line, baseLevel));
+    if (line.length > 0) lines.push(toLine(line, base));
     line = [];
     lineWidth = 0;
   };
-  const items = new Itemizer(spans, levels.of, shaper);
+  /** Adds items to the line, or to a new line if they do not fit. */
+  const add = (items: readonly Item[]) => {
+    if (lineWidth + widthWithoutEnd(items) > width) endLine();
+    line.push(...items);
+    lineWidth += widthOf(items);
+  };
+  let from = 0;
   for (const fragment of breakableFragments(text)) {
-    const fragmentItems = items.next(fragment.length);
-    const fragmentWidth = widthWithoutEnd(fragmentItems);
-    if (lineWidth + fragmentWidth > width) endLine();
-    if (fragmentWidth <= width) {
-      line.push(...fragmentItems);
-      lineWidth += widthOf(fragmentItems);
+    const items = itemsOf(spans, levels, shaper, from, from + fragment.length);
+    if (widthWithoutEnd(items) <= width) {
+      add(items);
+      from += fragment.length;
       continue;
     }
-    items.back(fragment.length);
+    // A fragment that is wider than a line is split between characters.
+    if (lineWidth + widthWithoutEnd(items) > width) endLine();
     for (const grapheme of graphemesOf(fragment)) {
-      const graphemeItems = items.next(grapheme.length);
-      if (lineWidth + widthWithoutEnd(graphemeItems) > width) endLine();
-      line.push(...graphemeItems);
-      lineWidth += widthOf(graphemeItems);
+      add(itemsOf(spans, levels, shaper, from, from + grapheme.length));
+      from += grapheme.length;
     }
   }
   endLine();
   const runs = lines.flatMap((shown) => shown.parts.flatMap((part) => part.runs));
   const faces = [...new Set(runs.map((run) => run.face))];
   return {
-    direction: baseLevel === 1 ? "rtl" : "ltr",
+    direction: base === 1 ? "rtl" : "ltr",
     lines,
     ascent: Math.max(0, ...faces.map((face) => face.ascent)),
     descent: Math.max(0, ...faces.map((face) => face.descent)),
   };
 }
 
-function levelsOf(text: string, direction: Direction | undefined): { base: number; of: Uint8Array | undefined } {
-  if (direction !== "rtl" && !hasRightToLeft(text)) return { base: 0, of: undefined };
+/** Returns the base level of a paragraph, and the level of each UTF-16 unit; undefined if all levels are 0. */
+function levelsOf(text: string, direction: Direction | undefined): { base: number; levels: Uint8Array | undefined } {
+  if (direction !== "rtl" && !hasRightToLeft(text)) return { base: 0, levels: undefined };
   const { levels, paragraphs } = bidi.getEmbeddingLevels(text, direction ?? "auto");
-  return { base: paragraphs[0]?.level ?? 0, of: levels };
+  return { base: paragraphs[0]?.level ?? 0, levels };
 }
 
-/** Reads a paragraph's text in order and shapes it, split where style, direction or spaces change. */
-class Itemizer {
-  readonly #spans: readonly Span[];
-  readonly #levels: Uint8Array | undefined;
-  readonly #shaper: Shaper;
-  #offset = 0;
-
-  constructor(spans: readonly Span[], levels: Uint8Array | undefined, shaper: Shaper) {
-    this.#spans = spans;
-    this.#levels = levels;
-    this.#shaper = shaper;
-  }
-
-  /** Returns the items of the next `length` UTF-16 units. */
-  next(length: number): Item[] {
-    const items: Item[] = [];
-    const end = this.#offset + length;
-    let spanStart = 0;
-    for (const span of this.#spans) {
-      const spanEnd = spanStart + span.text.length;
-      const from = Math.max(this.#offset, spanStart);
-      const to = Math.min(end, spanEnd);
-      if (from < to) this.#addItems(items, span, span.text.slice(from - spanStart, to - spanStart), from);
-      spanStart = spanEnd;
-    }
-    this.#offset = end;
-    return items;
-  }
-
-  /** Moves back by `length` UTF-16 units, so that the same text can be read in smaller parts. */
-  back(length: number): void {
-    this.#offset -= length;
-  }
-
-  #addItems(items: Item[], span: Span, text: string, offset: number): void {
-    let from = offset;
-    for (const part of text.split(spaces)) {
-      for (const { text: run, level } of this.#byLevel(part, from)) {
-        const runs = this.#shaper.shape(run, level % 2 === 1 ? "rtl" : "ltr", span.weight);
+/** Shapes the paragraph's text from `from` to `to`, split where style, direction or spaces change. */
+function itemsOf(
+  spans: readonly Span[],
+  levels: Uint8Array | undefined,
+  shaper: Shaper,
+  from: number,
+  to: number,
+): Item[] {
+  const items: Item[] = [];
+  let spanStart = 0;
+  for (const { text, weight, color } of spans) {
+    let offset = Math.max(from, spanStart);
+    const end = Math.min(to, spanStart + text.length);
+    const parts = offset < end ? text.slice(offset - spanStart, end - spanStart).split(spaces) : [];
+    for (const part of parts) {
+      for (const { text: run, level } of splitByLevel(part, levels, offset)) {
+        const runs = shaper.shape(run, level % 2 === 1 ? "rtl" : "ltr", weight);
         const width = runs.reduce((sum, shaped) => sum + shaped.width, 0);
-        items.push({ runs, color: span.color, width, level, isSpace: run.trim() === "" });
+        items.push({ runs, color, width, level, isSpace: run.trim() === "" });
       }
-      from += part.length;
+      offset += part.length;
     }
+    spanStart += text.length;
   }
+  return items;
+}
 
-  #byLevel(text: string, offset: number): { text: string; level: number }[] {
-    if (text === "") return [];
-    const levels = this.#levels;
-    if (levels === undefined) return [{ text, level: 0 }];
-    const runs: { text: string; level: number }[] = [];
-    let from = 0;
-    for (let at = 1; at <= text.length; at++) {
-      if (at < text.length && levels[offset + at] === levels[offset + from]) continue;
-      runs.push({ text: text.slice(from, at), level: levels[offset + from] ?? 0 });
-      from = at;
-    }
-    return runs;
+function splitByLevel(text: string, levels: Uint8Array | undefined, offset: number): { text: string; level: number }[] {
+  if (text === "") return [];
+  if (levels === undefined) return [{ text, level: 0 }];
+  const runs: { text: string; level: number }[] = [];
+  let from = 0;
+  for (let at = 1; at <= text.length; at++) {
+    if (at < text.length && levels[offset + at] === levels[offset + from]) continue;
+    runs.push({ text: text.slice(from, at), level: levels[offset + from] ?? 0 });
+    from = at;
   }
+  return runs;
 }
 
 function widthOf(items: readonly Item[]): number {

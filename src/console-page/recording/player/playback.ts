@@ -98,11 +98,11 @@ export function usePlaybackState({ audio }: Playback) {
   const read = () => ({ isPlaying: !audio.paused, rate: audio.playbackRate, isBroken: audio.error !== null });
   const [state, setState] = useState(read);
   useEffect(() => {
-    const ended = new AbortController();
+    const aborted = new AbortController();
     for (const name of ["play", "pause", "ended", "ratechange", "error", "emptied"]) {
-      audio.addEventListener(name, () => setState(read()), { signal: ended.signal });
+      audio.addEventListener(name, () => setState(read()), { signal: aborted.signal });
     }
-    return () => ended.abort();
+    return () => aborted.abort();
   }, [audio]);
   return state;
 }
