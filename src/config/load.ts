@@ -73,11 +73,11 @@ function readEnvironment(environment: SettingsSources["environment"]): SourceRea
 function unknownVariable(name: string, origin: Origin): SettingFault {
   const byPath = settingEntries.find((entry) => environmentName(entry.path) === name);
   const names = settingEntries.map((entry) => entry.env);
-  const meant = byPath?.env ?? suggest(name, [...names, ...notSettings]);
+  const suggested = byPath?.env ?? suggest(name, [...names, ...notSettings]);
   return {
     origin,
     setting: null,
-    message: `there is no such setting${meant === null ? "" : `; did you mean ${meant}?`}`,
+    message: `there is no such setting${suggested === null ? "" : `; did you mean ${suggested}?`}`,
   };
 }
 

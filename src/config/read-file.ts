@@ -81,25 +81,25 @@ function isTable(name: string): boolean {
 function faultOfTable({ path, value }: TomlEntry): string | null {
   const name = path.join(".");
   if (path.length > 1 || !isTable(name)) {
-    const meant = suggest(
+    const suggested = suggest(
       name,
       settingTables.map((table) => table.name),
     );
-    return `there is no table [${name}]${meant === null ? "" : `; did you mean [${meant}]?`}`;
+    return `there is no table [${name}]${suggested === null ? "" : `; did you mean [${suggested}]?`}`;
   }
   return Array.isArray(value) ? `a table is written with single brackets: [${name}]` : null;
 }
 
 /** Suggests a setting: the same name in another table, or a similarly spelled one. */
 function hint(path: readonly string[]): string {
-  const written = path.join(".");
+  const fullName = path.join(".");
   const name = path.at(-1) ?? "";
   const elsewhere = settingEntries.filter((entry) => entry.path.endsWith(`.${name}`));
   if (path.length === 1 && isTable(name)) return `; ${name} is a table: [${name}]`;
   const paths = settingEntries.map((entry) => entry.path);
   const [only, ...others] = elsewhere;
-  const meant = only !== undefined && others.length === 0 ? only.path : suggest(written, paths);
-  if (meant === null) return "";
-  const [table = ""] = meant.split(".");
-  return `; did you mean ${meant}?${path.length === 2 && path[0] === table ? "" : ` It belongs to the table [${table}].`}`;
+  const suggested = only !== undefined && others.length === 0 ? only.path : suggest(fullName, paths);
+  if (suggested === null) return "";
+  const [table = ""] = suggested.split(".");
+  return `; did you mean ${suggested}?${path.length === 2 && path[0] === table ? "" : ` It belongs to the table [${table}].`}`;
 }

@@ -4,7 +4,7 @@ import type { Start } from "./protocol.ts";
  * Maximum number of concurrent operations. Each needs its own working memory: 200 MB with base, more with larger
  * models.
  */
-const mostAtOnce = 4;
+const MAX_CONCURRENT_OPERATIONS = 4;
 
 /**
  * Returns how a worker's operations share the CPU: one thread each, as many at the same time as memory allows. A second
@@ -14,7 +14,7 @@ const mostAtOnce = 4;
  * @param threads total number of threads for all operations
  */
 export function cpuShares(threads: number): Pick<Start, "lanes" | "threads" | "speechThreads"> {
-  const lanes = Math.min(threads, mostAtOnce);
-  const each = Math.floor(threads / lanes);
-  return { lanes, threads: each, speechThreads: each };
+  const lanes = Math.min(threads, MAX_CONCURRENT_OPERATIONS);
+  const threadsEach = Math.floor(threads / lanes);
+  return { lanes, threads: threadsEach, speechThreads: threadsEach };
 }

@@ -22,38 +22,38 @@ interface Kind<N extends OperationName> {
 }
 
 /** Minimum seconds of audio for any operation: the recognizer's encoder takes as long for one word as for 30 s. */
-const leastSeconds = 30;
-const ofWhole = ({ area }: { area: WorkArea }) => area.pcm.sampleCount / SAMPLE_RATE;
-const ofSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
+const MIN_AUDIO_SECONDS = 30;
+const wholeRecording = ({ area }: { area: WorkArea }) => area.pcm.sampleCount / SAMPLE_RATE;
+const allSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
 
 const kinds: { readonly [N in OperationName]: Kind<N> } = {
   detectBlock: { audioSeconds: () => BLOCK_SECONDS, firstPace: 0.5 },
-  planChunks: { audioSeconds: ofWhole, firstPace: 0.01 },
-  detectLanguage: { audioSeconds: () => leastSeconds, firstPace: 2 },
-  transcribe: { audioSeconds: () => leastSeconds, firstPace: 2 },
+  planChunks: { audioSeconds: wholeRecording, firstPace: 0.01 },
+  detectLanguage: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
+  transcribe: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
   embedBlock: { audioSeconds: () => BLOCK_SECONDS, firstPace: 0.5 },
-  clusterSpeakers: { audioSeconds: ofWhole, firstPace: 0.01 },
-  embedSentences: { audioSeconds: ofSpans, firstPace: 1 },
+  clusterSpeakers: { audioSeconds: wholeRecording, firstPace: 0.01 },
+  embedSentences: { audioSeconds: allSpans, firstPace: 1 },
   compareSentences: {
     audioSeconds: ({ sentences }) => sentences.reduce((sum, { seconds }) => sum + seconds, 0),
     firstPace: 0.01,
   },
-  selfTest: { audioSeconds: () => leastSeconds, firstPace: 2 },
+  selfTest: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
 };
 
 /**
  * An operation is considered stuck after 10 times its expected duration: a chunk read in three languages takes 4 times.
  */
-const patience = 10;
+const STUCK_FACTOR = 10;
 /** Minimum limit of an operation: a machine that swaps or is short of CPU time delays everything. */
-const leastLimitSeconds = 60;
+const MIN_LIMIT_SECONDS = 60;
 /** Weight of a new measurement that is faster than the stored pace; a slower one replaces it at once. */
-const forgetting = 0.1;
+const FASTER_PACE_WEIGHT = 0.1;
 
 /** Assumed minimum pace of reading a model: that of a slow network drive. */
-const loadBytesPerSecond = 10_000_000;
+const MIN_LOAD_BYTES_PER_SECOND = 10_000_000;
 /** Time limit of the rest of a start: GPU libraries compile their kernels. */
-const leastStartSeconds = 300;
+const START_SECONDS = 300;
 
 /**
  * Time limits after which a worker is considered stuck: ten times the slowest recent pace, at least one minute. The
@@ -61,11 +61,11 @@ const leastStartSeconds = 300;
  */
 export class TimeLimits {
   readonly #paces = new Map<string, number>();
-  readonly #leastSeconds: number;
+  readonly #minSeconds: number;
   readonly #startSeconds: number;
 
-  constructor({ leastSeconds = leastLimitSeconds, startSeconds = leastStartSeconds } = {}) {
-    this.#leastSeconds = leastSeconds;
+  constructor({ minSeconds = MIN_LIMIT_SECONDS, startSeconds = START_SECONDS } = {}) {
+    this.#minSeconds = minSeconds;
     this.#startSeconds = startSeconds;
   }
 
@@ -81,7 +81,7 @@ export class TimeLimits {
   of(operation: Operation, isFirst: boolean): number {
     const model = isFirst ? modelOf(operation) : null;
     const loading = model === null ? 0 : loadSeconds(model);
-    return loading + Math.max(this.#leastSeconds, patience * this.expected(operation));
+    return loading + Math.max(this.#minSeconds, STUCK_FACTOR * this.expected(operation));
   }
 
   /** Returns the seconds after which a worker that is still not ready is considered stuck. */
@@ -94,14 +94,14 @@ export class TimeLimits {
     const key = keyOf(operation);
     const pace = seconds / audioSecondsOf(operation);
     const before = this.#paces.get(key) ?? pace;
-    this.#paces.set(key, Math.max(pace, before + (pace - before) * forgetting));
+    this.#paces.set(key, Math.max(pace, before + (pace - before) * FASTER_PACE_WEIGHT));
   }
 }
 
 const kindOf = <N extends OperationName>(name: N) => kinds[name] as Kind<OperationName>;
 
 function audioSecondsOf({ name, params }: Operation): number {
-  return Math.max(leastSeconds, kindOf(name).audioSeconds(params));
+  return Math.max(MIN_AUDIO_SECONDS, kindOf(name).audioSeconds(params));
 }
 
 /** Returns the path of the operation's speech model; null for an operation without the recognizer. */
@@ -117,7 +117,7 @@ function keyOf(operation: Operation): string {
 /** Returns the seconds that loading a model may take; 0 for an unreadable file, whose error the loader reports. */
 function loadSeconds(path: string): number {
   try {
-    return statSync(path).size / loadBytesPerSecond;
+    return statSync(path).size / MIN_LOAD_BYTES_PER_SECOND;
   } catch {
     return 0;
   }

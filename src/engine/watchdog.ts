@@ -12,14 +12,14 @@ interface Watched {
 export class Watchdog<Name> implements Disposable {
   readonly #watched = new Map<Name, Watched>();
   readonly #timer: NodeJS.Timeout;
-  #lookedAt = performance.now();
+  #checkedAt = performance.now();
 
   /**
-   * @param everyMilliseconds interval of the checks; each check counts at most twice this time, for the machine may
+   * @param intervalMilliseconds interval of the checks; each check counts at most twice this time, for the machine may
    *   have slept
    */
-  constructor(everyMilliseconds: number) {
-    this.#timer = setInterval(() => this.#look(2 * everyMilliseconds), everyMilliseconds);
+  constructor(intervalMilliseconds: number) {
+    this.#timer = setInterval(() => this.#check(2 * intervalMilliseconds), intervalMilliseconds);
     this.#timer.unref();
   }
 
@@ -46,10 +46,10 @@ export class Watchdog<Name> implements Disposable {
     this.#watched.clear();
   }
 
-  #look(longestMilliseconds: number): void {
+  #check(longestMilliseconds: number): void {
     const now = performance.now();
-    const passed = Math.min(now - this.#lookedAt, longestMilliseconds) / 1000;
-    this.#lookedAt = now;
+    const passed = Math.min(now - this.#checkedAt, longestMilliseconds) / 1000;
+    this.#checkedAt = now;
     for (const watched of [...this.#watched.values()]) {
       const wasInTime = watched.seconds <= watched.limitSeconds;
       watched.seconds += passed;

@@ -12,7 +12,7 @@ export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
   /** Set when the process hangs in a driver, where no signal ends it: it may still exist. */
-  readonly leftBehind?: true;
+  readonly abandoned?: true;
 }
 
 /** How a worker exited without being told to. */

@@ -80,7 +80,7 @@ export class WorkerProcess {
     this.#child.unref();
     this.#child.disconnect();
     void this.#log.cancel();
-    this.#end({ exitCode: null, signal: "SIGKILL", leftBehind: true });
+    this.#end({ exitCode: null, signal: "SIGKILL", abandoned: true });
   }
 
   #end(exit: ProcessExit): void {

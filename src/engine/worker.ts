@@ -102,12 +102,10 @@ export class Worker {
     return this.acceptsWork && this.#lanes.accepts(task);
   }
 
-  /** Number of operations that the worker runs at the same time. */
   get laneCount(): number {
     return this.#lanes.count;
   }
 
-  /** Number of further operations that the worker can take. */
   get freeLanes(): number {
     return this.#lanes.free;
   }

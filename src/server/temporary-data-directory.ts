@@ -22,21 +22,23 @@ export function temporaryDataDirectory(parent: string, now: number): { directory
       const old = join(parent, name);
       if (isLeftOver(old, now)) rmSync(old, { recursive: true, force: true });
     }
-    const made = mkdtempSync(join(parent, prefix));
-    path = made;
-    const directory = new DataDirectory(made);
+    const created = mkdtempSync(join(parent, prefix));
+    path = created;
+    const directory = new DataDirectory(created);
     const unlock = directory.lock();
     return {
       directory,
       [Symbol.dispose]() {
         unlock();
-        rmSync(made, { recursive: true, force: true });
+        rmSync(created, { recursive: true, force: true });
       },
     };
   } catch (error) {
     if (path !== null) rmSync(path, { recursive: true, force: true });
     const reason = messageOf(error);
-    throw new StartError(`can't work in ${parent} (${reason}); name a directory with room: TMPDIR=DIRECTORY`);
+    throw new StartError(
+      `can't work in ${parent} (${reason}); name a directory with enough disk space: TMPDIR=DIRECTORY`,
+    );
   }
 }
 

@@ -238,8 +238,8 @@ describe("the engine", () => {
   });
 
   /** Very short limits for operations and for a start. */
-  const impatient = (leastSeconds = 2) => ({
-    timeLimits: new TimeLimits({ leastSeconds, startSeconds: 20 }),
+  const impatient = (minSeconds = 2) => ({
+    timeLimits: new TimeLimits({ minSeconds, startSeconds: 20 }),
     lookMilliseconds: 20,
     lanes: 1,
   });
@@ -280,7 +280,7 @@ describe("the engine", () => {
   test("replaces a worker that does not finish loading its models", async () => {
     using directory = temporaryDirectory();
     const made = engine({
-      timeLimits: new TimeLimits({ leastSeconds: 60, startSeconds: 3 }),
+      timeLimits: new TimeLimits({ minSeconds: 60, startSeconds: 3 }),
       checkMilliseconds: 20,
       prepare: async () => [{ ...scriptedStart, speechModel: join(directory.path, "slow-once") }],
     });

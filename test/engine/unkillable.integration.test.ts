@@ -26,7 +26,7 @@ test("a worker that no signal ends is abandoned: another one completes its opera
     command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
     prepare: async () => [scriptedStart],
     log: createLogger("silent"),
-    timeLimits: new TimeLimits({ leastSeconds: 2, startSeconds: 20 }),
+    timeLimits: new TimeLimits({ minSeconds: 2, startSeconds: 20 }),
     checkMilliseconds: 20,
     killMilliseconds: 50,
     onUnexpectedExit: (death) => exits.push(death),
@@ -39,7 +39,7 @@ test("a worker that no signal ends is abandoned: another one completes its opera
   process.kill(stuck, "SIGSTOP");
   kill.mockImplementation(() => {});
   expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-  expect(exits).toMatchObject([{ signal: "SIGKILL", stalled: true, leftBehind: true }]);
+  expect(exits).toMatchObject([{ signal: "SIGKILL", stalled: true, abandoned: true }]);
   expect(isAlive(stuck)).toBe(true);
   expect(made.status()).toMatchObject({ state: "ready", restarts: 1 });
   left.add(pid());
@@ -47,7 +47,7 @@ test("a worker that no signal ends is abandoned: another one completes its opera
 });
 
 test("an abandoned worker does not keep the program from exiting", async () => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/left-behind.ts")], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/abandoned-worker.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 10_000,
   });
