@@ -16,8 +16,8 @@ export interface ScreenStream {
 export interface ProgressRow {
   /** Updates the row. @param percent 0 to 100; null if it can't be measured */
   show(step: string, percent: number | null): void;
-  /** Removes the row; `note` is printed in its place. */
-  end(note?: string): void;
+  /** Removes the row. */
+  end(): void;
 }
 
 /**
@@ -50,11 +50,10 @@ export class ProgressBoard implements Disposable {
     this.#rows.push(row);
     return {
       show: (step, percent) => this.#show(row, printable(step), percent),
-      end: (note) => {
-        const place = this.#rows.indexOf(row);
-        if (place >= 0) this.#rows.splice(place, 1);
-        if (note !== undefined) this.note(note);
-        else if (this.#kind === "live") this.#draw();
+      end: () => {
+        const index = this.#rows.indexOf(row);
+        if (index >= 0) this.#rows.splice(index, 1);
+        if (this.#kind === "live") this.#draw();
       },
     };
   }

@@ -156,7 +156,7 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
 
 /** Requires root. @throws {ServiceError} when the user is not root */
 function requireRoot(command: string): void {
-  if (thisMachine.isRoot) return;
+  if (process.geteuid?.() === 0) return;
   throw new ServiceError(`this needs root: sudo ${command}; --dry-run prints what it does`);
 }
 

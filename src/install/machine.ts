@@ -14,7 +14,6 @@ export interface Machine {
   run(command: readonly [string, ...string[]]): Ended;
   /** Whether systemd is the init process here, sd_booted(3). */
   readonly hasSystemd: boolean;
-  readonly isRoot: boolean;
 }
 
 // Root's own PATH may be anything; the tools are in the system's directories.
@@ -37,7 +36,6 @@ export function runTool(command: readonly [string, ...string[]]): Ended {
 export const thisMachine: Machine = {
   run: runTool,
   hasSystemd: existsSync("/run/systemd/system"),
-  isRoot: process.geteuid?.() === 0,
 };
 
 /** A user of the machine. */

@@ -21,23 +21,8 @@ export function stopService(machine: Machine): void {
   must(machine, ["systemctl", "stop", unit]);
 }
 
-/** State of the service's unit, as systemd reports it. */
-export interface UnitState {
-  /** e.g. `active`, `failed`, `inactive`, `activating` */
-  readonly active: string;
-  /** e.g. `running`, `dead`, `auto-restart` */
-  readonly sub: string;
-  readonly enabled: boolean;
-  readonly pid: number | null;
-  /** Number of automatic restarts. */
-  readonly restarts: number;
-  /** Last status text that the server reported. */
-  readonly says: string;
-  readonly memoryBytes: number | null;
-}
-
 /** Returns the state of the service's unit; null without systemd or without such a unit. */
-export function unitState(machine: Machine): UnitState | null {
+export function unitState(machine: Machine) {
   if (!machine.hasSystemd) return null;
   const shown = machine.run(["systemctl", "show", unit, "--no-pager"]);
   const properties = new Map(
@@ -50,11 +35,15 @@ export function unitState(machine: Machine): UnitState | null {
   const count = (name: string) => (/^[1-9]\d*$/.test(value(name)) ? Number(value(name)) : null);
   if (shown.exitCode !== 0 || value("LoadState") !== "loaded") return null;
   return {
+    /** e.g. `active`, `failed`, `inactive`, `activating` */
     active: value("ActiveState"),
+    /** e.g. `running`, `dead`, `auto-restart` */
     sub: value("SubState"),
     enabled: value("UnitFileState") === "enabled",
     pid: count("MainPID"),
+    /** Number of automatic restarts. */
     restarts: count("NRestarts") ?? 0,
+    /** Last status text that the server reported. */
     says: value("StatusText"),
     // systemd reports the largest possible number when it does not measure memory.
     memoryBytes:

@@ -4,46 +4,38 @@ import type { Settings } from "../config/index.ts";
 import { findRunningServer, originOf, trustOf } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
 import type { Machine } from "./machine.ts";
-import { type UnitState, unitState } from "./manager.ts";
+import { unitState } from "./manager.ts";
 
 /** Status of the service, however it was started. */
-export interface ServiceStatus {
-  /** Whether it accepts work. */
-  readonly ready: boolean;
-  /** Reason why it is not ready, in plain words; null when it is. */
-  readonly trouble: string | null;
-  /** State of the unit; null when systemd does not run or has no such unit. */
-  readonly unit: UnitState | null;
-  readonly pid: number | null;
-  /** Version of the running program. */
-  readonly version: string | null;
-  /** Origin at which the server is queried. */
-  readonly origin: string;
-  /** Number of queued and processing recordings; null when the server does not report it. */
-  readonly queue: { readonly queued: number; readonly processing: number } | null;
-}
+export type ServiceStatus = Awaited<ReturnType<typeof readStatus>>;
 
-const patienceMilliseconds = 5000;
+const requestMilliseconds = 5000;
 
 /**
  * Reads the status of the server of these settings from systemd, the server state file and the server's own responses.
  * If its data directory cannot be read, the server is queried at the address in the settings.
  */
-export async function readStatus(settings: Settings, machine: Machine): Promise<ServiceStatus> {
+export async function readStatus(settings: Settings, machine: Machine) {
   const unit = unitState(machine);
   const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
   const origin = running?.origin ?? originOf(settings.server);
   const ask = async (path: string): Promise<Response | null> => {
     const trust = running === null ? {} : trustOf(running);
-    const signal = AbortSignal.timeout(patienceMilliseconds);
+    const signal = AbortSignal.timeout(requestMilliseconds);
     return fetch(`${origin}${path}`, { signal, ...trust }).catch(() => null);
   };
   const readiness = await ask("/readyz");
   const trouble = await troubleOf(readiness, origin);
   return {
-    ...{ ready: trouble === null, trouble, unit, origin },
+    ready: trouble === null,
+    /** Reason why it is not ready; null when it is. */
+    trouble,
+    unit,
+    /** Origin at which the server is queried. */
+    origin,
     pid: running?.pid ?? unit?.pid ?? null,
     version: running?.version ?? null,
+    /** Number of queued and processing recordings; null when the server does not report it. */
     queue: readiness === null ? null : await queueOf(await ask("/metrics")),
   };
 }
@@ -60,7 +52,7 @@ async function troubleOf(readiness: Response | null, origin: string): Promise<st
 const errorSchema = Type.Object({ message: Type.String() });
 
 /** Returns the server's own count, from its metrics for Prometheus. */
-async function queueOf(metrics: Response | null): Promise<ServiceStatus["queue"]> {
+async function queueOf(metrics: Response | null): Promise<{ queued: number; processing: number } | null> {
   if (metrics?.ok !== true) return null;
   const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("transcribe_recordings_open{"));
   const count = (status: string) =>

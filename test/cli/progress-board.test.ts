@@ -16,7 +16,8 @@ test("each recording has a line that is redrawn in place, and other output appea
     "meeting.m4a  ████████░░░░░░░░░░░░   41 %  transcribe\ntalk.mp3     ░░░░░░░░░░░░░░░░░░░░      …  queued",
   );
   board.above(() => screen.write("said by somebody\n"));
-  one.end("meeting.m4a → meeting.srt");
+  one.end();
+  board.note("meeting.m4a → meeting.srt");
   two.show("decode", 3);
   await redrawn();
   expect(screen.text).toBe(
@@ -81,7 +82,8 @@ test("untrusted names and steps send no control characters to the terminal", asy
   await redrawn();
   expect(screen.text).toContain("evil");
   expect(screen.text).not.toContain("\u202e");
-  row.end("\x1b[1A done");
+  row.end();
+  board.note("\x1b[1A done");
   expect(screen.text).toBe("\u{fffd}[1A done");
 });
 
@@ -99,7 +101,8 @@ test("a terminal without redrawing gets a line for each step", () => {
   const row = board.row("a.mp3");
   for (const percent of [1, 2, 3]) row.show("upload", percent);
   row.show("decode", null);
-  row.end("done");
+  row.end();
+  board.note("done");
   expect(screen.text).toBe("a.mp3: upload\na.mp3: decode\ndone");
 });
 
@@ -109,7 +112,8 @@ test("a pipe receives nothing from the board", async () => {
   const row = board.row("a.mp3");
   row.show("upload", 1);
   await redrawn();
-  row.end("done");
+  row.end();
+  board.note("done");
   board.note("more");
   expect(written).toEqual([]);
 });
