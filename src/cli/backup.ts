@@ -25,7 +25,7 @@ export function backupCommand(): Command {
   return settingsCommand("backup", "Write the database and its recordings to one file; a running server need not stop.")
     .argument("[file]", "a new file (default: a new name in backups/ of the data directory)")
     .option("--database-only", "back up only the database, without the recordings")
-    .action(async (file: string | undefined, options: BackupOptions, command: Command) => {
+    .action(async (file: string | undefined, options: JsonOption & { databaseOnly?: true }, command: Command) => {
       const databaseOnly = options.databaseOnly === true;
       const { target, paths } = file === undefined ? ownTarget(command, databaseOnly) : namedTarget(file, command);
       using _target = target;
@@ -46,10 +46,6 @@ export function backupCommand(): Command {
 /** Summarizes a database for people. */
 export function contentOf({ accounts, recordings, open, version }: ReturnType<typeof databaseFacts>): string {
   return `accounts: ${accounts}, recordings: ${recordings} (queued or processing: ${open}), of transcribe ${version}`;
-}
-
-interface BackupOptions extends JsonOption {
-  readonly databaseOnly?: boolean;
 }
 
 interface Target {

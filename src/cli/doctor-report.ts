@@ -3,7 +3,7 @@ import { printable } from "./printable.ts";
 import { wrapped } from "./recording-texts.ts";
 
 /** A function that colours a part of the report, or returns it as plain text. */
-export type Paint = (status: Status | "faint", text: string) => string;
+type Paint = (status: Status | "faint", text: string) => string;
 
 const codes: Readonly<Record<Status | "faint", string>> = {
   ok: "32",

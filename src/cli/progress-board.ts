@@ -129,7 +129,7 @@ export class ProgressBoard implements Disposable {
 }
 
 /** Progress of one task. */
-export interface RowState {
+interface RowState {
   readonly label: string;
   step: string;
   /** 0 to 100; null if it can't be measured. */
@@ -142,7 +142,7 @@ const stepColumns = "Speaker diarization".length;
 const narrowest = 8;
 
 /** Formats a row of at most `columns` columns: label, bar, percent, step. A narrow terminal gets no bar. */
-export function rowText(row: RowState, labelColumns: number, columns: number, unicode: boolean): string {
+function rowText(row: RowState, labelColumns: number, columns: number, unicode: boolean): string {
   const percent = (row.percent === null ? (unicode ? "…" : "..") : `${Math.floor(row.percent)} %`).padStart(
     percentColumns,
   );

@@ -10,7 +10,7 @@ import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
-import { Hangups, untilStopped } from "./serve.ts";
+import { catchHangups, untilStopped } from "./serve.ts";
 import {
   addSettingsOptions,
   openStoreIn,
@@ -68,14 +68,14 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
     process.stdout.write(`a server is already running at ${baseUrlOf(running.origin)} (process ${running.pid})\n`);
     return;
   }
-  const hangups = new Hangups();
+  const onHangup = catchHangups();
   const settings = readSettings();
   const log = createLogger(settings.log.level);
   const server = await startTranscribeServer(settings, log);
   const { key, isNew } = firstKey(openStoreIn(directory), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also stored in ${keyPath(directory)}:\n${key}\n`);
-  await untilStopped(server, { hangups, readSettings, log });
+  await untilStopped(server, { onHangup, readSettings, log });
 }
 
 /** Starts `transcribe serve` in the background, logging to the data directory, and waits until the server is ready. */

@@ -11,7 +11,7 @@ export function serveCommand(): Command {
   return addSettingsOptions(new Command("serve"), serveFlags)
     .description("Serve the API until SIGINT or SIGTERM. SIGHUP reloads the settings.")
     .action(async (_options: object, command: Command) => {
-      const hangups = new Hangups();
+      const onHangup = catchHangups();
       const readSettings = servingSettings(command);
       const settings = readSettings();
       becomeDataOwner(settings);
@@ -19,34 +19,32 @@ export function serveCommand(): Command {
       const supervisor = findSupervisor(process.env, process.pid, log);
       const server = await startTranscribeServer(settings, log);
       // The signal handlers must be active before the server announces that it is ready.
-      const stopped = untilStopped(server, { hangups, readSettings, log, stopping: () => supervisor?.stopping() });
+      const stopped = untilStopped(server, { onHangup, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
       supervisor?.ready(server.status);
       await stopped;
     });
 }
 
-/** A handler of SIGHUP that is active once constructed. A signal before `take` is stored and delivered to `take`. */
-export class Hangups {
-  #take: (() => void) | null = null;
-  #isPending = false;
+/** Sets the handler of SIGHUP. */
+type SetHangupHandler = (handler: () => void) => void;
 
-  constructor() {
-    process.on("SIGHUP", () => {
-      if (this.#take === null) this.#isPending = true;
-      else this.#take();
-    });
-  }
-
-  take(take: () => void): void {
-    this.#take = take;
-    if (this.#isPending) take();
-  }
+/** Catches SIGHUP from now on. A signal before a handler is set is delivered to that handler. */
+export function catchHangups(): SetHangupHandler {
+  let isPending = false;
+  let handle = () => {
+    isPending = true;
+  };
+  process.on("SIGHUP", () => handle());
+  return (handler) => {
+    handle = handler;
+    if (isPending) handler();
+  };
 }
 
 interface ServingOptions {
-  /** Constructed before the settings are read for the first time, so that no SIGHUP is lost. */
-  readonly hangups: Hangups;
+  /** Created before the settings are read for the first time, so that no SIGHUP is lost. */
+  readonly onHangup: SetHangupHandler;
   readonly readSettings: () => Settings;
   readonly log: Logger;
   /** Called before the server stops. */
@@ -62,7 +60,7 @@ export async function untilStopped(server: TranscribeServer, options: ServingOpt
   const hasTerminal = isatty(2);
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
-    options.hangups.take(() => {
+    options.onHangup(() => {
       if (!hasTerminal || isatty(2)) return reload(server, options);
       // Here SIGHUP has its original meaning: the server's terminal was closed, so nothing can be logged to it.
       options.log.level = "silent";

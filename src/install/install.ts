@@ -27,7 +27,7 @@ import type { Step } from "./steps.ts";
 import { unitFile } from "./unit.ts";
 
 /** The single-file program to install. */
-export interface InstalledProgram {
+interface InstalledProgram {
   readonly path: string;
   /** Unpacks its native parts and models into a directory; does nothing when they exist already. */
   unpack(directory: string): Promise<unknown>;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { reach, type ServiceLayout } from "./layout.ts";
 
 /** The result of a command. */
-export interface Ended {
+interface Ended {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;

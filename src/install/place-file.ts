@@ -16,7 +16,7 @@ import {
 import { dirname } from "node:path";
 import { syncDirectoryNow } from "../storage/index.ts";
 
-export interface PlaceOptions {
+interface PlaceOptions {
   readonly mode: number;
   /** Group of the file; root's own when omitted. */
   readonly gid?: number;

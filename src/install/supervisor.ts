@@ -5,7 +5,7 @@ import { type Notify, notifySocket } from "./notify-socket.ts";
 /** Returns a server's status; throws when the server cannot continue. */
 type ReadStatus = () => ServerStatus;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly notify: Notify;
   /** Silence after which the service manager kills the server; null when it does not watch the server. */
   readonly watchdogMilliseconds: number | null;

@@ -2,7 +2,7 @@ import { defaultDataDirectory, places } from "./layout.ts";
 import { runTool, textOf } from "./machine.ts";
 import template from "./transcribe.service" with { type: "text" };
 
-export interface UnitOptions {
+interface UnitOptions {
   readonly user: string;
   readonly configFile: string;
   readonly dataDirectory: string;

@@ -29,10 +29,6 @@ export function consoleCommand(): Command {
     .addCommand(signOutCommand());
 }
 
-interface LinkOptions extends JsonOption {
-  readonly server?: string;
-}
-
 function linkCommand(): Command {
   return settingsCommand(
     "link",
@@ -42,7 +38,7 @@ function linkCommand(): Command {
     .action(printLink);
 }
 
-async function printLink(options: LinkOptions, command: Command): Promise<void> {
+async function printLink(options: JsonOption & { server?: string }, command: Command): Promise<void> {
   const settings = dataSettingsOf(command);
   const directory = new DataDirectory(settings.storage.data_dir);
   const origin = options.server === undefined ? null : serverAddress(options.server);

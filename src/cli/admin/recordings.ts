@@ -21,18 +21,12 @@ export function recordingsCommand(): Command {
     .addCommand(changeCommand("delete", "Delete a recording with its audio and its transcript.", remove));
 }
 
-interface ListOptions extends JsonOption {
-  readonly account?: string;
-  readonly status?: string;
-  readonly limit: number;
-}
-
 function listCommand(): Command {
   return settingsCommand("list", "List recordings, newest first.")
     .option("--account <name>", "only recordings of this account")
     .option("--status <statuses>", "only these: queued, processing, completed, failed; separated by commas")
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 50)
-    .action((options: ListOptions, command: Command) => {
+    .action((options: JsonOption & { account?: string; status?: string; limit: number }, command: Command) => {
       const store = openStoreOf(command);
       const filter = {
         accountId: options.account === undefined ? undefined : requireAccount(store, options.account).id,

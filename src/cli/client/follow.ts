@@ -9,7 +9,7 @@ const longestSeconds = 30;
 /** Duration of a recording from which the pauses between polls grow. */
 const longRecordingSeconds = 600;
 
-export interface FollowOptions extends PauseOptions {
+interface FollowOptions extends PauseOptions {
   /** Overrides the recommended pauses between polls. */
   readonly everySeconds: number | undefined;
   /** Whether the first poll happens at once, for a recording that was not just sent. */

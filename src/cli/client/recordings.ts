@@ -12,12 +12,6 @@ import type { ApiClient } from "./api-client.ts";
 import { addServerOptions, withClient } from "./connection.ts";
 import { ClientError } from "./request.ts";
 
-interface ListOptions extends JsonOption {
-  readonly status?: string;
-  readonly limit: number;
-  readonly all?: boolean;
-}
-
 const statuses: readonly string[] = statusSchema.anyOf.map((choice) => choice.const);
 
 /** transcribe list */
@@ -28,7 +22,7 @@ export function listCommand(): Command {
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 20)
     .option("--all", "list all recordings")
     .option("--json", "print the result as JSON");
-  return addServerOptions(command).action((options: ListOptions) =>
+  return addServerOptions(command).action((options: JsonOption & { status?: string; limit: number; all?: true }) =>
     withClient(command, async (client) => {
       const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
       const found = await client.list(limit, options.status);

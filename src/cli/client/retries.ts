@@ -11,7 +11,7 @@ export interface Clock {
   random(): number;
 }
 
-export const realClock: Clock = {
+const realClock: Clock = {
   now: () => performance.now(),
   async sleep(milliseconds, signal) {
     await sleepFor(milliseconds, undefined, { signal }).catch((error: unknown) => {

@@ -13,7 +13,7 @@ import { addServerOptions, connectionOf, longOutageSeconds } from "./connection.
 import type { Connection } from "./request.ts";
 import { Retries } from "./retries.ts";
 
-export interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everySeconds" | "force" | "wait"> {
+interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everySeconds" | "force" | "wait"> {
   readonly connection: Connection;
   readonly jobs: readonly Job[];
   readonly json: boolean;

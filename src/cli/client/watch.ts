@@ -11,10 +11,6 @@ import type { ApiClient } from "./api-client.ts";
 import { addServerOptions, longOutageSeconds, withClient } from "./connection.ts";
 import { followRecording } from "./follow.ts";
 
-interface WatchOptions extends JsonOption {
-  readonly every?: number;
-}
-
 /** transcribe watch [ID…] */
 export function watchCommand(): Command {
   const command = new Command("watch")
@@ -22,12 +18,16 @@ export function watchCommand(): Command {
     .argument("[id...]", "ids of recordings")
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print the transcriptions as JSON at the end");
-  return addServerOptions(command).action((ids: string[], options: WatchOptions) =>
+  return addServerOptions(command).action((ids: string[], options: JsonOption & { every?: number }) =>
     withClient(command, (client) => watch(client, ids, options), longOutageSeconds),
   );
 }
 
-async function watch(client: ApiClient, named: readonly string[], { every, json }: WatchOptions): Promise<void> {
+async function watch(
+  client: ApiClient,
+  named: readonly string[],
+  { every, json }: JsonOption & { every?: number },
+): Promise<void> {
   // Checks the key first, so that a refused key is reported once and not for each id.
   await client.checkKey();
   using board = new ProgressBoard();

@@ -8,7 +8,7 @@ import { statusSchema } from "../../recordings/index.ts";
 export type Values = "files" | "anything" | readonly string[];
 
 /** An option as a shell completes it. */
-export interface PlaceOption {
+interface PlaceOption {
   /** e.g. `-o`, `--output` */
   readonly names: readonly string[];
   readonly description: string;
