@@ -73,11 +73,11 @@ async function append(output: NewFile, model: InstalledModel, onProgress: (bytes
   const meter = new DigestMeter();
   let done = 0;
   output.write(tar.header({ name: fileOf(model.id), sizeBytes: model.sizeBytes }));
-  for await (const piece of createReadStream(model.path, { highWaterMark: 1 << 20 })) {
-    meter.update(piece);
-    done += piece.length;
+  for await (const chunk of createReadStream(model.path, { highWaterMark: 1 << 20 })) {
+    meter.update(chunk);
+    done += chunk.length;
     if (done > model.sizeBytes) break;
-    output.write(piece);
+    output.write(chunk);
     onProgress(done);
   }
   if (meter.finish().sha256 !== model.sha256) {
@@ -165,10 +165,10 @@ async function extract(
   let done = 0;
   await using output = await open(file, "wx");
   const end = offset + sizeBytes - 1;
-  for await (const piece of createReadStream(path, { start: offset, end, highWaterMark: 1 << 20 })) {
-    meter.update(piece);
-    await output.appendFile(piece);
-    done += piece.length;
+  for await (const chunk of createReadStream(path, { start: offset, end, highWaterMark: 1 << 20 })) {
+    meter.update(chunk);
+    await output.appendFile(chunk);
+    done += chunk.length;
     onProgress(done);
   }
   return meter.finish();

@@ -21,10 +21,10 @@ export class DigestMeter {
   readonly #sha1 = new Bun.CryptoHasher("sha1");
   #sizeBytes = 0;
 
-  update(piece: Uint8Array): void {
-    this.#sizeBytes += piece.length;
-    this.#sha256.update(piece);
-    this.#sha1.update(piece);
+  update(chunk: Uint8Array): void {
+    this.#sizeBytes += chunk.length;
+    this.#sha256.update(chunk);
+    this.#sha1.update(chunk);
   }
 
   finish(): FileDigests {
@@ -36,9 +36,9 @@ export class DigestMeter {
 export async function digestsOf(path: string, onProgress: (bytes: number) => void = () => {}): Promise<FileDigests> {
   const meter = new DigestMeter();
   let done = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) {
-    meter.update(piece);
-    done += piece.length;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) {
+    meter.update(chunk);
+    done += chunk.length;
     onProgress(done);
   }
   return meter.finish();

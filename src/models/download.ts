@@ -9,7 +9,7 @@ import { ModelError, requireSpace } from "./model-error.ts";
 /** Maximum time without received data during a download. */
 const STALL_TIMEOUT_MS = 30_000;
 /** Number of consecutive failures after which a download fails: while no data is stored, and after that. */
-const PATIENCE = { first: 2, later: 6 } as const;
+const MAX_FAILURES = { withoutData: 2, withData: 6 } as const;
 
 interface DownloadOptions {
   /** The model; its published size limits the download. */
@@ -49,7 +49,7 @@ export async function download(options: DownloadOptions): Promise<void> {
       if (error instanceof ModelError) throw error;
       const after = await sizeOf(options.path);
       failures = after > before ? 1 : failures + 1;
-      if (failures >= (after > 0 ? PATIENCE.later : PATIENCE.first)) {
+      if (failures >= (after > 0 ? MAX_FAILURES.withData : MAX_FAILURES.withoutData)) {
         throw new ModelError(`${host} can't be reached (${reasonOf(error)})`);
       }
       await pause(failures);
@@ -66,27 +66,27 @@ function reasonOf(error: unknown): string {
 async function receive(
   { entry, url, path, onProgress }: DownloadOptions,
   host: string,
-  have: number,
+  storedBytes: number,
 ): Promise<boolean> {
   const abort = new AbortController();
   const stall = () => abort.abort(new Error(`no data arrived for ${STALL_TIMEOUT_MS / 1_000} s`));
   let timer = setTimeout(stall, STALL_TIMEOUT_MS);
   try {
     const response = await fetch(url, {
-      headers: { "Accept-Encoding": "identity", ...(have > 0 ? { Range: `bytes=${have}-` } : {}) },
+      headers: { "Accept-Encoding": "identity", ...(storedBytes > 0 && { Range: `bytes=${storedBytes}-` }) },
       signal: abort.signal,
       // By default, Bun aborts after five minutes, even while data arrives.
       timeout: false,
     });
-    const place = have > 0 ? placeOf(response, have) : "whole";
-    if (place === "complete") return true;
-    if (place === "elsewhere") {
+    const content = storedBytes > 0 ? contentOf(response, storedBytes) : "whole";
+    if (content === "nothing") return true;
+    if (content === "other") {
       await rm(path);
       return false;
     }
     if (response.status >= 500 || response.status === 429) throw new Error(`it answered ${response.status}`);
     if (!response.ok || !response.body) throw new ModelError(`${host} answered ${response.status}`);
-    const start = place === "whole" ? 0 : have;
+    const start = content === "whole" ? 0 : storedBytes;
     const expectedBytes = publishedSize(entry).bytes;
     const length = response.headers.get("content-length");
     const total = length === null ? null : start + Number(length);
@@ -98,11 +98,11 @@ async function receive(
     const output = await open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_NOFOLLOW | begin);
     let received = start;
     try {
-      for await (const piece of response.body) {
+      for await (const chunk of response.body) {
         clearTimeout(timer);
         timer = setTimeout(stall, STALL_TIMEOUT_MS);
-        await output.appendFile(piece);
-        received += piece.length;
+        await output.appendFile(chunk);
+        received += chunk.length;
         onProgress?.(received, total);
         // A server that reports no length must not fill the disk.
         if (total === null && received > 2 * expectedBytes) throw otherSize();
@@ -121,14 +121,14 @@ async function receive(
 }
 
 /**
- * Classifies the response to a range request (RFC 9110, 14 and 15.5.17): the requested rest ("part"), the whole file,
- * nothing because the file is complete, or another range ("elsewhere").
+ * Classifies the response to a range request (RFC 9110, 14 and 15.5.17): the requested rest, the whole file, nothing
+ * because the file is complete, or another range.
  */
-function placeOf(response: Response, have: number): "part" | "whole" | "complete" | "elsewhere" {
+function contentOf(response: Response, storedBytes: number): "rest" | "whole" | "nothing" | "other" {
   const range = response.headers.get("content-range");
-  if (response.status === 416) return range === `bytes */${have}` ? "complete" : "elsewhere";
+  if (response.status === 416) return range === `bytes */${storedBytes}` ? "nothing" : "other";
   if (response.status !== 206) return "whole";
-  return range?.startsWith(`bytes ${have}-`) ? "part" : "elsewhere";
+  return range?.startsWith(`bytes ${storedBytes}-`) ? "rest" : "other";
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -15,7 +15,7 @@ import {
 import type { InstalledModel } from "./library.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
-const HINT = ". import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle";
+const IMPORT_HINT = ". import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle";
 
 export interface ImportOptions extends InstallOptions {
   /** Id for a model that the catalogue does not know; by default derived from the file name. */
@@ -41,7 +41,7 @@ export async function importModels(path: string, options: ImportOptions): Promis
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
   // Rejects an invalid file before it is copied. The copy gets installed, so `installModel` inspects the copy again.
-  requireLoadable(path, options.inspect, HINT);
+  requireLoadable(path, options.inspect, IMPORT_HINT);
   await requireSpace(folder, size);
   const file = join(folder, "model.bin");
   await copyFile(path, file, constants.COPYFILE_FICLONE);
@@ -71,7 +71,7 @@ async function importBundle(path: string, folder: string, options: ImportOptions
   if (options.name !== undefined) throw new ModelError("a bundle has the names of its models; omit --name");
   const unpacked = await readBundle(path, folder, (done, total) => options.onProgress("copy", done, total));
   for (const { id, file, digests } of unpacked) {
-    requireLoadable(file, options.inspect, HINT);
+    requireLoadable(file, options.inspect, IMPORT_HINT);
     const known = identify(digests, id, options.catalogue);
     if (known.id !== id) throw new ModelError(`the bundle's ${id} is really ${known.id}`);
     requireFreeId(id, digests, options.library);

@@ -33,8 +33,8 @@ export async function installModel(
   requireLoadable(file, inspect);
   const { id, inCatalogue } = identify(digests, name, catalogue);
   if (replaced?.id !== id) requireFreeId(id, digests, library);
-  const note = { id, inCatalogue, ...digests, from, installedAt: new Date().toISOString() };
-  return await library.add(note, file, replaced !== null);
+  const metadata = { id, inCatalogue, ...digests, from, installedAt: new Date().toISOString() };
+  return await library.add(metadata, file, replaced !== null);
 }
 
 /**

@@ -9,7 +9,7 @@ import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTempor
 import { modelIdSchema } from "./catalogue.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";
 
-const noteSchema = Type.Object({
+const metadataSchema = Type.Object({
   id: modelIdSchema,
   sizeBytes: Type.Integer({ minimum: 1 }),
   sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
@@ -22,14 +22,14 @@ const noteSchema = Type.Object({
 });
 
 /** Metadata stored with an installed model. */
-type ModelNote = Static<typeof noteSchema>;
+type ModelMetadata = Static<typeof metadataSchema>;
 
-export interface InstalledModel extends ModelNote {
+export interface InstalledModel extends ModelMetadata {
   readonly path: string;
 }
 
 const modelFile = "model.bin";
-const noteFile = "model.json";
+const metadataFile = "model.json";
 
 /**
  * The installed models of a data directory:
@@ -59,8 +59,10 @@ export class ModelLibrary {
     const folder = join(this.#root, "installed", id);
     const path = join(folder, modelFile);
     try {
-      const note: unknown = JSON.parse(readFileSync(join(folder, noteFile), "utf8"));
-      return Value.Check(noteSchema, note) && note.id === id && existsSync(path) ? { ...note, path } : null;
+      const metadata: unknown = JSON.parse(readFileSync(join(folder, metadataFile), "utf8"));
+      return Value.Check(metadataSchema, metadata) && metadata.id === id && existsSync(path)
+        ? { ...metadata, path }
+        : null;
     } catch {
       return null;
     }
@@ -104,21 +106,22 @@ export class ModelLibrary {
    * @param replaces whether the model replaces an installed one
    * @throws {ModelError} when another model was installed under the same id meanwhile
    */
-  async add(note: ModelNote, file: string, replaces: boolean): Promise<InstalledModel> {
+  async add(metadata: ModelMetadata, file: string, replaces: boolean): Promise<InstalledModel> {
     await using handle = await open(file, "r");
     await handle.sync();
     // An incomplete entry must not block its id.
-    if (this.find(note.id) === null && existsSync(join(this.#root, "installed", note.id))) await this.remove(note.id);
-    await makeCacheEntry(this.#root, join("installed", note.id), async (folder) => {
-      await Bun.write(join(folder, noteFile), `${JSON.stringify(note, null, 2)}\n`);
+    if (this.find(metadata.id) === null && existsSync(join(this.#root, "installed", metadata.id)))
+      await this.remove(metadata.id);
+    await makeCacheEntry(this.#root, join("installed", metadata.id), async (folder) => {
+      await Bun.write(join(folder, metadataFile), `${JSON.stringify(metadata, null, 2)}\n`);
       await rename(file, join(folder, modelFile));
       await syncDirectory(folder);
-      if (replaces) await this.remove(note.id);
+      if (replaces) await this.remove(metadata.id);
     });
     await syncDirectory(join(this.#root, "installed"));
-    const installed = this.find(note.id);
-    if (installed?.sha256 === note.sha256) return installed;
-    throw new ModelError(`another model was installed as ${note.id} at the same time; see: transcribe models list`);
+    const installed = this.find(metadata.id);
+    if (installed?.sha256 === metadata.sha256) return installed;
+    throw new ModelError(`another model was installed as ${metadata.id} at the same time; see: transcribe models list`);
   }
 
   /** Removes a model: lookups stop finding it at once, then its files are deleted. */

@@ -88,11 +88,11 @@ async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, pa
     const hasher = new Bun.CryptoHasher("sha256");
     let written = 0;
     const unpack = createZstdDecompress({ chunkSize: 1 << 20 });
-    await pipeline(Bun.file(packed).stream(), unpack, async (pieces: AsyncIterable<Uint8Array>) => {
-      for await (const piece of pieces) {
-        hasher.update(piece);
-        await file.appendFile(piece);
-        written += piece.length;
+    await pipeline(Bun.file(packed).stream(), unpack, async (chunks: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of chunks) {
+        hasher.update(chunk);
+        await file.appendFile(chunk);
+        written += chunk.length;
       }
     });
     if (written !== bytes || hasher.digest("hex") !== sha256)

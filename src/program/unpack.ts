@@ -240,6 +240,6 @@ class RuntimeLock {
  */
 export async function digestFile(path: string, algorithm: "sha256" | "sha1"): Promise<string> {
   const hasher = new Bun.CryptoHasher(algorithm);
-  for await (const piece of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(piece);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 20 })) hasher.update(chunk);
   return hasher.digest("hex");
 }

@@ -12,15 +12,15 @@ export interface DataEntry {
 }
 
 /**
- * Calls `look` with the data directory, its entries, and the entries of its own subdirectories. The number of entries
+ * Calls `use` with the data directory, its entries, and the entries of its own subdirectories. The number of entries
  * grows with the number of recordings. Directories are held open and never reached through a link. Files with several
  * hard links are skipped, since they may belong to somebody else.
  */
-export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly DataEntry[]) => T): T {
-  const held: number[] = [];
+export function withDataEntries<T>(paths: DataPaths, use: (entries: readonly DataEntry[]) => T): T {
+  const directories: number[] = [];
   try {
     const root = openSync(paths.root, constants.O_RDONLY | constants.O_DIRECTORY);
-    held.push(root);
+    directories.push(root);
     const entries: DataEntry[] = [
       { path: paths.root, stats: fstatSync(root), close: () => closeToOthers(root) },
       ...entriesIn(root, paths.root),
@@ -28,12 +28,12 @@ export function withDataEntries<T>(paths: DataPaths, look: (entries: readonly Da
     for (const path of [paths.state, paths.incoming, paths.uploads, paths.work, paths.playback]) {
       const directory = openOrNull(through(root, path.slice(paths.root.length + 1)), constants.O_DIRECTORY);
       if (directory === null) continue;
-      held.push(directory);
+      directories.push(directory);
       entries.push(...entriesIn(directory, path));
     }
-    return look(entries);
+    return use(entries);
   } finally {
-    for (const each of held) closeSync(each);
+    for (const each of directories) closeSync(each);
   }
 }
 
@@ -46,10 +46,10 @@ export function withFilesIn<T>(
   use: (files: readonly { readonly path: string; readonly sizeBytes: number }[]) => T,
 ): T | null {
   return withFile(path, constants.O_DIRECTORY, (directory) => {
-    const places = readdirSync(through(directory)).map((name) => through(directory, name));
-    const files = places.flatMap((place) => {
-      const stats = lstatSync(place, { throwIfNoEntry: false });
-      return stats?.isFile() ? [{ path: place, sizeBytes: stats.size }] : [];
+    const paths = readdirSync(through(directory)).map((name) => through(directory, name));
+    const files = paths.flatMap((path) => {
+      const stats = lstatSync(path, { throwIfNoEntry: false });
+      return stats?.isFile() ? [{ path, sizeBytes: stats.size }] : [];
     });
     return use(files);
   });
@@ -57,10 +57,10 @@ export function withFilesIn<T>(
 
 function entriesIn(directory: number, path: string): DataEntry[] {
   return readdirSync(through(directory)).flatMap((name): DataEntry[] => {
-    const place = through(directory, name);
-    const stats = lstatSync(place, { throwIfNoEntry: false });
+    const heldPath = through(directory, name);
+    const stats = lstatSync(heldPath, { throwIfNoEntry: false });
     if (stats === undefined || (stats.isFile() && stats.nlink > 1)) return [];
-    return [{ path: join(path, name), stats, close: () => withFile(place, constants.O_NONBLOCK, closeToOthers) }];
+    return [{ path: join(path, name), stats, close: () => withFile(heldPath, constants.O_NONBLOCK, closeToOthers) }];
   });
 }
 

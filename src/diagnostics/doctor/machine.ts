@@ -61,9 +61,9 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
   }
 }
 
-function attempt<T>(look: () => T): T | null {
+function attempt<T>(work: () => T): T | null {
   try {
-    return look();
+    return work();
   } catch {
     return null;
   }

@@ -45,7 +45,7 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
       await output.appendFile(vocabularySection(vocabulary));
       for (const tensor of tensors) {
         await output.appendFile(tensorHeader(tensor));
-        for (const piece of tensorData(tensor, source)) await output.appendFile(piece);
+        for (const chunk of tensorData(tensor, source)) await output.appendFile(chunk);
       }
       await output.sync();
     } finally {

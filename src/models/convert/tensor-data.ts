@@ -4,7 +4,7 @@ import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-fi
 import type { TensorPlan } from "./plan-tensors.ts";
 
 /** Target size of a chunk of a tensor in memory. A chunk has whole rows, so a longer row exceeds it. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+const CHUNK_BYTES = 4 * 1024 * 1024;
 
 /**
  * Yields the tensor's elements, little-endian and in the type of the plan, in chunks of a few megabytes.
@@ -14,10 +14,10 @@ export function* tensorData(plan: TensorPlan, source: ByteSource): Generator<Uin
   const { variable, firstRow, rows, type } = plan;
   const elementsPerRow = variable.shape.slice(1).reduce((product, size) => product * size, 1);
   const rowBytes = elementsPerRow * ELEMENT_BYTES[variable.type];
-  const rowsPerPiece = Math.max(1, Math.floor(PIECE_BYTES / Math.max(1, rowBytes)));
+  const rowsPerChunk = Math.max(1, Math.floor(CHUNK_BYTES / Math.max(1, rowBytes)));
   const scale = plan.scale ? readFloats(source, plan.scale) : undefined;
-  for (let row = 0; row < rows; row += rowsPerPiece) {
-    const count = Math.min(rowsPerPiece, rows - row);
+  for (let row = 0; row < rows; row += rowsPerChunk) {
+    const count = Math.min(rowsPerChunk, rows - row);
     const bytes = source.read(variable.offset + (firstRow + row) * rowBytes, count * rowBytes);
     if (variable.type === type) {
       yield bytes;

@@ -15,7 +15,7 @@ import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf, look } from "./support.ts";
+import { contextOf, runCheck } from "./support.ts";
 
 /** Creates a data directory as a server leaves it, and a context for it on this machine. */
 function dataIn(path: string): {
@@ -48,7 +48,7 @@ describe("the checks of a data directory", () => {
     const before = traces(root);
     const database = readDatabase(paths.databasePath);
     for (const id of ["data.directory", "data.rights", "data.leftovers", "database.integrity", "database.version"]) {
-      expect([id, (await look(id, context({ database }))).status]).toEqual([id, "ok"]);
+      expect([id, (await runCheck(id, context({ database }))).status]).toEqual([id, "ok"]);
     }
     database.$client.close();
     expect(traces(root)).toEqual(before);
@@ -69,10 +69,10 @@ describe("the checks of a data directory", () => {
     ] as const) {
       chmodSync(path, mode);
     }
-    const found = await look("data.rights", context());
+    const found = await runCheck("data.rights", context());
     expect([found.status, found.summary]).toEqual(["warning", expect.stringContaining("others may read")]);
     await found.repair?.apply();
-    expect((await look("data.rights", context())).status).toBe("ok");
+    expect((await runCheck("data.rights", context())).status).toBe("ok");
     expect([modeOf(root), modeOf(outside), modeOf(join(directory.path, "elsewhere", "file"))]).toEqual([
       "700",
       "644",
@@ -85,7 +85,7 @@ describe("the checks of a data directory", () => {
     const { root, context } = dataIn(directory.path);
     writeFileSync(join(root, "first-key"), "trs_…");
     chmodSync(join(root, "first-key"), 0o640);
-    const found = await look("data.rights", context());
+    const found = await runCheck("data.rights", context());
     expect([found.status, found.detail]).toEqual(["warning", [expect.stringContaining("first-key")]]);
     await found.repair?.apply();
     expect(modeOf(join(root, "first-key"))).toBe("600");
@@ -99,8 +99,8 @@ describe("the checks of a data directory", () => {
     writeFileSync(join(paths.incoming, "left"), "xxx");
     symlinkSync(outside, join(paths.incoming, "link"));
     const server = { pid: 1, version: "0", origin: "http://127.0.0.1:1", modelSetting: "", certificate: null };
-    expect((await look("data.leftovers", context({ server }))).status).toBe("skipped");
-    const found = await look("data.leftovers", context());
+    expect((await runCheck("data.leftovers", context({ server }))).status).toBe("skipped");
+    const found = await runCheck("data.leftovers", context());
     expect([found.status, found.summary]).toEqual(["warning", "1 file of interrupted uploads, 3 bytes"]);
 
     const unlock = new DataDirectory(paths.root).lock();
@@ -110,7 +110,7 @@ describe("the checks of a data directory", () => {
 
     await found.repair?.apply();
     expect([existsSync(join(paths.incoming, "left")), readFileSync(outside, "utf8")]).toEqual([false, "mine"]);
-    expect((await look("data.leftovers", context())).status).toBe("ok");
+    expect((await runCheck("data.leftovers", context())).status).toBe("ok");
   });
 
   test("find and remove damaged self-test results and the state file of a server that exited", async () => {
@@ -119,10 +119,10 @@ describe("the checks of a data directory", () => {
     writeFileSync(paths.verdicts, "{");
     writeFileSync(join(paths.state, "server.json"), '{"pid": 999999999, "origin": "http://127.0.0.1:1"}');
     for (const id of ["cpu.verdicts", "server.running"]) {
-      const found = await look(id, context());
+      const found = await runCheck(id, context());
       expect([id, found.status]).toEqual([id, "warning"]);
       await found.repair?.apply();
-      expect([id, (await look(id, context())).status]).toEqual([id, "skipped"]);
+      expect([id, (await runCheck(id, context())).status]).toEqual([id, "skipped"]);
     }
     expect(readdirSync(paths.state)).toEqual([]);
   });
@@ -134,12 +134,12 @@ describe("the checks of a data directory", () => {
     bytes.fill(0xff, 4096, 4096 * 6);
     writeFileSync(paths.databasePath, bytes);
     const database = readDatabase(paths.databasePath);
-    const found = await look("database.integrity", context({ database }));
+    const found = await runCheck("database.integrity", context({ database }));
     expect([found.status, found.advice]).toEqual(["problem", expect.stringContaining("transcribe restore")]);
     database.$client.close();
     writeFileSync(paths.databasePath, "no database at all");
     const other = readDatabase(paths.databasePath);
-    expect((await look("database.version", context({ database: other }))).status).toBe("skipped");
+    expect((await runCheck("database.version", context({ database: other }))).status).toBe("skipped");
     other.$client.close();
   });
 
@@ -150,7 +150,7 @@ describe("the checks of a data directory", () => {
     later.run("INSERT INTO migrations VALUES (99, '9999-later', 'x')");
     later.close();
     const database = readDatabase(paths.databasePath);
-    const found = await look("database.version", context({ database }));
+    const found = await runCheck("database.version", context({ database }));
     expect([found.status, found.advice]).toEqual(["problem", expect.stringContaining("transcribe restore")]);
     database.$client.close();
   });
@@ -171,7 +171,7 @@ describe("the checks of a data directory", () => {
     );
     client.close();
     const database = readDatabase(paths.databasePath);
-    const found = await look("system.clock", context({ database }));
+    const found = await runCheck("system.clock", context({ database }));
     expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining("2030-01-01")]);
     database.$client.close();
   });

@@ -5,7 +5,7 @@ import type { Status } from "../../../src/diagnostics/index.ts";
 import type { Confinement } from "../../../src/media/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { contextOf, type FakeMachine, look } from "./support.ts";
+import { contextOf, type FakeMachine, runCheck } from "./support.ts";
 
 /** The machine, the check, its result, and a pattern of the summary, the details and the advice together. */
 type Case = [
@@ -313,7 +313,7 @@ const cases: Case[] = [
 
 describe("for a machine with", () => {
   test.each(cases)("%s, %s reports the expected status", async (_, check, machine, status, matches, more = {}) => {
-    const { summary, detail = [], advice = "", ...found } = await look(check, contextOf(machine, more));
+    const { summary, detail = [], advice = "", ...found } = await runCheck(check, contextOf(machine, more));
     const text = [summary, ...detail, advice].join("\n");
     expect([found.status, text]).toEqual([status, expect.stringMatching(matches)]);
     if (more.never !== undefined) expect(text).not.toMatch(more.never);
@@ -373,7 +373,7 @@ test.each<[string, string[], Record<string, string>, FakeMachine, string, Status
     const context = contextOf(machine, { flags });
     if (context.files instanceof Error) throw context.files;
     const files = { ...context.files, nativeDirectory: directory.path };
-    const { summary, detail = [], ...found } = await look(check, { ...context, files });
+    const { summary, detail = [], ...found } = await runCheck(check, { ...context, files });
     expect([found.status, [summary, ...detail].join("\n")]).toEqual([status, expect.stringMatching(matches)]);
   },
 );

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { contextOf, look } from "./support.ts";
+import { contextOf, runCheck } from "./support.ts";
 
 const on = (port: number | undefined, host = "127.0.0.1") =>
   contextOf({}, { flags: { "server.host": host, "server.port": String(port) } });
@@ -10,7 +10,7 @@ describe("the check of the port", () => {
     const port = taken.port;
     await taken.stop(true);
     for (const _ of [1, 2]) {
-      expect(await look("server.port", on(port))).toMatchObject({
+      expect(await runCheck("server.port", on(port))).toMatchObject({
         status: "ok",
         summary: `127.0.0.1, port ${port}: free`,
       });
@@ -24,14 +24,14 @@ describe("the check of the port", () => {
   ] as const) {
     test(`reports that ${whose} uses it, and how to find that program`, async () => {
       await using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-      const found = await look("server.port", on(taken.port));
+      const found = await runCheck("server.port", on(taken.port));
       expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining(`is taken by ${says}`)]);
       expect(found.advice).toContain(`sport = :${taken.port}`);
     });
   }
 
   test("reports an address of another machine", async () => {
-    const found = await look("server.port", on(8787, "192.0.2.1"));
+    const found = await runCheck("server.port", on(8787, "192.0.2.1"));
     expect([found.status, found.summary]).toEqual(["problem", "192.0.2.1 is not an address of this machine"]);
   });
 });
@@ -46,7 +46,7 @@ describe("the check of the server", () => {
       modelSetting: "",
       certificate: null,
     };
-    const found = await look("server.running", contextOf({}, { server, data: "present" }));
+    const found = await runCheck("server.running", contextOf({}, { server, data: "present" }));
     expect([found.status, found.detail]).toEqual(["problem", ["Not ready: no model"]]);
   });
 });

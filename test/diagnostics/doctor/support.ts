@@ -87,7 +87,7 @@ export function contextOf(
 }
 
 /** Runs the check with this id. */
-export async function look(id: string, context: CheckContext): Promise<Finding> {
+export async function runCheck(id: string, context: CheckContext): Promise<Finding> {
   const check = checks.find((candidate) => candidate.id === id);
   if (check === undefined) throw new Error(`there is no check ${id}`);
   return await check.run(context);
