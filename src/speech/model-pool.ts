@@ -26,11 +26,7 @@ export class ModelPool {
 
   /** Loads the first model. @throws {GpuError} when a GPU is used: a damaged file fails on the CPU again */
   loadFirst(path: string): void {
-    try {
-      this.#get(path);
-    } catch (error) {
-      throw this.#usesGpu ? new GpuError(error) : error;
-    }
+    this.#load(path, () => true);
   }
 
   /**
@@ -47,7 +43,8 @@ export class ModelPool {
   ): Promise<T> {
     signal.throwIfAborted();
     if (!this.#usesGpu) return await this.#run(path, signal, job, encoder);
-    this.#loadOnGpu(path);
+    // The file may be damaged, so that only a lack of memory counts as a failure of the GPU.
+    this.#load(path, ({ failure }) => failure.outOfMemory);
     try {
       return await this.#run(path, signal, job);
     } catch (error) {
@@ -56,13 +53,12 @@ export class ModelPool {
     }
   }
 
-  /** Loads a model. Only a lack of memory counts as a GPU failure here, because the file may be damaged instead. */
-  #loadOnGpu(path: string): void {
+  #load(path: string, isOfGpu: (error: GpuError) => boolean): void {
     try {
       this.#get(path);
     } catch (error) {
-      const failure = new GpuError(error);
-      throw failure.failure.outOfMemory ? failure : error;
+      const ofGpu = new GpuError(error);
+      throw this.#usesGpu && isOfGpu(ofGpu) ? ofGpu : error;
     }
   }
 

@@ -30,9 +30,6 @@ export interface CpuChoice {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Enough for a large model on a slow disk, computed without newer CPU instructions. */
-const TIMEOUT_MILLISECONDS = 180_000;
-
 /** Error if no variant works with a model; holds the reason for each variant. */
 export class NoCpuLibraryError extends Error {
   override readonly name = "NoCpuLibraryError";
@@ -149,7 +146,7 @@ export async function surveyCpuLibraries(
     const { library, score, state, reason } = verdict;
     let result: CpuVariant["test"] = state === "failed" ? { ok: false, reason } : null;
     if (score > 0 && (options.all || (used === null && leftOut === null))) {
-      const computed = await compute(options, library);
+      const computed = await runSelfTest("computeOnCpu", { ...options, cpuLibrary: library });
       result = computed.ok ? { ok: true, ...computed.answer } : { ok: false, reason: computed.reason };
     }
     if (result?.ok === true && leftOut === null) used ??= library;
@@ -166,8 +163,7 @@ interface Rating {
 
 /** Returns ggml's rating of a variant. Rating loads the library; a variant that crashes in this step has failed. */
 async function rate(options: CpuTestOptions, library: string): Promise<Rating> {
-  const { nativeDirectory } = options;
-  const result = await runSelfTest("rateCpuLibrary", { nativeDirectory, cpuLibrary: library }, limited(options));
+  const result = await runSelfTest("rateCpuLibrary", { ...options, cpuLibrary: library });
   return result.ok
     ? { verdict: { library, score: result.answer.score, state: "untested", reason: "" }, lasting: true }
     : { verdict: { library, score: 0, state: "failed", reason: result.reason }, lasting: result.lasting };
@@ -175,25 +171,13 @@ async function rate(options: CpuTestOptions, library: string): Promise<Rating> {
 
 /** Tests a variant with the real model. */
 async function test(options: CpuTestOptions, rated: Verdict): Promise<Rating> {
-  const result = await compute(options, rated.library);
+  const result = await runSelfTest("computeOnCpu", { ...options, cpuLibrary: rated.library });
   return result.ok
     ? { verdict: { ...rated, state: "works" }, lasting: true }
     : { verdict: { ...rated, state: "failed", reason: result.reason }, lasting: result.lasting };
 }
 
-function compute(options: CpuTestOptions, cpuLibrary: string) {
-  const { nativeDirectory, speechModel } = options;
-  return runSelfTest("computeOnCpu", { nativeDirectory, cpuLibrary, speechModel }, limited(options));
-}
-
-function limited({ command, signal, timeoutMilliseconds = TIMEOUT_MILLISECONDS }: SelfTestOptions) {
-  return { command, signal, timeoutMilliseconds };
-}
-
-/**
- * Returns each variant's verdict key; it covers the CPU, the model file's path, size and time, and the libraries'
- * contents.
- */
+/** Returns each variant's verdict key, which covers the CPU, the model's file and the contents of the libraries. */
 export async function cpuLibraryKeys({
   nativeDirectory,
   speechModel,

@@ -27,9 +27,6 @@ export interface ChooseDiarizationGpuOptions extends DiarizationTestOptions, Sam
   readonly withinReach?: () => boolean;
 }
 
-const CPU_TIMEOUT_MILLISECONDS = 60_000;
-/** Drivers compile a hundred small kernels at first use. One that hangs delays the server by this time for each model. */
-const GPU_TIMEOUT_MILLISECONDS = 120_000;
 /**
  * Maximum difference between the results of the GPU and of the CPU in floats. In production the CPU rounds to bytes,
  * which changes results by twice as much and more. Mesa's software device deviates by a millionth, nonsense by 0.1 and
@@ -40,15 +37,10 @@ const MAX_ERROR = 0.0005;
 const TEST_VERSION = 1;
 
 /** Runs the diarization models briefly on the CPU in a separate process. @throws only the signal's reason */
-export function testDiarization({
-  onnxBinding,
-  segmentationModel,
-  embeddingModel,
-  ...options
-}: DiarizationTestOptions): Promise<SelfTestResult<SelfTestAnswer<"computeDiarization">>> {
-  const params = { onnxBinding, segmentationModel, embeddingModel };
-  const { timeoutMilliseconds = CPU_TIMEOUT_MILLISECONDS } = options;
-  return runSelfTest("computeDiarization", params, { ...options, timeoutMilliseconds });
+export function testDiarization(
+  options: DiarizationTestOptions,
+): Promise<SelfTestResult<SelfTestAnswer<"computeDiarization">>> {
+  return runSelfTest("computeDiarization", options);
 }
 
 /**
@@ -59,14 +51,8 @@ export function testDiarizationGpu(
   options: DiarizationTestOptions & SampleOptions,
   part: SpeakerPart,
 ): Promise<GpuTestResult> {
-  const { onnxBinding, segmentationModel, embeddingModel, command, signal } = options;
-  const { timeoutMilliseconds = GPU_TIMEOUT_MILLISECONDS } = options;
   return testWithSample(options, async (pcmPath) => {
-    const result = await runSelfTest(
-      "compareDiarization",
-      { onnxBinding, segmentationModel, embeddingModel, part, pcmPath },
-      { command, signal, timeoutMilliseconds },
-    );
+    const result = await runSelfTest("compareDiarization", { ...options, part, pcmPath });
     if (!result.ok) return result;
     const { seconds, cpuSeconds, error } = result.answer;
     const fault = error > MAX_ERROR ? `its results differ from the right ones by ${error.toPrecision(2)}` : null;

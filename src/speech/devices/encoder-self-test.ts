@@ -13,8 +13,6 @@ export interface EncoderTestOptions extends CpuTestOptions {
   readonly onnxBinding: string;
 }
 
-/** Enough to create and compare the encoder of a large model on a slow disk. */
-const TIMEOUT_MILLISECONDS = 600_000;
 /**
  * Maximum relative difference between the two encoders' outputs. With Whisper base, the model's own encoder deviates by
  * up to 0.09 from the exact numbers, the ONNX form by 0.01, and nonsense by 1 and more.
@@ -65,15 +63,9 @@ export async function describeEncoder(options: EncoderTestOptions): Promise<stri
  * verdict
  */
 export async function testEncoder(options: EncoderTestOptions): Promise<EncoderFinding> {
-  const { nativeDirectory, cpuLibrary, speechModel, onnxBinding, command, signal } = options;
-  const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = options;
   const key = await keyOf(options);
   const directory = encoderDirectory(options);
-  const result = await runSelfTest(
-    "compareEncoders",
-    { nativeDirectory, cpuLibrary, speechModel, onnxBinding, encoderDirectory: directory },
-    { command, signal, timeoutMilliseconds },
-  );
+  const result = await runSelfTest("compareEncoders", { ...options, encoderDirectory: directory });
   const verdict = judge(result);
   addVerdicts(options.verdictsPath, { [key]: verdict });
   if (verdict.state !== "works") return { path: null, detail: verdict.reason };

@@ -27,9 +27,6 @@ export interface GpuTestOptions extends DeviceTestOptions, SampleOptions {
   readonly mustBeFaster: boolean;
 }
 
-/** GPU drivers compile their kernels at first use, which takes minutes with some drivers. */
-const TIMEOUT_MILLISECONDS = 300_000;
-
 /**
  * Maximum share of words that may differ from the CPU's transcript. A broken GPU outputs no recognizable words at all.
  */
@@ -64,13 +61,9 @@ export class GpuTester {
   }
 
   async #transcribe(pcmPath: string, gpu?: TestedGpu): Promise<SelfTestResult<Transcript>> {
-    const { nativeDirectory, cpuLibrary, speechModel, command, signal } = this.#options;
-    const { timeoutMilliseconds = TIMEOUT_MILLISECONDS } = this.#options;
-    return await runSelfTest(
-      "transcribeSample",
-      { nativeDirectory, cpuLibrary, speechModel, pcmPath, ...(gpu && { gpuLibrary: gpu.library }) },
-      { command, signal, timeoutMilliseconds, environment: gpu?.environment },
-    );
+    const gpuLibrary = gpu && { gpuLibrary: gpu.library };
+    const options = { ...this.#options, pcmPath, ...gpuLibrary, environment: gpu?.environment };
+    return await runSelfTest("transcribeSample", options);
   }
 }
 

@@ -31,7 +31,6 @@ export class NoGpuError extends Error {
 
 /** Upper limit of devices per machine. */
 const MAX_DEVICES = 64;
-const TIMEOUT_MILLISECONDS = 60_000;
 
 /**
  * Returns the GPUs that a backend finds, each with the environment that makes a process see only this GPU. If the
@@ -90,12 +89,7 @@ async function listDevices(
   library: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<Device[]> {
-  const { nativeDirectory, cpuLibrary, command, signal } = options;
-  const listed = await runSelfTest(
-    "listDevices",
-    { nativeDirectory, cpuLibrary, gpuLibrary: library },
-    { command, signal, timeoutMilliseconds: TIMEOUT_MILLISECONDS, environment },
-  );
+  const listed = await runSelfTest("listDevices", { ...options, gpuLibrary: library, environment });
   if (!listed.ok) throw new NoGpuError(listed);
   const { devices, unusable } = listed.answer;
   const [failure] = unusable;

@@ -31,13 +31,16 @@ interface ProcessOptions extends Omit<SelfTestOptions, "command"> {
   readonly exitMilliseconds?: number;
 }
 
-/** Runs a self-test in a separate process. @throws only the signal's reason */
+/** Runs a self-test in a separate process. @param options may have more properties @throws only the signal's reason */
 export async function runSelfTest<N extends SelfTestName>(
   name: N,
-  params: SelfTestParams<N>,
-  { command = ownCommand("__selftest"), ...options }: SelfTestOptions & ProcessOptions,
+  options: SelfTestParams<N> & SelfTestOptions & Pick<ProcessOptions, "environment">,
 ): Promise<SelfTestResult<SelfTestAnswer<N>>> {
-  const result = await runProcess([...command, JSON.stringify({ name, params })], options);
+  const { command = ownCommand("__selftest"), signal, environment } = options;
+  const { timeoutMilliseconds = selfTests[name].timeoutMilliseconds } = options;
+  const params = Value.Clean(selfTests[name].params, { ...options });
+  const request = JSON.stringify({ name, params });
+  const result = await runProcess([...command, request], { timeoutMilliseconds, signal, environment });
   if (!result.ok) return result;
   try {
     return { ok: true, answer: Value.Parse(selfTests[name].answer, JSON.parse(result.answer)) };

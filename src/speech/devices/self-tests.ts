@@ -8,35 +8,39 @@ const diarizationModels = { onnxBinding: path, segmentationModel: path, embeddin
 /** Time without loading the models. */
 const seconds = Type.Number({ minimum: 0 });
 
-function selfTest<P extends TSchema, A extends TSchema>(params: P, answer: A) {
-  return { params, answer };
+function selfTest<P extends TSchema, A extends TSchema>(timeoutSeconds: number, params: P, answer: A) {
+  return { params, answer, timeoutMilliseconds: timeoutSeconds * 1000 };
 }
 
-/** The self-tests with the schemas of their parameters and answers. Each runs in a process that may crash. */
+/** The self-tests with time limits and the schemas of parameters and answers. Each runs in a process that may crash. */
 export const selfTests = {
   /** Returns ggml's rating of a CPU variant. */
-  rateCpuLibrary: selfTest(Type.Object(cpuBackend), Type.Object({ score: Type.Number({ minimum: 0 }) })),
-  /** Computes a short signal with a CPU variant. */
-  computeOnCpu: selfTest(Type.Object({ ...cpuBackend, speechModel: path }), Type.Object({ seconds })),
+  rateCpuLibrary: selfTest(180, Type.Object(cpuBackend), Type.Object({ score: Type.Number({ minimum: 0 }) })),
+  /** Computes a short signal with a CPU variant. The limit suits a large model without newer CPU instructions. */
+  computeOnCpu: selfTest(180, Type.Object({ ...cpuBackend, speechModel: path }), Type.Object({ seconds })),
   /** Lists the compute devices of a GPU backend. */
   listDevices: selfTest(
+    60,
     Type.Object({ ...cpuBackend, gpuLibrary: path }),
     Type.Object({ devices: Type.Array(computeDeviceSchema), unusable: Type.Array(unusableBackendSchema) }),
   ),
-  /** Transcribes a PCM file with a GPU backend, or on the CPU; returns the words in lower case. */
+  /** Returns the words of a PCM file in lower case. Some GPU drivers take minutes to compile their kernels. */
   transcribeSample: selfTest(
+    300,
     Type.Object({ ...cpuBackend, speechModel: path, pcmPath: path, gpuLibrary: Type.Optional(path) }),
     Type.Object({ seconds, words: Type.Array(Type.String()) }),
   ),
-  /** Creates the ONNX form of a model's encoder and compares it with the model's own encoder. */
+  /** Creates the ONNX form of a model's encoder and compares both. The limit suits a large model on a slow disk. */
   compareEncoders: selfTest(
+    600,
     Type.Object({ ...cpuBackend, speechModel: path, onnxBinding: path, encoderDirectory: path }),
     encoderComparisonSchema,
   ),
   /** Runs both diarization models on the CPU. */
-  computeDiarization: selfTest(Type.Object(diarizationModels), Type.Object({ seconds })),
-  /** Compares one diarization model on a GPU and on the CPU. */
+  computeDiarization: selfTest(60, Type.Object(diarizationModels), Type.Object({ seconds })),
+  /** Compares one diarization model on a GPU and on the CPU. A driver that hangs delays the server by the limit. */
   compareDiarization: selfTest(
+    120,
     Type.Object({
       ...diarizationModels,
       part: Type.Union([Type.Literal("segmentation"), Type.Literal("embedding")]),

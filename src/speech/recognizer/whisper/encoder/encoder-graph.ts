@@ -1,4 +1,4 @@
-import type { WhisperShape } from "./make-encoder.ts";
+import type { ModelSizes } from "../model-file/index.ts";
 import { OnnxGraph, type StoredBytes } from "./onnx-graph.ts";
 
 /**
@@ -20,14 +20,14 @@ const epsilon = 1e-5;
  * [1][frames / 2][width]. A window may have at most as many frames as the model was trained with.
  */
 export async function encoderGraph(
-  shape: WhisperShape,
+  sizes: ModelSizes,
   form: EncoderForm,
   read: ReadWeights,
   store: Store,
 ): Promise<Uint8Array> {
-  const graph = new Builder(shape, read, store);
+  const graph = new Builder(sizes, read, store);
   let x = await graph.convolutions("spectrum");
-  for (let layer = 0; layer < shape.layers; layer++) {
+  for (let layer = 0; layer < sizes.audioLayers; layer++) {
     const name = `blocks.${layer}.`;
     x = await (form === "bfloat16" ? graph.ownLayer(name, x) : graph.layer(name, x));
   }
@@ -37,18 +37,18 @@ export async function encoderGraph(
 
 class Builder {
   readonly #graph = new OnnxGraph();
-  readonly #shape: WhisperShape;
+  readonly #sizes: ModelSizes;
   readonly #read: ReadWeights;
   readonly #store: Store;
 
-  constructor(shape: WhisperShape, read: ReadWeights, store: Store) {
-    this.#shape = shape;
+  constructor(sizes: ModelSizes, read: ReadWeights, store: Store) {
+    this.#sizes = sizes;
     this.#read = read;
     this.#store = store;
   }
 
   async convolutions(spectrum: string): Promise<string> {
-    const { width, mels, positions } = this.#shape;
+    const { audioWidth: width, mels, audioContext: positions } = this.#sizes;
     const graph = this.#graph;
     const first = await this.#convolution(spectrum, "conv1.", mels, 1);
     const second = await this.#convolution(first, "conv2.", width, 2);
@@ -59,7 +59,7 @@ class Builder {
   }
 
   async layer(name: string, x: string): Promise<string> {
-    const { width, heads } = this.#shape;
+    const { audioWidth: width, audioHeads: heads } = this.#sizes;
     const graph = this.#graph;
     const attentionInput = await this.normalise(x, `${name}attn_ln.`);
     const query = await this.#linear(attentionInput, `${name}attn.query.`, width, width);
@@ -95,7 +95,7 @@ class Builder {
   }
 
   finish(): Uint8Array {
-    const { mels, width } = this.#shape;
+    const { mels, audioWidth: width } = this.#sizes;
     return this.#graph.finish(
       { name: "spectrum", shape: [1, mels, "frames"] },
       { name: "encoding", shape: [1, "positions", width] },
@@ -103,7 +103,7 @@ class Builder {
   }
 
   async #convolution(x: string, name: string, inputs: number, stride: number): Promise<string> {
-    const weights = await this.#floats([this.#shape.width, inputs, 3], await this.#read(`${name}weight`));
+    const weights = await this.#floats([this.#sizes.audioWidth, inputs, 3], await this.#read(`${name}weight`));
     const how = { kernel_shape: [3], pads: [1, 1], strides: [stride] };
     return this.#graph.apply("Gelu", [this.#graph.apply("Conv", [x, weights, await this.#vector(`${name}bias`)], how)]);
   }
@@ -121,7 +121,7 @@ class Builder {
     for (const name of names) {
       matrices.push(await this.#read(`${name}.weight`));
       // Keys have no bias.
-      biases.push(name.endsWith("key") ? new Float32Array(this.#shape.width) : await this.#read(`${name}.bias`));
+      biases.push(name.endsWith("key") ? new Float32Array(this.#sizes.audioWidth) : await this.#read(`${name}.bias`));
     }
     const bias = joined(biases);
     const matrix = joined(matrices);
