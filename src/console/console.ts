@@ -123,7 +123,7 @@ const consoleHeaders: Readonly<Record<string, string>> = {
   "X-Frame-Options": "DENY",
 };
 
-export function withConsoleHeaders(response: Response): Response {
+function withConsoleHeaders(response: Response): Response {
   for (const [name, value] of Object.entries(consoleHeaders)) response.headers.set(name, value);
   return response;
 }
@@ -137,21 +137,16 @@ const consoleHeader = "x-transcribe-console";
  * only read. A request for an address that the user typed in (`none`) may only read, too.
  * @throws {ConsoleError} 403
  */
-export function requireSameOrigin(request: Request, ours: string): void {
+function requireSameOrigin(request: Request, ours: string): void {
   const isReading = request.method === "GET" || request.method === "HEAD";
   const site = request.headers.get("sec-fetch-site");
   const origin = request.headers.get("origin");
-  const isOurs = site === null ? (origin === null ? isReading : origin === ours) : isOwn(site, isReading);
-  if (!isOurs) throw foreign("The request comes from another site.");
-  if (!isReading && request.headers.get(consoleHeader) !== "1") {
-    throw foreign(`The request does not come from the console: it lacks the header ${consoleHeader}.`);
+  const isOwnSite = site === "same-origin" || (site === "none" && isReading);
+  const isOwnOrigin = origin === null ? isReading : origin === ours;
+  if (!(site === null ? isOwnOrigin : isOwnSite)) {
+    throw new ConsoleError("not_from_here", "The request comes from another site.");
   }
-}
-
-function isOwn(site: string, isReading: boolean): boolean {
-  return site === "same-origin" || (site === "none" && isReading);
-}
-
-function foreign(message: string): ConsoleError {
-  return new ConsoleError("not_from_here", message);
+  if (!isReading && request.headers.get(consoleHeader) !== "1") {
+    throw new ConsoleError("not_from_here", `The request lacks the header ${consoleHeader} of the console's page.`);
+  }
 }

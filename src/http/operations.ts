@@ -73,7 +73,7 @@ export function addRoute<Query extends TObject>(
   operation: Operation<Query>,
   handle: (call: Call<Query>) => unknown,
 ): void {
-  const { method, path, scope, query } = operation;
+  const { method, path, scope, query, response } = operation;
   api.route(
     method,
     path,
@@ -81,21 +81,18 @@ export function addRoute<Query extends TObject>(
       requireScope(request, scope);
       return handle({ request, caller: callerOf(request), query: readQuery(request, query) });
     },
-    optionsOf(operation),
+    optionsOf(response),
   );
 }
 
-/**
- * Adds the route of an operation on one recording. It checks the scope, then the recording, then the query, in the
- * order of the contract.
- */
+/** Adds the route of an operation on a recording. It checks, in the contract's order: scope, recording, query. */
 export function addRecordingRoute<Query extends TObject>(
   api: AnyElysia,
   recordings: Recordings,
   operation: Operation<Query>,
   handle: (call: Call<Query> & { readonly recording: Recording }) => unknown,
 ): void {
-  const { method, path, scope, query } = operation;
+  const { method, path, scope, query, response } = operation;
   api.route(
     method,
     path,
@@ -105,12 +102,12 @@ export function addRecordingRoute<Query extends TObject>(
       const recording = requireRecording(recordings, caller, params.id ?? "");
       return handle({ request, caller, recording, query: readQuery(request, query) });
     },
-    optionsOf(operation),
+    optionsOf(response),
   );
 }
 
 /** Returns the options of a route. A recording may have any size, so no body is parsed into memory. */
-function optionsOf({ response }: Operation) {
+function optionsOf(response: TSchema | undefined) {
   return { parse: "none" as const, ...(response === undefined ? {} : { response: { 200: response } }) };
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { readBody } from "../read-body.ts";
-import { deviceCookie, deviceCookieOf, noCookie, sessionCookie, sessionOf } from "../request-session.ts";
+import { cookieOf, DEVICE_COOKIE, SESSION_COOKIE, sessionOf, setCookie } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
 /** Creates the routes to sign in, with a link or the password, and to sign out. */
@@ -31,7 +31,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
         "This link was already used, or is older than ten minutes. Create another: transcribe console.",
       );
     }
-    const sent = deviceCookieOf(request);
+    const sent = cookieOf(request, DEVICE_COOKIE);
     const attempter = {
       client: contextOf(request).client,
       device: sent === null ? null : deviceOf(store, sent, now()),
@@ -48,8 +48,8 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
       async ({ request, set }) => {
         const { session, secret } = await enter(request);
         const device = createDevice(store, now());
-        const cookies = [sessionCookie(secret, session, now(), isSecure(request))];
-        if (device !== null) cookies.push(deviceCookie(device, now(), isSecure(request)));
+        const cookies = [setCookie(request, SESSION_COOKIE, secret, session.endsAt - now())];
+        if (device !== null) cookies.push(setCookie(request, DEVICE_COOKIE, device.value, device.expiresAt - now()));
         set.headers["set-cookie"] = cookies;
         const { requestId, client } = contextOf(request);
         log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
@@ -59,12 +59,8 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
     )
     .delete("/session", ({ request }) => {
       sessions.end(sessionOf(request));
-      return new Response(null, { status: 204, headers: { "Set-Cookie": noCookie(isSecure(request)) } });
+      return new Response(null, { status: 204, headers: { "Set-Cookie": setCookie(request, SESSION_COOKIE, "", 0) } });
     });
-}
-
-function isSecure(request: Request): boolean {
-  return contextOf(request).origin.startsWith("https:");
 }
 
 function showSession({ enteredBy, enteredAt, endsAt, idleEndsAt }: ConsoleSession): Session {

@@ -47,17 +47,12 @@ export interface RefusedUpload {
 }
 
 /**
- * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk. Memory does not grow with the
- * file.
- *
- * The request must not have been parsed. A Content-Length over the limit is refused before a byte is read. Reading ends
+ * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk, in constant memory. Reading ends
  * at once when the sender disconnects or is too slow, or when the body exceeds its limit. After any other failure, the
- * rest of the body is read and discarded at the same pace. A client that is still sending would take an early answer
- * for a broken connection. The function throws only errors of the file system, except that of a full disk.
- *
- * Bun's idle timeout keeps running while a body arrives (observed with 1.4.5), so it would end every longer upload. The
- * caller must lift it for the request with `server.timeout(request, 0)` and set it again before it answers. Otherwise
- * the connection of a sender that stops in the middle stays open. This function checks the sender's pace.
+ * rest of the body is read and discarded: a client that is still sending would take an early answer for a broken
+ * connection. Bun's idle timeout keeps running while a body arrives (observed with 1.4.5), so the caller must lift it
+ * with `server.timeout(request, 0)` and set it again before it answers.
+ * @throws errors of the file system, except that of a full disk
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
   if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
