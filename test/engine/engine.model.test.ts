@@ -38,7 +38,7 @@ describe("the engine", () => {
   test("returns the worker's results and passes on its errors", async () => {
     const made = engine();
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
-    expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as told");
+    expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as scripted");
   });
 
   test("lets a recording request as many parts at the same time as the CPU has lanes, and one on a GPU", async () => {
@@ -125,10 +125,10 @@ describe("the engine", () => {
     const made = engine();
     await made.ready();
     const [enough, notNow] = [new AbortController(), new AbortController()];
-    const tries = { crashes: 2, onStart: () => {}, onInterrupted: () => {} };
+    const record = { crashes: 2, onStart: () => {}, onInterrupted: () => {} };
     const others = Promise.allSettled([
       made.run("planChunks", script("wait"), enough.signal),
-      made.run("planChunks", script("answer"), notNow.signal, tries),
+      made.run("planChunks", script("answer"), notNow.signal, record),
     ]);
     const behind = made.run("planChunks", script("answer"), AbortSignal.timeout(20_000));
     notNow.abort();
@@ -151,11 +151,11 @@ describe("the engine", () => {
   });
 
   test("reports why it does not start, and starts once the reason is gone", async () => {
-    let tries = 0;
+    let attempts = 0;
     const made = engine({
       prepare: async () => {
-        tries += 1;
-        if (tries < 5) throw new Error("the model is missing; run scripts/setup");
+        attempts += 1;
+        if (attempts < 5) throw new Error("the model is missing; run scripts/setup");
         return [scriptedStart];
       },
     });
@@ -169,7 +169,7 @@ describe("the engine", () => {
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();
     const made = engine({
-      prepare: (_death, signal) => {
+      prepare: (_exit, signal) => {
         begun.resolve();
         return new Promise((_, reject) => {
           signal.addEventListener("abort", () => {
@@ -213,10 +213,10 @@ describe("the engine", () => {
   });
 
   test("passes an unexpected exit to the next preparation only, and a requested exit to none", async () => {
-    const told: (string | null)[] = [];
+    const events: (string | null)[] = [];
     const made = engine({
-      prepare: async (death) => {
-        told.push(death?.signal ?? null);
+      prepare: async (exit) => {
+        events.push(exit?.signal ?? null);
         return [scriptedStart];
       },
     });
@@ -225,8 +225,8 @@ describe("the engine", () => {
     while (made.status().restarts === 0) await Bun.sleep(5);
     await made.run("planChunks", script("answer"), never);
     made.renewWorkers();
-    while (told.length < 3) await Bun.sleep(5);
-    expect(told).toEqual([null, "SIGILL", null]);
+    while (events.length < 3) await Bun.sleep(5);
+    expect(events).toEqual([null, "SIGILL", null]);
   });
 
   test("lets the program exit when it is closed while it waits to restart a worker", async () => {
@@ -263,18 +263,22 @@ describe("the engine", () => {
   test("fails an operation that never finishes as stalled, and does not count that against the one next to it", async () => {
     const made = engine({ ...impatient(0.5), lanes: 2 });
     await made.run("planChunks", script("answer"), never);
-    const told: string[] = [];
-    const tries = { crashes: 0, onStart: () => void told.push("begins"), onInterrupted: () => void told.push("died") };
+    const events: string[] = [];
+    const record = {
+      crashes: 0,
+      onStart: () => void events.push("started"),
+      onInterrupted: () => void events.push("interrupted"),
+    };
     const stuck = made.run("planChunks", script("wait"), never);
     const enough = new AbortController();
     // The limit of the first block is several minutes.
-    const beside = made.run("detectBlock", { ...script("wait"), block: 0 }, enough.signal, tries);
+    const neighbour = made.run("detectBlock", { ...script("wait"), block: 0 }, enough.signal, record);
     await expect(stuck).rejects.toBeInstanceOf(EngineStalledError);
     while (made.status().state !== "ready") await Bun.sleep(5);
     enough.abort();
-    await beside.catch(() => {});
-    expect(told).not.toContain("died");
-    expect(told.length).toBeGreaterThanOrEqual(2);
+    await neighbour.catch(() => {});
+    expect(events).not.toContain("interrupted");
+    expect(events.length).toBeGreaterThanOrEqual(2);
   });
 
   test("replaces a worker that does not finish loading its models", async () => {
@@ -290,40 +294,40 @@ describe("the engine", () => {
 
   test("counts crashes of earlier runs of the program, and reports each one", async () => {
     const made = engine();
-    const told: string[] = [];
-    const tries = (crashes: number) => ({
+    const events: string[] = [];
+    const record = (crashes: number) => ({
       crashes,
-      onStart: () => void told.push("begins"),
-      onInterrupted: (death: string) => void told.push(death),
+      onStart: () => void events.push("started"),
+      onInterrupted: (cause: string) => void events.push(cause),
     });
-    await expect(made.run("planChunks", script("crash"), never, tries(1))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(told).toEqual(["begins", "crashed", "begins", "crashed"]);
-    await expect(made.run("planChunks", script("answer"), never, tries(3))).rejects.toBeInstanceOf(EngineCrashError);
-    expect(told).toHaveLength(4);
+    await expect(made.run("planChunks", script("crash"), never, record(1))).rejects.toBeInstanceOf(EngineCrashError);
+    expect(events).toEqual(["started", "crashed", "started", "crashed"]);
+    await expect(made.run("planChunks", script("answer"), never, record(3))).rejects.toBeInstanceOf(EngineCrashError);
+    expect(events).toHaveLength(4);
   });
 
   test("counts kills from outside separately from crashes", async () => {
-    const told: string[] = [];
-    const tries = { crashes: 2, onStart: () => {}, onInterrupted: (death: string) => void told.push(death) };
-    const killed = engine().run("planChunks", script("die"), never, tries);
+    const events: string[] = [];
+    const record = { crashes: 2, onStart: () => {}, onInterrupted: (cause: string) => void events.push(cause) };
+    const killed = engine().run("planChunks", script("die"), never, record);
     await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
-    expect(told).toEqual(["killed", "killed", "killed"]);
+    expect(events).toEqual(["killed", "killed", "killed"]);
   });
 
   test("retries an operation after each GPU failure without counting it as a crash", async () => {
     using directory = temporaryDirectory();
-    const told: string[] = [];
+    const events: string[] = [];
     const exits: (UnexpectedExit | null)[] = [];
-    const tries = { crashes: 0, onStart: () => {}, onInterrupted: (death: string) => void told.push(death) };
+    const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void events.push(cause) };
     const made = engine({
-      prepare: async (death) => {
-        exits.push(death);
+      prepare: async (exit) => {
+        exits.push(exit);
         return [scriptedStart];
       },
     });
     const lost = script(`gpu-until:5:${join(directory.path, "tries")}`);
-    expect(await made.run("planChunks", lost, never, tries)).toEqual({ chunks: [] });
-    expect(told).toEqual(Array.from({ length: 5 }, () => "gpu failed"));
+    expect(await made.run("planChunks", lost, never, record)).toEqual({ chunks: [] });
+    expect(events).toEqual(Array.from({ length: 5 }, () => "gpu failed"));
     const failure = { gpuFailure: { message: "device lost", outOfMemory: false } };
     expect(exits).toEqual([null, ...Array.from({ length: 5 }, () => expect.objectContaining(failure))]);
     expect(exits[1]?.signal).toBe("SIGKILL");
@@ -334,8 +338,8 @@ describe("the engine", () => {
     const running: string[] = [];
     const made = engine({ prepare: async () => [{ ...scriptedStart, lanes }] });
     const begin = (name: string) => {
-      const tries = { crashes: 0, onStart: () => void running.push(name), onInterrupted: () => {} };
-      void made.run("planChunks", script("wait"), never, tries).catch(() => {});
+      const record = { crashes: 0, onStart: () => void running.push(name), onInterrupted: () => {} };
+      void made.run("planChunks", script("wait"), never, record).catch(() => {});
     };
     await made.ready();
     for (const name of ["one", "two", "three"]) begin(name);

@@ -69,9 +69,9 @@ describe("the health check", () => {
   test.each([
     ["starting", null, "the models are being loaded"],
     ["failing", "the model is missing", "the model is missing"],
-  ] as const)("reports why a worker is %s", async (state, trouble, said) => {
+  ] as const)("reports why a worker is %s", async (state, trouble, reported) => {
     status = { ...status, state, trouble };
-    expect(await after(0)).toBe(said);
+    expect(await after(0)).toBe(reported);
     expect(tested).toEqual([]);
   });
 

@@ -74,7 +74,7 @@ describe("several workers", () => {
     const enough = new AbortController();
     const [first, second] = [0, 1].map(() => gpuOf(made, "wait", enough.signal).catch(() => "stopped"));
     // The first worker receives the third operation and crashes.
-    expect(await gpuOf(made, `die-until:1:${join(directory.path, "tries")}`)).toMatch(/^[01]$/);
+    expect(await gpuOf(made, `die-until:1:${join(directory.path, "attempts")}`)).toMatch(/^[01]$/);
     expect(exits).toEqual(["CUDA0"]);
     expect(made.status().state).toBe("ready");
     while (workersAt(made) < 2) await Bun.sleep(5);
@@ -86,11 +86,11 @@ describe("several workers", () => {
   test("are reduced by one with each GPU that fails, and replaced by a CPU worker after the last", async () => {
     using directory = temporaryDirectory();
     let there = ["0", "1"];
-    const told: (UnexpectedExit | null)[] = [];
+    const events: (UnexpectedExit | null)[] = [];
     const made = await engine({
-      prepare: async (death) => {
-        told.push(death);
-        if (death?.gpuFailure !== undefined) there = there.filter((number) => death.gpu !== `CUDA${number}`);
+      prepare: async (exit) => {
+        events.push(exit);
+        if (exit?.gpuFailure !== undefined) there = there.filter((number) => exit.gpu !== `CUDA${number}`);
         const [first, ...others] = there.map(onGpu);
         return first === undefined ? [onCpu] : [first, ...others];
       },
@@ -102,7 +102,7 @@ describe("several workers", () => {
     expect(await gpuOf(made, lost("second"))).toBe("all");
     expect(await made.run("planChunks", script("answer"), never)).toEqual({ chunks: [] });
     expect(made.status()).toMatchObject({ state: "ready", restarts: 2, trouble: null });
-    expect(told.map((death) => death?.gpu)).toEqual([undefined, "CUDA0", "CUDA1"]);
+    expect(events.map((exit) => exit?.gpu)).toEqual([undefined, "CUDA0", "CUDA1"]);
   });
 
   test("are prepared one after the other, so that no two of them get the same GPU", async () => {
@@ -141,19 +141,19 @@ describe("several workers", () => {
   });
 
   test("report the operations that may have caused an exit by the same ids each time", async () => {
-    const told: UnexpectedExit["running"][] = [];
+    const events: UnexpectedExit["running"][] = [];
     const enough = new AbortController();
-    const onWorkerDeath = ({ running }: UnexpectedExit) => {
-      told.push(running);
+    const onUnexpectedExit = ({ running }: UnexpectedExit) => {
+      events.push(running);
       enough.abort();
     };
-    const made = await engine({ onUnexpectedExit: onWorkerDeath });
-    const beside = gpuOf(made, "wait", enough.signal).catch(() => {});
+    const made = await engine({ onUnexpectedExit });
+    const neighbour = gpuOf(made, "wait", enough.signal).catch(() => {});
     await made.run("planChunks", script("crash"), never).catch(() => {});
-    await beside;
-    const others = told[0]?.others ?? [];
+    await neighbour;
+    const others = events[0]?.others ?? [];
     expect(others).toHaveLength(1);
-    expect(told).toEqual([
+    expect(events).toEqual([
       { speech: [expect.any(Number)], others },
       { speech: [], others },
       { speech: [], others },

@@ -35,18 +35,18 @@ describe("an exit of a worker is counted", () => {
   });
 
   test("in the caller's record too, and in memory even if that record cannot be written", () => {
-    const told: string[] = [];
-    const tries = { crashes: 0, onStart() {}, onInterrupted: (death: string) => void told.push(death) };
+    const events: string[] = [];
+    const record = { crashes: 0, onStart() {}, onInterrupted: (cause: string) => void events.push(cause) };
     const failing = {
-      ...tries,
+      ...record,
       onInterrupted() {
         throw new Error("the disk is full");
       },
     };
-    const tasks = [newTask(1, { record: tries }), newTask(2, { record: failing })];
+    const tasks = [newTask(1, { record }), newTask(2, { record: failing })];
     countExit(tasks, crashed, log);
     countExit(tasks, killed, log);
-    expect(told).toEqual(["crashed", "killed"]);
+    expect(events).toEqual(["crashed", "killed"]);
     expect(tasks.map(counts)).toEqual([
       { crashes: 1, kills: 1 },
       { crashes: 1, kills: 1 },

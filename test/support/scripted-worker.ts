@@ -40,7 +40,7 @@ process.on("message", (message: Message) => {
   } else if (what === "gpu-until" && tries(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.send?.({ type: "gpuFailed", failure: { message: "device lost", outOfMemory: false } });
-  } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as told" });
+  } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as scripted" });
   else if (what === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
   else if (what !== "wait")
     setTimeout(() => {
