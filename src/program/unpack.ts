@@ -21,8 +21,11 @@ const lockName = "lock";
 /** Written last, so a directory that contains it was complete once. */
 const stampName = "parts.json";
 
-/** Locks of the runtime directories that this process uses; they are held as long as it lives. */
-const heldLocks = new Map<string, RuntimeLock>();
+/** Maximum time that a start waits for another one's cleanup, which takes no longer than deleting some files. */
+const waitMilliseconds = 30_000;
+
+/** Locks of the runtime directories that this process uses; they are held until it exits. */
+const heldLocks = new Map<string, Database>();
 
 /**
  * Makes sure that the parts are in a directory below `runtimeDirectory`, and returns it. Its name is a hash of all
@@ -106,17 +109,36 @@ function sizeOf(parts: readonly EmbeddedPart[]): number {
 }
 
 /**
- * Removes leftovers and takes the shared lock. Returns null when nothing can be written: then nothing is cleaned up,
- * and existing parts may still be used.
+ * Removes leftovers and takes the lock of the runtime directory: SQLite's lock on an empty file, which the kernel
+ * releases when the process exits for any reason. All programs that use the directory share the lock, so only the first
+ * one cleans up. Returns null when nothing can be written: then existing parts may still be used.
  */
-function takeLock(runtimeDirectory: string, name: string): RuntimeLock | null {
+function takeLock(runtimeDirectory: string, name: string): Database | null {
   try {
-    const lock = new RuntimeLock(join(runtimeDirectory, lockName));
-    lock.runExclusively(() => removeLeftovers(runtimeDirectory, name));
-    lock.share();
-    return lock;
+    const database = new Database(join(runtimeDirectory, lockName), { create: true });
+    if (lockExclusively(database)) {
+      try {
+        removeLeftovers(runtimeDirectory, name);
+      } finally {
+        database.run("ROLLBACK");
+      }
+    }
+    database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
+    database.run("BEGIN");
+    database.query("SELECT count(*) FROM sqlite_schema").get();
+    return database;
   } catch {
     return null;
+  }
+}
+
+function lockExclusively(database: Database): boolean {
+  try {
+    database.run("PRAGMA busy_timeout = 0");
+    database.run("BEGIN EXCLUSIVE");
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -191,46 +213,6 @@ function syncDirectory(path: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-/** Maximum time that a start waits for another one's cleanup, which takes no longer than deleting some files. */
-const waitMilliseconds = 30_000;
-
-/**
- * The lock of a runtime directory: all programs that use the directory share it, and one that cleans up holds it
- * exclusively. It is SQLite's lock on an empty file, so the kernel releases it when the process exits for any reason.
- */
-class RuntimeLock {
-  readonly #database: Database;
-
-  /** @throws an SQLite error when the file cannot be opened */
-  constructor(path: string) {
-    this.#database = new Database(path, { create: true });
-    this.#database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
-  }
-
-  /** Runs `work` if nobody else uses the directory, and then releases the lock; else does nothing. */
-  runExclusively(work: () => void): void {
-    try {
-      this.#database.run("PRAGMA busy_timeout = 0");
-      this.#database.run("BEGIN EXCLUSIVE");
-    } catch {
-      return;
-    } finally {
-      this.#database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
-    }
-    try {
-      work();
-    } finally {
-      this.#database.run("ROLLBACK");
-    }
-  }
-
-  /** Takes the shared lock until this process exits. */
-  share(): void {
-    this.#database.run("BEGIN");
-    this.#database.query("SELECT count(*) FROM sqlite_schema").get();
   }
 }
 
