@@ -4,7 +4,7 @@ import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
-import { type ExportFormat, exportFormatSchema, exportFormats } from "../exports/index.ts";
+import { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "../exports/index.ts";
 import { messageOf } from "../text/index.ts";
 import { CommandError, exitCodes, systemCode } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
@@ -22,7 +22,7 @@ export interface OutputOptions extends JsonOption {
 /** Adds the options for destination and format of transcripts, which `planOutputs` takes. */
 export function addOutputOptions(command: Command): Command {
   return command
-    .addOption(new Option("--format <format>", "file format of the transcripts").choices(Object.keys(exportFormats)))
+    .addOption(new Option("--format <format>", "file format of the transcripts").choices(exportFormats))
     .option("-o, --output <path>", "a file, or DIRECTORY/, for the transcripts; - is standard output")
     .option("--force", "overwrite existing files");
 }
@@ -57,7 +57,7 @@ export function planOutputs(
     throw new CommandError("several transcripts need a directory: -o DIRECTORY/", exitCodes.usage);
   }
   if (place === standardOutput) {
-    const isText = exportFormats[chosen].mediaType.startsWith("text/") || chosen === "srt";
+    const isText = exportMediaTypes[chosen].startsWith("text/") || chosen === "srt";
     if (!isText && process.stdout.isTTY) {
       throw new CommandError(`a terminal can't show ${chosen}; name a file: -o FILE.${chosen}`, exitCodes.usage);
     }
@@ -116,7 +116,7 @@ function formatOf(path: string): ExportFormat {
   if (Value.Check(exportFormatSchema, extension)) return extension;
   if (extension === "" || path === standardOutput) return "txt";
   throw new CommandError(
-    `.${extension} is not a transcript format; use ${Object.keys(exportFormats).join(", ")}: --format FORMAT`,
+    `.${extension} is not a transcript format; use ${exportFormats.join(", ")}: --format FORMAT`,
     exitCodes.usage,
   );
 }

@@ -61,10 +61,7 @@ export class RecordingFacts {
 }
 
 function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
-  return Object.entries(exportFormats).map(([format, { extension }]) => ({
-    format,
-    file_name: safeFileName(sourceName, extension),
-  }));
+  return exportFormats.map((format) => ({ format, file_name: safeFileName(sourceName, format) }));
 }
 
 export function showPlayback(copy: PlaybackState): PlaybackCopy {

@@ -2,5 +2,5 @@ export { ExportError, ExportTooLargeError } from "./child-process.ts";
 export type { ExportDocument, ExportSegment } from "./document.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportOptions, type ExportResult, exportTranscript } from "./export-transcript.ts";
-export { type ExportFormat, exportFormatSchema, exportFormats } from "./formats.ts";
+export { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "./formats.ts";
 export { recordingDocument } from "./recording-document.ts";

@@ -4,7 +4,7 @@ import {
   type ExportFormat,
   ExportQueue,
   type ExportResult,
-  exportFormats,
+  exportMediaTypes,
   exportTranscript,
   recordingDocument,
 } from "../exports/index.ts";
@@ -81,13 +81,12 @@ export class ExportAnswers {
       answer.send(file.content.size);
       if (this.#isDeleted(recording.id)) throw notFound();
       controller.signal.throwIfAborted();
-      const { mediaType, extension } = exportFormats[format];
       const { size } = file.content;
       return new Response(file.content, {
         headers: {
           ...asked.headers,
-          "Content-Type": mediaType,
-          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, extension)),
+          "Content-Type": exportMediaTypes[format],
+          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, format)),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": `bytes 0-${size - 1}/${size}`,
         },

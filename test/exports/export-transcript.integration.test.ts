@@ -13,7 +13,6 @@ import { MachineError } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
 
-const formats = Object.keys(exportFormats) as ExportFormat[];
 const signatures: Record<ExportFormat, string> = {
   txt: "meeting",
   srt: "1\n00:",
@@ -31,7 +30,7 @@ const sentences = (count: number, padding = "") =>
 /** 4 MB of text. */
 const long = sentences(10_000, ", and so on".repeat(35));
 
-test.each(formats)("%s: the same document gives the same bytes", async (format) => {
+test.each(exportFormats)("%s: the same document gives the same bytes", async (format) => {
   const first = Buffer.from(await exportedBytes(format, document));
   expect(first.toString("latin1")).toStartWith(signatures[format]);
   expect(first.equals(await exportedBytes(format, document))).toBe(true);
@@ -120,7 +119,7 @@ test("a failed export reports the child's error and leaves no file", async () =>
   expect(readdirSync(directory.path)).toEqual([]);
 });
 
-test.each(formats)("%s: an abort rejects with the caller's reason and leaves no file", async (format) => {
+test.each(exportFormats)("%s: an abort rejects with the caller's reason and leaves no file", async (format) => {
   using directory = temporaryDirectory();
   const controller = new AbortController();
   const failure = exportTranscript(format, sentences(5000), {

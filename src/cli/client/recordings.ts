@@ -100,7 +100,7 @@ export function exportCommand(): Command {
     .argument("<id>", "the recording's id")
     .addOption(
       new Option("--format <format>", "file format (default: by the extension of the output, else txt)").choices(
-        Object.keys(exportFormats),
+        exportFormats,
       ),
     )
     .option("-o, --output <path>", "a file, or DIRECTORY/; - is standard output", standardOutput)

@@ -1,7 +1,8 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
-import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import { exportFormatSchema } from "../../exports/index.ts";
 import { pageSize, readQuery } from "../../http/index.ts";
 import {
   findAll,
@@ -88,14 +89,11 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
 
   return routes.get("/exports/:format", ({ request, params: { id, format } }) => {
     const recording = requireCompleted(recordings, id);
-    if (!isFormat(format)) throw new ConsoleError("not_found", "There is no such export format.");
+    if (!Value.Check(exportFormatSchema, format))
+      throw new ConsoleError("not_found", "There is no such export format.");
     const speakerNames = readSpeakerNames(store, recording.id);
     return exports.answer({ request, owner: "console", recording, format, speakerNames });
   });
-}
-
-function isFormat(text: string): text is ExportFormat {
-  return Object.hasOwn(exportFormats, text);
 }
 
 const BATCH_ROWS = 1000;

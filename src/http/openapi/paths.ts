@@ -1,7 +1,7 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
 import type { Settings } from "../../config/index.ts";
-import { exportFormats } from "../../exports/index.ts";
+import { exportMediaTypes } from "../../exports/index.ts";
 import { type Operation, operations } from "../operations.ts";
 import { aliveSchema, readySchema } from "../resources.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
@@ -154,7 +154,7 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
           description: "The file.",
           headers: apiHeaders("ETag", "Content-Disposition"),
           content: Object.fromEntries(
-            Object.values(exportFormats).map(({ mediaType }) => {
+            Object.values(exportMediaTypes).map((mediaType) => {
               const [type = mediaType] = mediaType.split(";");
               const isBinary = type.startsWith("application/") && !type.includes("subrip");
               return [type, { schema: isBinary ? binary : { type: "string" } }];
