@@ -124,12 +124,12 @@ describe.if(ready)("the program in one file", () => {
     const serve = async (data: string) => {
       const command = [program, "serve", "--port", "0", "--data-dir", join(scope.path, data)];
       const server = Bun.spawn(command, { cwd: empty, env, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
-      let said = "";
+      let output = "";
       for await (const piece of server.stdout) {
-        said += new TextDecoder().decode(piece);
+        output += new TextDecoder().decode(piece);
         break;
       }
-      const origin = /^transcribe serves (http:\/\/[^/]+)/.exec(said)?.[1];
+      const origin = /^transcribe serves (http:\/\/[^/]+)/.exec(output)?.[1];
       const metrics = await (await fetch(`${origin}/metrics`)).text();
       server.kill("SIGKILL");
       await server.exited;

@@ -13,9 +13,9 @@ export async function builtProgram(): Promise<string> {
     stdin: "ignore",
     stderr: "inherit",
   });
-  const said = await new Response(build.stdout).text();
-  const file = /^build: (dist\/\S+), \d+ MB/m.exec(said)?.[1];
-  if ((await build.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${said}`);
+  const output = await new Response(build.stdout).text();
+  const file = /^build: (dist\/\S+), \d+ MB/m.exec(output)?.[1];
+  if ((await build.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${output}`);
   return join(root, file);
 }
 

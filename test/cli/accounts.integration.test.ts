@@ -6,7 +6,7 @@ import { ApiServer } from "../http/support.ts";
 import { TestClient } from "../support/client.ts";
 import { Commands, newKeyShape, rotatedKeyShape, shapes } from "./support.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 
 describe("the commands for accounts, workspaces and keys, with a running server,", () => {
   const server = new ApiServer();
@@ -29,9 +29,9 @@ describe("the commands for accounts, workspaces and keys, with a running server,
         priority: 0,
         limits: {},
       });
-      const made = await commands.json(newKeyShape, "keys", "create", "--account", "acme", "--name", "the app");
-      secrets.push(made.key);
-      expect(made).toMatchObject({
+      const created = await commands.json(newKeyShape, "keys", "create", "--account", "acme", "--name", "the app");
+      secrets.push(created.key);
+      expect(created).toMatchObject({
         account_id: account.id,
         workspace_id: null,
         name: "the app",
@@ -39,10 +39,10 @@ describe("the commands for accounts, workspaces and keys, with a running server,
         expires_at: null,
         revoked_at: null,
       });
-      expect(made.key.startsWith(made.hint)).toBe(true);
-      expect(await outcome(new TestClient(server.baseUrl, made.key))).toBe("200");
+      expect(created.key.startsWith(created.hint)).toBe(true);
+      expect(await outcome(new TestClient(server.baseUrl, created.key))).toBe("200");
     },
-    patience,
+    timeout,
   );
 
   const changes: [string[], object, string][] = [
@@ -63,7 +63,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
         expect(await commands.json(shapes.account, "accounts", "set", "acme", ...options)).toMatchObject(expected);
         expect(await outcome(new TestClient(server.baseUrl, secrets[0] ?? ""))).toBe(code);
       },
-      patience,
+      timeout,
     );
   }
 
@@ -91,7 +91,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
       expect(stdout).toMatch(/creates_per_day +4\n/);
       expect(stdout).toMatch(/requests_per_minute +default\n/);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -102,24 +102,24 @@ describe("the commands for accounts, workspaces and keys, with a running server,
         workspace,
       ]);
       const options = ["--workspace", "sales", "--scopes", "transcriptions:read", "--expires", "2126-01-02"];
-      const made = await commands.json(newKeyShape, "keys", "create", "--account", "acme", ...options);
-      secrets.push(made.key);
-      expect(made).toMatchObject({
+      const created = await commands.json(newKeyShape, "keys", "create", "--account", "acme", ...options);
+      secrets.push(created.key);
+      expect(created).toMatchObject({
         workspace_id: workspace.id,
         scopes: ["transcriptions:read"],
         expires_at: "2126-01-02T00:00:00.000Z",
       });
-      const client = new TestClient(server.baseUrl, made.key);
+      const client = new TestClient(server.baseUrl, created.key);
       const outside = server.enterCompleted(server.account("acme").id, 1);
       expect(await outcome(client, `/transcriptions/${outside}`)).toBe("403 workspace_scope_mismatch");
       expect(await outcome(client, "/transcriptions", "POST")).toBe("403 insufficient_scope");
       expect(await commands.refusal("workspaces", "delete", "sales", "--account", "acme")).toContain("keys");
-      await commands.json(shapes.key, "keys", "revoke", made.id);
+      await commands.json(shapes.key, "keys", "revoke", created.id);
       expect(await outcome(client)).toBe("401 invalid_api_key");
       await commands.json(shapes.workspace, "workspaces", "delete", "sales", "--account", "acme");
       expect(await commands.json(Type.Array(shapes.workspace), "workspaces", "list", "--account", "acme")).toEqual([]);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -135,7 +135,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
       expect(await Promise.all(outcomes)).toEqual(["200", "401 invalid_api_key", "200"]);
       expect(await commands.refusal("keys", "rotate", next.id)).toContain("expired");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -156,7 +156,7 @@ describe("the commands for accounts, workspaces and keys, with a running server,
       expect(printed).toContain("acme");
       for (const secret of secrets) expect(printed).not.toContain(secret.slice(10));
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -186,36 +186,36 @@ describe("the commands for accounts, workspaces and keys, with a running server,
       );
       expect(await commands.json(Type.Array(shapes.auditEntry), "audit", "--limit", "2")).toEqual(entries.slice(0, 2));
     },
-    patience,
+    timeout,
   );
 
   test(
     "delete an account with everything of it at once, and nothing of another account",
     async () => {
       const other = server.client("other");
-      const kept = server.enterCompleted(other.accountId, 2);
+      const otherId = server.enterCompleted(other.accountId, 2);
       const { id: accountId } = server.account("acme");
       const ids = [server.enterCompleted(accountId, 500), server.enterProcessing(accountId)];
-      for (const id of [...ids, kept]) await Bun.write(server.dataDirectory.filesOf(id).upload, `audio of ${id}`);
+      for (const id of [...ids, otherId]) await Bun.write(server.dataDirectory.filesOf(id).upload, `audio of ${id}`);
       server.workspace("acme", "late");
-      const gone = await commands.json(shapes.account, "accounts", "delete", "acme", "--yes");
-      expect(gone.id).toBe(accountId);
+      const deleted = await commands.json(shapes.account, "accounts", "delete", "acme", "--yes");
+      expect(deleted.id).toBe(accountId);
       for (const secret of secrets) expect(await outcome(new TestClient(server.baseUrl, secret))).toStartWith("401");
-      expect(server.filesIn("uploads")).toEqual([kept]);
+      expect(server.filesIn("uploads")).toEqual([otherId]);
       expect(server.filesHolding("Segment 499.")).toEqual([]);
       for (const table of ["recordings", "segments", "api_keys", "workspaces", "accounts"]) {
         const column = table === "accounts" ? "id" : "account_id";
-        const where = table === "segments" ? `recording_id <> '${kept}'` : `${column} = '${accountId}'`;
+        const where = table === "segments" ? `recording_id <> '${otherId}'` : `${column} = '${accountId}'`;
         const rows = server.store.$client.query(`SELECT count(*) AS rows FROM ${table} WHERE ${where}`).get();
         expect([table, rows]).toEqual([table, { rows: 0 }]);
       }
-      expect(await outcome(other, `/transcriptions/${kept}/segments`)).toBe("200");
+      expect(await outcome(other, `/transcriptions/${otherId}/segments`)).toBe("200");
       expect((await commands.json(Type.Array(shapes.auditEntry), "audit", "--limit", "1"))[0]).toMatchObject({
         action: "accounts.delete",
         subject: accountId,
         details: { name: "acme" },
       });
     },
-    patience,
+    timeout,
   );
 });

@@ -70,9 +70,9 @@ describe("transcribe backup", () => {
     store.$client.run("UPDATE accounts SET name = 'renamed'");
     writeFileSync(directory.filesOf("01a1fdbb-a5b1-7058-8ea9-0c142185cff2").upload, "12345");
     const target = join(parent.path, "copy.db");
-    const made = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
-    expect(made).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
-    expect(made.uploads).toEqual({ files: 0, bytes: 0 });
+    const result = await new Commands(directory.root).json(backupShape, "backup", "--database-only", target);
+    expect(result).toMatchObject({ file: target, accounts: 1, recordings: 4, open: 2 });
+    expect(result.uploads).toEqual({ files: 0, bytes: 0 });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     expect(accountNames(openDatabase(target))).toEqual(["renamed"]);
     unlock();

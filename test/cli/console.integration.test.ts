@@ -4,7 +4,7 @@ import { ConsoleServer } from "../console/support.ts";
 import { programCommand } from "../support/program.ts";
 import { Commands } from "./support.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 
 const linkShape = Type.Object({ link: Type.String(), expires_at: Type.String() }, { additionalProperties: false });
 const endedShape = Type.Object({ sessions: Type.Integer() }, { additionalProperties: false });
@@ -37,7 +37,7 @@ describe("transcribe console, with a running server,", () => {
       await browser.enter({ token: link.split("#enter=")[1] ?? "" });
       expect((await browser.data("/overview")).status).toBe(200);
     },
-    patience,
+    timeout,
   );
 
   test.each(["box.example.org", "ftp://box", "https://user:secret@box", "https://box/?x", "https://box/#x"])(
@@ -48,7 +48,7 @@ describe("transcribe console, with a running server,", () => {
       expect(stderr).toContain("https://transcribe.example.org");
       expect(stderr).not.toContain("secret");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -64,7 +64,7 @@ describe("transcribe console, with a running server,", () => {
       expect((await commands.run("console", "password", "--remove")).stdout).toBe("there was no password\n");
       expect(server.stranger().enter({ password: "correct horse battery" })).rejects.toThrow("401");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -76,7 +76,7 @@ describe("transcribe console, with a running server,", () => {
       expect((await operator.data("/session")).status).toBe(401);
       expect((await commands.run("console", "sign-out")).stdout).toBe("0 sessions ended\n");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -90,6 +90,6 @@ describe("transcribe console, with a running server,", () => {
       }
       expect(stdout).not.toContain("correct horse");
     },
-    patience,
+    timeout,
   );
 });

@@ -4,13 +4,13 @@ import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 
 /** Command lines with their exit codes. */
 describe("exit codes", () => {
   const directory = temporaryDirectory();
   const commands = new Commands(join(directory.path, "data"));
-  beforeAll(() => commands.run("accounts", "create", "acme"), patience);
+  beforeAll(() => commands.run("accounts", "create", "acme"), timeout);
   afterAll(() => directory[Symbol.dispose]());
   const nowhere = Bun.randomUUIDv7();
 
@@ -63,7 +63,7 @@ describe("exit codes", () => {
         else expect(result.stdout).toBe("");
         expect(result.stderr + result.stdout).not.toContain(root);
       },
-      patience,
+      timeout,
     );
   }
 
@@ -73,6 +73,6 @@ describe("exit codes", () => {
       const { stdout } = await commands.run("audit");
       expect(stdout.trim().split("\n")).toHaveLength(2);
     },
-    patience,
+    timeout,
   );
 });

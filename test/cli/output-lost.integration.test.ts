@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 /** A device on which every write fails as on a full disk. */
 const fullDisk = "/dev/full";
 
@@ -30,7 +30,7 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
         1,
       ]);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -42,10 +42,10 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
           ...{ env: environment, stdin: "ignore", stdout: "pipe", stderr: "inherit" },
         },
       );
-      const told = await new Response(command.stdout).text();
-      expect(told).toBe("ended 141\n");
+      const printed = await new Response(command.stdout).text();
+      expect(printed).toBe("ended 141\n");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -63,6 +63,6 @@ describe.skipIf(!existsSync(fullDisk))(`what can't be printed${existsSync(fullDi
       }
       expect(await server.exited).toBe(0);
     },
-    patience,
+    timeout,
   );
 });

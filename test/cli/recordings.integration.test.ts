@@ -5,7 +5,7 @@ import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { Commands, shapes } from "./support.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 const list = Type.Array(shapes.recording);
 
 describe("transcribe recordings, with a running server,", () => {
@@ -47,7 +47,7 @@ describe("transcribe recordings, with a running server,", () => {
       expect(await commands.refusal("recordings", "list", "--status", "done")).toContain("done");
       expect(await commands.refusal("recordings", "list", "--account", "nobody")).toContain("nobody");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -62,7 +62,7 @@ describe("transcribe recordings, with a running server,", () => {
       expect((await commands.run("recordings", "show", failed)).stdout).toMatch(/failure_cause +fetch_blocked_address/);
       expect(await (await client.fetch(`/transcriptions/${failed}`)).text()).not.toContain("fetch");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -78,7 +78,7 @@ describe("transcribe recordings, with a running server,", () => {
       await commands.json(shapes.recording, "recordings", "release", completed);
       expect((await remove()).status).toBe(204);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -101,7 +101,7 @@ describe("transcribe recordings, with a running server,", () => {
       expect(server.recordings.open.countOf(client.accountId)).toBe(0);
       expect(server.usage.audioSeconds(client.accountId, server.now())).toBe(0);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -117,7 +117,7 @@ describe("transcribe recordings, with a running server,", () => {
       expect(server.filesHolding("Segment 399.")).toEqual([]);
       expect(await commands.refusal("recordings", "delete", ended)).toContain("transcribe recordings list");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -139,6 +139,6 @@ describe("transcribe recordings, with a running server,", () => {
         queued,
       ]);
     },
-    patience,
+    timeout,
   );
 });

@@ -286,8 +286,8 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     chownSync(shared, 0, further);
     const storage = new URL("../../src/storage/index.ts", import.meta.url).pathname;
     const script = `import { becomeOwnerWith } from ${JSON.stringify(storage)};
-      const told = (givesUpRights) => { console.log(givesUpRights, process.geteuid()); return null; };
-      becomeOwnerWith(${JSON.stringify(made.directory.root)}, ${JSON.stringify(join(shared, "backup.tar"))}, told, () => [${further}]);
+      const open = (givesUpRights) => { console.log(givesUpRights, process.geteuid()); return null; };
+      becomeOwnerWith(${JSON.stringify(made.directory.root)}, ${JSON.stringify(join(shared, "backup.tar"))}, open, () => [${further}]);
       console.log(process.getegid(), process.getgroups().toSorted().join());`;
     const openedWith = (mode: number) => {
       chmodSync(shared, mode);
@@ -331,8 +331,8 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     ] as const) {
       symlinkSync(made.directory.root, join(parent, "data"));
       if (parent === strangers) for (const path of [parent, join(parent, "data")]) lchownSync(path, 12_345, 12_345);
-      const said = await new Commands(join(parent, "data")).refusal("accounts", "create", "other");
-      expect(said).toContain(`${parent} ${why}`);
+      const refusal = await new Commands(join(parent, "data")).refusal("accounts", "create", "other");
+      expect(refusal).toContain(`${parent} ${why}`);
     }
   });
 

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { runCli, startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 const statusShape = Type.Object(
   {
     ready: Type.Boolean(),
@@ -58,7 +58,7 @@ describe("transcribe service status", () => {
       expect([exitCode, stdout]).toEqual([1, expect.stringContaining("no server answers at http://127.0.0.1:1")]);
       expect(existsSync(data)).toBe(false);
     },
-    patience,
+    timeout,
   );
 });
 
@@ -84,7 +84,7 @@ describe("transcribe service install and uninstall", () => {
         expect(result.stderr).not.toMatch(/\n\s+at /);
         expect(readdirSync(directory.path)).toEqual([]);
       },
-      patience,
+      timeout,
     );
   }
 });

@@ -5,7 +5,7 @@ import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
 
-const patience = 60_000;
+const timeout = 60_000;
 
 describe("transcribe accounts vocabulary", () => {
   const server = new ApiServer();
@@ -37,7 +37,7 @@ describe("transcribe accounts vocabulary", () => {
       const { stdout } = await commands.run("accounts", "vocabulary", "acme");
       expect(stdout).toBe("account acme has no vocabulary\n");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -50,7 +50,7 @@ describe("transcribe accounts vocabulary", () => {
       expect(answer).not.toMatch(/vocabulary|Zitronenfalter/);
       await vocabulary("--clear");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -76,6 +76,6 @@ describe("transcribe accounts vocabulary", () => {
       expect(await commands.refusal("accounts", "vocabulary", "nobody", "Leverrier")).toContain("no account nobody");
       expect(await vocabulary()).toBe("Leverrier");
     },
-    patience,
+    timeout,
   );
 });

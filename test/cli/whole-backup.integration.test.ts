@@ -32,16 +32,16 @@ describe("transcribe backup", () => {
     const { directory, ids } = filled(parent.path, 3, 70_001);
     writeFileSync(join(directory.uploads, "nobodys"), "x");
     const target = join(parent.path, "backup.tar");
-    const made = await new Commands(directory.root).json(anything, "backup", target);
-    expect(made).toMatchObject({ file: target, recordings: 3, open: 3, uploads: { files: 3, bytes: 210_003 } });
+    const result = await new Commands(directory.root).json(anything, "backup", target);
+    expect(result).toMatchObject({ file: target, recordings: 3, open: 3, uploads: { files: 3, bytes: 210_003 } });
     expect(statSync(target).mode & 0o777).toBe(0o600);
     const listed = Bun.spawnSync(["tar", "tf", target]).stdout.toString().trim().split("\n");
     expect(listed).toEqual(["transcribe.db", ...ids.map((id) => `uploads/${id}`), "manifest.json"]);
-    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
-    await new Commands(elsewhere.root).json(anything, "restore", target);
-    expect(contentsOf(elsewhere).map(([id]) => id)).toEqual(ids.toSorted());
-    expect(contentsOf(elsewhere)).toEqual(contentsOf(directory).filter(([id]) => id !== "nobodys"));
-    expect(readdirSync(elsewhere.incoming)).toEqual([]);
+    const restored = new DataDirectory(join(parent.path, "restored"));
+    await new Commands(restored.root).json(anything, "restore", target);
+    expect(contentsOf(restored).map(([id]) => id)).toEqual(ids.toSorted());
+    expect(contentsOf(restored)).toEqual(contentsOf(directory).filter(([id]) => id !== "nobodys"));
+    expect(readdirSync(restored.incoming)).toEqual([]);
   });
 
   test("omits playback copies, and a restore removes those of the replaced recordings", async () => {
@@ -76,8 +76,8 @@ describe("transcribe backup", () => {
       rmSync(target);
     }
     await new Commands(directory.root).json(anything, "backup", target);
-    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
-    expect(restoredFrom(elsewhere, target).uploads).toBe(4);
+    const restored = new DataDirectory(join(parent.path, "restored"));
+    expect(restoredFrom(restored, target).uploads).toBe(4);
     expect(readdirSync(parent.path).filter((name) => name.startsWith("backup"))).toEqual(["backup.tar"]);
   });
 
@@ -158,9 +158,9 @@ describe("transcribe restore", () => {
     const target = join(parent.path, "backup.tar");
     await new Commands(directory.root).json(anything, "backup", target);
     writeFileSync(target, harm(readFileSync(target)));
-    const elsewhere = new DataDirectory(join(parent.path, "elsewhere"));
-    expect(() => restoredFrom(elsewhere, target)).toThrow(BackupError);
-    expect(readdirSync(elsewhere.root, { recursive: true }).toSorted()).toEqual([
+    const restored = new DataDirectory(join(parent.path, "restored"));
+    expect(() => restoredFrom(restored, target)).toThrow(BackupError);
+    expect(readdirSync(restored.root, { recursive: true }).toSorted()).toEqual([
       "incoming",
       "listening",
       "state",

@@ -21,8 +21,8 @@ function has(...programs: readonly string[]): boolean {
 
 /** Joins the texts of one speaker from lines of `start, speaker, text`. */
 function spoken(printed: string): string {
-  const said = printed.split("\n").map((line) => /^\d+(?:\.\d+)?\tA\t(.+)$/.exec(line)?.[1] ?? "");
-  return said.filter((text) => text !== "").join(" ");
+  const texts = printed.split("\n").map((line) => /^\d+(?:\.\d+)?\tA\t(.+)$/.exec(line)?.[1] ?? "");
+  return texts.filter((text) => text !== "").join(" ");
 }
 
 const address = "ask not what your country can do for you, ask what you can do for your country";

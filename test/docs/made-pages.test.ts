@@ -16,7 +16,7 @@ test("docs/troubleshooting.md has what scripts/docs generates", () => {
 test("docs/troubleshooting.md explains every cause of a failed recording, and no other", () => {
   const { text } = pageNamed("docs/troubleshooting.md");
   const section = text.slice(text.indexOf("## Why a recording failed"), text.indexOf("## What the API answers"));
-  const told = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? "");
+  const explained = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? "");
   const kinds = failureKinds.map(({ reason, cause }) => cause || reason);
-  expect(told.sort()).toEqual([...kinds, "internal"].sort());
+  expect(explained.sort()).toEqual([...kinds, "internal"].sort());
 });

@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const nowhere = Bun.randomUUIDv7();
-const patience = 180_000;
+const timeout = 180_000;
 const spoken = [{ index: 0, startSeconds: 0.3, endSeconds: 2, speaker: 0, text: "Ask \x1b[2Jnot.", words: [] }];
 
 interface Outcome {
@@ -74,7 +74,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       const again = await run("watch", "--json");
       expect([again.exitCode, JSON.parse(again.stdout), again.stderr]).toEqual([0, [], ""]);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -104,7 +104,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       expect([refused.exitCode, refused.stdout]).toEqual([1, ""]);
       expect(refused.stderr).toContain("--force");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -116,7 +116,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       expect([exitCode, stdout]).toEqual([3, ""]);
       expect(stderr).toContain("the recording contains no speech");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -128,7 +128,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       expect([exitCode, stderr]).toEqual([0, ""]);
       expect(stdout).toBe(" 0:00.3 – 0:02.0   A  Ask \u{fffd}[2Jnot.\n");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -153,7 +153,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       expect(await new Response(child.stderr).text()).toContain(`transcribe watch ${id}\n`);
       expect((await run("get", id ?? "", "--json")).stdout).toContain('"status": "queued"');
     },
-    patience,
+    timeout,
   );
 
   describe("for existing recordings", () => {
@@ -177,7 +177,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
           expect([exitCode, listed]).toEqual([0, ids.toReversed().slice(0, count)]);
         }
       },
-      patience,
+      timeout,
     );
 
     test(
@@ -194,7 +194,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
           [{ index: 0, start: 0, end: 0.9, speaker: "A", text: "Segment 0." }],
         ]);
       },
-      patience,
+      timeout,
     );
 
     test(
@@ -207,7 +207,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
         expect(await run("export", id, "-o", path)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
         expect(readFileSync(path).subarray(0, 2).toString()).toBe("PK");
       },
-      patience,
+      timeout,
     );
 
     test(
@@ -223,7 +223,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
           { id: ids[0], deleted: true, error: null },
         ]);
       },
-      patience,
+      timeout,
     );
 
     const refusals: [number, string[], string][] = [
@@ -255,7 +255,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
           expect(stderr).not.toMatch(/\n\s+at |trs_[0-9A-Za-z]{40}|secret@/);
         }
       },
-      patience,
+      timeout,
     );
   });
 
@@ -273,7 +273,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
         expect([refused.exitCode, refused.stderr.split("\n").length]).toEqual([5, 2]);
       }
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -293,7 +293,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
         expect(stderr).not.toContain("\x1b");
       }
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -320,6 +320,6 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
       const far = await runCli(["list", "--server", "http://transcribe.test"], proxied);
       expect([far.exitCode, asked]).toEqual([4, ["transcribe.test"]]);
     },
-    patience,
+    timeout,
   );
 });

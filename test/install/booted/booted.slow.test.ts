@@ -7,7 +7,7 @@ import { BootedMachine } from "./booted-machine.ts";
 const { TEST_SYSTEMS: systems, TEST_INSTALLER: installer = "" } = process.env;
 if (systems === undefined) console.warn("skipped: the service under systemd itself; scripts/test-service runs it");
 
-const patience = 120_000;
+const timeout = 120_000;
 const unit = "/etc/systemd/system/transcribe.service";
 const settings = "/etc/transcribe/transcribe.toml";
 
@@ -39,7 +39,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   const property = (name: string) => systemctl("show", "transcribe", "--value", "-p", name);
   const log = async () => (await machine.run("journalctl", "-u", "transcribe", "-o", "cat", "--no-pager")).stdout;
   const until = async (isTrue: () => Promise<boolean>) => {
-    const giveUpAt = performance.now() + patience / 2;
+    const giveUpAt = performance.now() + timeout / 2;
     while (!(await isTrue())) {
       if (performance.now() > giveUpAt) throw new Error(`it does not come true: ${isTrue}\n${await log()}`);
       await Bun.sleep(100);
@@ -52,8 +52,8 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
     await machine.booted();
     machine.write("/srv/installer", readFileSync(installer), 0o755);
     machine.write("/srv/jfk.mp3", readFileSync(samplePath("jfk.mp3")));
-  }, patience);
-  afterAll(() => machine?.[Symbol.asyncDispose](), patience);
+  }, timeout);
+  afterAll(() => machine?.[Symbol.asyncDispose](), timeout);
 
   test(
     `${basename(tree)}: the program installs itself and transcribes`,
@@ -64,8 +64,8 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       expect(await property("NRestarts")).toBe("0");
       await ready();
       await machine.run("transcribe", "accounts", "create", "acme");
-      const made = await machine.run("transcribe", "keys", "create", "--account", "acme", "--json");
-      const key = /"key": "(\w+)"/.exec(made.stdout)?.[1] ?? "";
+      const created = await machine.run("transcribe", "keys", "create", "--account", "acme", "--json");
+      const key = /"key": "(\w+)"/.exec(created.stdout)?.[1] ?? "";
       const submitted = await machine.run(
         "env",
         `TRANSCRIBE_API_KEY=${key}`,
@@ -80,7 +80,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       const owners = await machine.run("find", "/var/lib/transcribe", "!", "-user", "transcribe");
       expect(owners.stdout).toBe("");
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -107,7 +107,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       const tried = await probe(trespasses);
       expect(tried.stdout).toBe(`${reported}all tried\n`);
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -125,7 +125,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       expect(await property("MainPID")).not.toBe(pid);
       await ready();
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -144,7 +144,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       await machine.run("/srv/installer", "service", "install");
       await ready();
     },
-    patience,
+    timeout,
   );
 
   test(
@@ -157,6 +157,6 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       const left = `ls -d ${places} ${unit}; id transcribe; readlink /proc/[0-9]*/exe | grep transcribe`;
       expect((await machine.run("sh", "-c", left)).stdout).toBe("");
     },
-    patience,
+    timeout,
   );
 });
