@@ -1,7 +1,6 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
 export { type RecordingEnded, RecordingEvents } from "./events.ts";
-export { type Outline, readOutline } from "./outline.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
 export { isRecordingId, newRecordingId } from "./recording-ids.ts";
@@ -10,19 +9,18 @@ export { applyRetention } from "./retention.ts";
 export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
 export {
   allSegmentsWithWords,
+  type Outline,
   type PackedSegment,
   packSegment,
+  readOutline,
   readSegments,
   readSegmentsWithWords,
   type Segment,
   type SegmentSpan,
   type SegmentWithWords,
   type StoredSegment,
-  speakerIndex,
-  speakerLabel,
-  speakersOf,
 } from "./segments.ts";
-export { readSpeakerNames, renameSpeakers } from "./speaker-names.ts";
+export { readSpeakerNames, renameSpeakers, speakerIndex, speakerLabel, speakersOf } from "./speakers.ts";
 export {
   type Failure,
   failureKinds,

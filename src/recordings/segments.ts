@@ -1,3 +1,4 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../storage/index.ts";
 
@@ -70,24 +71,28 @@ export function writeSegments(
   }
 }
 
+/** Condition for the segments of a recording from an index on. */
+function segmentsFrom(recordingId: string, fromIndex: number) {
+  return and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex));
+}
+
+const storedColumns = {
+  index: tables.segments.index,
+  startMilliseconds: tables.segments.startMilliseconds,
+  endMilliseconds: tables.segments.endMilliseconds,
+  speaker: tables.segments.speaker,
+  text: tables.segments.text,
+};
+
 /** A segment in the form that the API serves. */
-export type StoredSegment = Pick<
-  typeof tables.segments.$inferSelect,
-  "index" | "startMilliseconds" | "endMilliseconds" | "speaker" | "text"
->;
+export type StoredSegment = Pick<typeof tables.segments.$inferSelect, keyof typeof storedColumns>;
 
 /** Returns up to `limit` segments of a recording from `fromIndex` on, in order. */
 export function readSegments(store: Store, recordingId: string, fromIndex: number, limit: number): StoredSegment[] {
   return store
-    .select({
-      index: tables.segments.index,
-      startMilliseconds: tables.segments.startMilliseconds,
-      endMilliseconds: tables.segments.endMilliseconds,
-      speaker: tables.segments.speaker,
-      text: tables.segments.text,
-    })
+    .select(storedColumns)
     .from(tables.segments)
-    .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
+    .where(segmentsFrom(recordingId, fromIndex))
     .orderBy(asc(tables.segments.index))
     .limit(limit)
     .all();
@@ -99,8 +104,6 @@ export interface SegmentWithWords extends StoredSegment {
   readonly words: [string, number, number, number][];
 }
 
-const ROWS_AT_ONCE = 500;
-
 /** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
 export function readSegmentsWithWords(
   store: Store,
@@ -111,12 +114,14 @@ export function readSegmentsWithWords(
   return store
     .select()
     .from(tables.segments)
-    .where(and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex)))
+    .where(segmentsFrom(recordingId, fromIndex))
     .orderBy(asc(tables.segments.index))
     .limit(limit)
     .all()
     .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as SegmentWithWords["words"] }));
 }
+
+const ROWS_AT_ONCE = 500;
 
 /** Yields all segments of a recording with their words, in order; reads them on demand. */
 export function* allSegmentsWithWords(store: Store, recordingId: string): Generator<SegmentWithWords> {
@@ -127,27 +132,42 @@ export function* allSegmentsWithWords(store: Store, recordingId: string): Genera
   }
 }
 
-/** Returns the speakers of a recording, in order of first appearance. */
-export function speakersOf(store: Store, recordingId: string): number[] {
-  return store
-    .selectDistinct({ speaker: tables.segments.speaker })
-    .from(tables.segments)
-    .where(eq(tables.segments.recordingId, recordingId))
-    .orderBy(tables.segments.speaker)
-    .all()
-    .map((row) => row.speaker);
+/** The speakers and text lengths of a transcript's segments; the position in each array is the segment's index. */
+export interface Outline {
+  readonly startMilliseconds: number[];
+  readonly endMilliseconds: number[];
+  /** Zero-based in order of first appearance. */
+  readonly speakers: number[];
+  /** Lengths of the texts. */
+  readonly characters: number[];
 }
 
-/** Returns the speaker with this public name: `A` is 0, `Z` is 25, `AA` is 26. */
-export function speakerIndex(label: string): number {
-  return [...label].reduce((index, letter) => (index + 1) * 26 + letter.charCodeAt(0) - 65, -1);
-}
+const OUTLINE_ROWS_AT_ONCE = 2000;
 
-/** Returns a speaker's public name: `A` … `Z`, `AA` … */
-export function speakerLabel(speaker: number): string {
-  let label = "";
-  for (let rest = speaker; rest >= 0; rest = Math.floor(rest / 26) - 1) {
-    label = String.fromCharCode(65 + (rest % 26)) + label;
+/** Reads an outline in batches, since transcripts of days have tens of thousands of segments. */
+export async function readOutline(store: Store, recordingId: string): Promise<Outline> {
+  const { segments } = tables;
+  const outline: Outline = { startMilliseconds: [], endMilliseconds: [], speakers: [], characters: [] };
+  for (let from = 0; ; from += OUTLINE_ROWS_AT_ONCE) {
+    const rows = store
+      .select({
+        start: segments.startMilliseconds,
+        end: segments.endMilliseconds,
+        speaker: segments.speaker,
+        characters: sql<number>`length(${segments.text})`,
+      })
+      .from(segments)
+      .where(segmentsFrom(recordingId, from))
+      .orderBy(asc(segments.index))
+      .limit(OUTLINE_ROWS_AT_ONCE)
+      .all();
+    for (const { start, end, speaker, characters } of rows) {
+      outline.startMilliseconds.push(start);
+      outline.endMilliseconds.push(end);
+      outline.speakers.push(speaker);
+      outline.characters.push(characters);
+    }
+    if (rows.length < OUTLINE_ROWS_AT_ONCE) return outline;
+    await yieldToEventLoop();
   }
-  return label;
 }

@@ -236,7 +236,7 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
     expect(readdirSync(join(made.directory.root, "backups")).filter((name) => !name.startsWith("replaced-"))).toEqual(
       [],
     );
-    expect(await made.commands.refusal("backup", target)).toContain("there is a file");
+    expect(await made.commands.refusal("backup", target)).toContain("exists already");
     expect(await made.commands.refusal("backup", join(made.outside, "none/x"))).toContain("can't write the backup");
   });
 

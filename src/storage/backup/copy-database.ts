@@ -19,7 +19,7 @@ export class BackupError extends Error {
  * @throws {BackupError} when the disk is full or not writable, the target exists, or the source is not a database
  */
 export function copyDatabase(from: string, to: string, finish: (copy: Database) => void = () => {}): void {
-  if (statSync(to, { throwIfNoEntry: false }) !== undefined) throw new BackupError(`there is a file ${to} already`);
+  if (statSync(to, { throwIfNoEntry: false }) !== undefined) throw new BackupError(`${to} exists already`);
   const partial = `${to}.partial`;
   try {
     rmSync(partial, { force: true });

@@ -1,6 +1,31 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
 
+/** Returns the speakers of a recording, in order of first appearance. */
+export function speakersOf(store: Store, recordingId: string): number[] {
+  return store
+    .selectDistinct({ speaker: tables.segments.speaker })
+    .from(tables.segments)
+    .where(eq(tables.segments.recordingId, recordingId))
+    .orderBy(tables.segments.speaker)
+    .all()
+    .map((row) => row.speaker);
+}
+
+/** Returns the speaker with this public name: `A` is 0, `Z` is 25, `AA` is 26. */
+export function speakerIndex(label: string): number {
+  return [...label].reduce((index, letter) => (index + 1) * 26 + letter.charCodeAt(0) - 65, -1);
+}
+
+/** Returns a speaker's public name: `A` … `Z`, `AA` … */
+export function speakerLabel(speaker: number): string {
+  let label = "";
+  for (let rest = speaker; rest >= 0; rest = Math.floor(rest / 26) - 1) {
+    label = String.fromCharCode(65 + (rest % 26)) + label;
+  }
+  return label;
+}
+
 /** Returns the names that users gave to a recording's speakers, by speaker index. */
 export function readSpeakerNames(store: Store, recordingId: string): Map<number, string> {
   const { speakerNames } = tables;
