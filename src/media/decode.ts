@@ -152,10 +152,7 @@ async function decodeWithRetries(
   }
 }
 
-/**
- * Returns whether the decoded length is well below the declared one. Headers are off by a second or two, and those of a
- * live stream by some per cent.
- */
+/** Returns whether the decoded length is well below the declared one. A live stream is off by some per cent. */
 function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
   return declaredSeconds !== null && declaredSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
 }
@@ -164,10 +161,7 @@ function sizeNow(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/**
- * Syncs the file, renames it to its final name and syncs the folder. A checkpoint can then rely on the file after a
- * power cut.
- */
+/** Gives a file its final name, synced, so that a checkpoint can rely on it after a power cut. */
 async function publish(partialPath: string, outputPath: string): Promise<void> {
   // ffmpeg writes no output for an input that it cannot open. The input then counts as a recording without samples.
   {

@@ -20,10 +20,7 @@ export function estimateDecodedBytes(probed: ProbedRecording, sizeBytes: number,
   return Math.ceil(seconds * PCM_BYTES_PER_SECOND * (hasChannelPair(probed) ? 3 : 1));
 }
 
-/**
- * Estimates the bytes on disk that the results of the steps take, in addition to the PCM, until processing ends. They
- * take about 10 MB an hour, compared with 115 MB of PCM.
- */
+/** Estimates the size of the steps' results: about 10 MB an hour, compared with 115 MB of PCM. */
 export function estimateResultBytes(pcmBytes: number): number {
   return Math.ceil(pcmBytes / 8);
 }
@@ -36,10 +33,7 @@ export interface DecodeSpace {
   storeMeasured(bytes: number): void;
   /** Returns whether the disk could hold this many bytes if everything else were removed from it. */
   couldHold(bytes: number): boolean;
-  /**
-   * Reserves disk space before anything is written.
-   * @throws {MachineError} when there is not enough free space now
-   */
+  /** Reserves disk space. @throws {MachineError} when there is not enough free space now */
   reserve(bytes: number): void;
   /** Reports written bytes, which leave the reservation. */
   written(bytes: number): void;

@@ -39,16 +39,10 @@ export function inputArguments(path: string): string[] {
   ];
 }
 
-/**
- * Memory limit of ffmpeg: 1 GiB. Decoding the test corpus takes under 0.3 GiB of address space, most of which is never
- * used as memory.
- */
+/** Memory limit of ffmpeg: 1 GiB. Decoding the test corpus takes under 0.3 GiB of address space. */
 export const MEMORY_LIMIT_BYTES = 1 << 30;
 
-/**
- * ffmpeg's exit code at the memory limit: the low byte of the negated ENOMEM. Versions before 6 exit with 1 and report
- * the cause only in a message.
- */
+/** ffmpeg's exit code at the memory limit: the low byte of the negated ENOMEM. Versions before 6 exit with 1. */
 export const EXIT_OUT_OF_MEMORY = 256 - 12;
 
 /** Returns the arguments that open a recording so that its filters see the time stamps of its container. */
@@ -56,10 +50,7 @@ export function openArguments(inputPath: string): string[] {
   return ["-filter_threads", "1", "-copyts", ...inputArguments(inputPath)];
 }
 
-/**
- * Returns the arguments of one output: the filtered track at the sample rate of all PCM, without the file's metadata
- * and chapters.
- */
+/** Returns the arguments of one output: the filtered track, without the file's metadata and chapters. */
 export function outputArgumentsOf(
   trackIndex: number,
   filters: readonly string[],

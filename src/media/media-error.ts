@@ -1,9 +1,6 @@
 import type { InternalCause } from "../recordings/index.ts";
 
-/**
- * Faults of media handling: a file that is no recording, a fault of ffmpeg or its environment, or a failed fetch.
- * docs/troubleshooting.md explains each.
- */
+/** Faults of media handling. docs/troubleshooting.md explains each. */
 export type MediaFault =
   | "not_a_recording"
   | Extract<

@@ -1,5 +1,3 @@
-import { open } from "node:fs/promises";
-
 /** Sample rate of all PCM in the product, which the recognizer and the diarization models require. */
 export const PCM_SAMPLE_RATE_HZ = 16_000;
 /** Bytes per sample: signed 16-bit little-endian, mono. */
@@ -12,20 +10,12 @@ const READ_BYTES = 1 << 20;
  * intentional ones. An hour of PCM takes 0.1 s.
  */
 export async function pcmDigest(path: string, signal?: AbortSignal): Promise<string | null> {
-  const file = await open(path).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
-    throw error;
-  });
-  if (file === null) return null;
-  try {
-    const chunk = new Uint8Array(READ_BYTES);
-    for (let digest = 0n; ; ) {
-      signal?.throwIfAborted();
-      const { bytesRead } = await file.read(chunk, 0, READ_BYTES);
-      if (bytesRead === 0) return digest.toString(16);
-      digest = Bun.hash.wyhash(chunk.subarray(0, bytesRead), digest);
-    }
-  } finally {
-    await file.close();
+  const file = Bun.file(path);
+  if (!(await file.exists())) return null;
+  let digest = 0n;
+  for (let at = 0; at < file.size; at += READ_BYTES) {
+    signal?.throwIfAborted();
+    digest = Bun.hash.wyhash(await file.slice(at, at + READ_BYTES).bytes(), digest);
   }
+  return digest.toString(16);
 }

@@ -1,8 +1,7 @@
 import { constants } from "node:fs";
-import { access, open, stat } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { channelCount, parseInputDescription, parseTrackLayouts } from "./probe-output.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
 
 /** A file with at least one audio track. */
@@ -137,16 +136,7 @@ const EXAMINED_BYTES = 64 * 1024;
  * Layout: RIFF, "Multimedia Programming Interface and Data Specifications 1.0"; RF64, EBU Tech 3306.
  */
 async function isWaveWithoutSamples(path: string): Promise<boolean> {
-  const file = await open(path, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(EXAMINED_BYTES), 0, EXAMINED_BYTES, 0);
-    return headerHasNoSamples(buffer.subarray(0, bytesRead));
-  } finally {
-    await file.close();
-  }
-}
-
-function headerHasNoSamples(head: Buffer): boolean {
+  const head = Buffer.from(await Bun.file(path).slice(0, EXAMINED_BYTES).arrayBuffer());
   const form = head.toString("latin1", 0, 4);
   if ((form !== "RIFF" && form !== "RF64") || head.toString("latin1", 8, 12) !== "WAVE") return false;
   let formatSeen = false;
@@ -161,7 +151,61 @@ function headerHasNoSamples(head: Buffer): boolean {
     if (id === "data") return formatSeen && body >= head.length;
     at = body + size + (size % 2);
   }
-  // The file ended, or its last chunk extends past the end of the file, before any sample data. Longer files are not
-  // examined further.
+  // The file ended, or its last chunk extends past the end, before any sample data. Longer files are not examined.
   return formatSeen && head.length < EXAMINED_BYTES;
+}
+
+/**
+ * Reads the channel layouts of all audio tracks, as ffmpeg names them (`mono`, `stereo`, `5.1(side)`, `3 channels`),
+ * from the header that its framecrc muxer writes for stream copies.
+ *
+ * The header holds no metadata of the file, unlike the description on standard error, where a tag's name may contain
+ * line breaks and imitate a stream.
+ */
+function parseTrackLayouts(framecrcHeader: string): string[] {
+  const layouts = headerValues(framecrcHeader, "channel_layout_name");
+  return [...headerValues(framecrcHeader, "sample_rate")]
+    .filter(([, rate]) => Number.isSafeInteger(Number(rate)) && Number(rate) > 0)
+    .map(([index]) => layouts.get(index) ?? "");
+}
+
+function headerValues(header: string, name: string): Map<number, string> {
+  const values = new Map<number, string>();
+  for (const match of header.matchAll(new RegExp(`^#${name} (\\d{1,4}): (.{1,100})$`, "gm"))) {
+    values.set(Number(match[1]), match[2] ?? "");
+  }
+  return values;
+}
+
+const NAMED_LAYOUTS: Readonly<Record<string, number>> = {
+  ...{ mono: 1, stereo: 2, downmix: 2, binaural: 2, quad: 4 },
+  ...{ hexagonal: 6, octagonal: 8, cube: 8, hexadecagonal: 16 },
+};
+
+/** Returns the number of channels of an ffmpeg layout; null if its name does not contain the number (ambisonics). */
+function channelCount(layout: string): number | null {
+  const unnamed = /^(\d{1,3}) channels\b/.exec(layout);
+  if (unnamed !== null) return Number(unnamed[1]);
+  if (/^\d{1,2}(\.\d{1,2}){1,2}(\(|$)/.test(layout)) {
+    return (layout.split("(")[0] ?? "").split(".").reduce((sum, part) => sum + Number(part), 0);
+  }
+  return NAMED_LAYOUTS[layout.replace(/\(.*$/, "")] ?? null;
+}
+
+/**
+ * Reads the duration and the first default audio track, or 0, from ffmpeg's description on standard error. A hostile
+ * file that forges the description harms only itself.
+ */
+function parseInputDescription(messages: string) {
+  // ffmpeg's description of the output contains stream lines of the same form.
+  const input = messages.split(/^(?:Stream mapping:|Output #0)/m, 1)[0] ?? "";
+  const duration = /^ {2}Duration: (\d{2,6}):(\d\d):(\d\d(?:\.\d+)?),/m.exec(input);
+  const audioLines = [...input.matchAll(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: .*$/gm)].map((match) => match[0]);
+  const marked = audioLines.findIndex((line) => / \(default\)(?: \([a-z ]+\))*$/.test(line));
+  return {
+    durationSeconds:
+      duration === null ? null : Number(duration[1]) * 3600 + Number(duration[2]) * 60 + Number(duration[3]),
+    durationIsEstimate: /Estimating duration from bitrate/.test(input),
+    defaultTrack: Math.max(marked, 0),
+  };
 }

@@ -59,10 +59,7 @@ async function firstPacket(
   }
 }
 
-/**
- * Parses the time of the first packet from ffmpeg's framecrc listing. The listing contains the time base, then one
- * packet per line: its track, decoding and presentation time.
- */
+/** Parses the time of the first packet from ffmpeg's framecrc listing: the time base, then a packet per line. */
 function packetSeconds(listing: string): number | null {
   const base = /^#tb 0: (\d{1,9})\/(\d{1,9})$/m.exec(listing);
   const packet = /^0, *-?\d+, *(-?\d{1,18}),/m.exec(listing);

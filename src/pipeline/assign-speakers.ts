@@ -17,10 +17,7 @@ const CHANGE_COSTS: Record<Boundary, number> = { sentence: 0, perhaps: 0.2, clau
 /** Length of a pause, in seconds, that divides the cost of a speaker change by e (about a third remains). */
 const PAUSE_SECONDS = 1;
 
-/**
- * Distance scale in seconds: a speaker this much further from a moment than the nearest speaker is about a third as
- * likely to speak then.
- */
+/** Distance scale in seconds: a speaker this much further away than the nearest one is a third as likely. */
 const NEAR_SECONDS = 0.15;
 /** Maximum distance between the sampled moments of a word, in seconds. */
 const STEP_SECONDS = 0.05;
@@ -31,9 +28,8 @@ const STEP_SECONDS = 0.05;
 const LONGER_DOUBT = 0.2;
 
 /**
- * Assigns a speaker to every word. Chooses the assignment in which words lie best within their speakers' turns and
- * speakers seldom change inside a sentence. A word therefore stays with its sentence where speakers overlap, or where a
- * turn begins slightly early or late.
+ * Assigns a speaker to every word, so that words lie best within their speakers' turns and speakers seldom change
+ * inside a sentence, even where speakers overlap or a turn begins slightly early or late.
  * @param words in order of their start
  * @param turns in order of their start; they may overlap
  */
@@ -88,9 +84,8 @@ export function runsBySpeaker<T extends { readonly speaker: number }>(items: rea
 }
 
 /**
- * Measures the evidence against each speaker, from the turns; it is called for one word after the other. It runs for
- * every twentieth of a second of recordings that can be days long, so it allocates no objects. Allocations alone took
- * most of the time of the speaker assignment.
+ * Measures the evidence against each speaker, for one word after the other. It runs for every twentieth of a second, so
+ * it allocates no objects: allocations alone took most of the time of the speaker assignment.
  */
 class SpeakerDoubts {
   readonly #own: readonly (readonly Turn[])[];
@@ -101,10 +96,7 @@ class SpeakerDoubts {
   readonly #lengths: Float64Array;
   readonly #doubts: Float64Array;
 
-  /**
-   * @param turns in order of their start; they may overlap
-   * @param speakers the speakers, in the order of the returned doubts
-   */
+  /** @param speakers the speakers, in the order of the returned doubts */
   constructor(turns: readonly Turn[], speakers: readonly number[]) {
     const bySpeaker = Map.groupBy(turns, (turn) => turn.speaker);
     this.#own = speakers.map((speaker) => bySpeaker.get(speaker) ?? []);

@@ -99,14 +99,12 @@ async function mayWait(services: PipelineServices, id: string, trouble: MachineT
   return times <= MAX_DOUBTS;
 }
 
-/**
- * Clears the stored attempts: the operation in progress did not harm the worker. If the disk does not accept even this
- * write, no operation can start either.
- */
+/** Clears the stored attempts, because the operation in progress did not harm the worker. */
 function forgetAttempts({ store }: PipelineServices, id: string): void {
   try {
     new Checkpoints(store, id).clear("tries");
   } catch (error) {
+    // If the disk does not accept even this write, no operation can start either.
     if (machineTrouble(error) === null) throw error;
   }
 }
@@ -125,10 +123,7 @@ function publishEnd({ recordings, events, now }: PipelineServices, id: string, s
   });
 }
 
-/**
- * Removes the work files and step results of a recording that has ended. Of a deleted recording, it also removes the
- * files that were written after the deletion.
- */
+/** Removes work files and step results, and of a deleted recording also files written after the deletion. */
 async function cleanUp(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workReservations, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();

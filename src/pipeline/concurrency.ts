@@ -1,7 +1,4 @@
-/**
- * Yields to the event loop during long work in the server.
- * @throws the signal's reason when it is aborted
- */
+/** Yields to the event loop during long work in the server. @throws the signal's reason when it is aborted */
 export async function yieldToEventLoop(signal?: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();

@@ -112,9 +112,8 @@ function reserveForResults(recordingId: string, room: WorkReservations, { sample
 }
 
 /**
- * Recovers the work that an earlier server has not finished. Reserves disk space for recordings with decoded audio
- * before any other recording asks for it, and removes the files of interrupted decodes. Must be called before any
- * recording is processed.
+ * Recovers the work of an earlier server before any recording is processed: reserves disk space for recordings with
+ * decoded audio, and removes the files of interrupted decodes.
  */
 export async function recoverWork({
   store,

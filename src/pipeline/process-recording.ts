@@ -34,11 +34,7 @@ export function processRecording(services: PipelineServices, id: string, signal:
   });
 }
 
-/**
- * Checks the account's allowance and claims the recording.
- * @returns null if the recording was ended in the meantime
- * @throws {RecordingFailure} `quota_exceeded`
- */
+/** Checks the allowance and claims the recording; null if it has ended. @throws {RecordingFailure} `quota_exceeded` */
 function begin(services: PipelineServices, id: string): Recording | null {
   const { recordings, usage, now } = services;
   const waiting = recordings.get(id);

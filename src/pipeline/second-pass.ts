@@ -145,10 +145,7 @@ export function reassignTurns(
   return mergeOverlaps(corrected.sort((a, b) => a.startSeconds - b.startSeconds || a.speaker - b.speaker));
 }
 
-/**
- * Returns whether other speakers overlap at least half of a fragment. Its embedding then mixes two voices and resembles
- * neither.
- */
+/** Returns whether other speakers overlap at least half of a fragment, so that its embedding mixes two voices. */
 function isMostlyOverlapped(fragment: Fragment, turns: readonly Turn[]): boolean {
   const others = turns.filter(
     ({ speaker, startSeconds, endSeconds }) =>

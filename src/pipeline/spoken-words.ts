@@ -37,10 +37,7 @@ export async function* spokenWords(
   }
 }
 
-/**
- * Returns a function that finds the turns near a span of words, or the nearest turn. Call it with one span after the
- * other.
- */
+/** Returns a function that finds the turns near a span of words, or the nearest one, for one span after the other. */
 function turnsNear(turns: readonly Turn[]): (words: readonly EngineWord[]) => readonly Turn[] {
   const overlaps = new OverlapFinder(turns);
   return (words) => {

@@ -1,19 +1,18 @@
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
-import { chunkAudioSeconds, type Turn } from "../timeline/index.ts";
+import { chunkAudioSeconds } from "../timeline/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments, mergeTracks } from "./build-segments.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
 import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
-import { diarize } from "./diarize.ts";
+import { type Diarized, diarize } from "./diarize.ts";
 import { fitToTurns } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
-import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
 import type { PipelineServices } from "./services.ts";
 import { spokenWords } from "./spoken-words.ts";
-import { partOfStep, quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
+import { quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
 import { type TranscriptionPlan, transcribe } from "./transcribe.ts";
 
@@ -26,16 +25,7 @@ const SHARES = {
   finalize: [99, 99],
 } as const;
 
-/** The turns of the first pass, which determine when somebody speaks, and those corrected by the second pass. */
-interface Diarized {
-  readonly speechTurns: readonly Turn[];
-  readonly speakerTurns: readonly Turn[];
-}
-
-/**
- * Returns a recording's segments and resumes from its last checkpoint. Each step runs track by track, and the results
- * of all tracks are merged at the end.
- */
+/** Returns a recording's segments, from its last checkpoint. Each step runs track by track. */
 export async function transcript(
   services: PipelineServices,
   recording: Recording,
@@ -67,7 +57,7 @@ export async function transcript(
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
   const diarized = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
-    track.wordCount === 0 ? { speechTurns: [], speakerTurns: [] } : diarizeTwice(context, track),
+    track.wordCount === 0 ? { speechTurns: [], speakerTurns: [] } : diarize(context, track),
   );
   const finalizing = step("finalize");
   const since = now();
@@ -124,10 +114,7 @@ async function decodeAndCharge(services: PipelineServices, context: StepContext)
   return tracks;
 }
 
-/**
- * Charges the account for a recording's audio.
- * @throws {RecordingFailure} `quota_exceeded` if the account has not enough allowance left for the recording
- */
+/** Charges an account for audio. @throws {RecordingFailure} `quota_exceeded` without enough allowance */
 function charge({ usage, audioAllowanceSeconds }: PipelineServices, recording: Recording, seconds: number): void {
   const { id, accountId } = recording;
   if (!usage.chargeAudio(id, seconds, audioAllowanceSeconds(accountId))) throw quotaExceeded();
@@ -142,19 +129,7 @@ function secondsOfAudio(tracks: readonly Track[]): number {
   return Math.max(...tracks.map(({ pcm }) => pcm.sampleCount)) / PCM_SAMPLE_RATE_HZ;
 }
 
-async function diarizeTwice(context: TrackContext, { chunks }: Detected): Promise<Diarized> {
-  const speechTurns = await diarize(partOfStep(context, 0, 0.9));
-  const fragments: Fragment[] = [];
-  for await (const words of spokenWords(context, chunks, speechTurns, speechTurns)) {
-    for (const fragment of fragmentsOf(words)) fragments.push(fragment);
-  }
-  return { speechTurns, speakerTurns: await runSecondPass(partOfStep(context, 0.9, 1), fragments, speechTurns) };
-}
-
-/**
- * Builds a track's segments, in order. Of the whole recording, only packed segments stay in memory: the words of 18
- * hours would take 100 MB.
- */
+/** Builds a track's segments, in order. Only packed segments stay in memory: the words of 18 h would take 100 MB. */
 async function segmentsOf(context: TrackContext, { chunks, speechTurns, speakerTurns }: Detected & Diarized) {
   const segments: PackedSegment[] = [];
   for await (const words of spokenWords(context, chunks, speechTurns, speakerTurns)) {

@@ -24,9 +24,8 @@ export interface BlockSpan {
 }
 
 /**
- * Finds the spans of `channel` that contain only the echo of another channel, `source`. In these spans the
- * level stays within the echo expected from the loudness of the source. When both parties talk at once, the channel's
- * own voice is louder and is kept.
+ * Finds the spans of `channel` that contain only the echo of another channel, `source`: the level stays within the echo
+ * expected from the source. When both parties talk at once, the channel's own voice is louder and is kept.
  */
 export function echoSpans(source: Levels, channel: Levels): BlockSpan[] {
   const spans: BlockSpan[] = [];
@@ -110,11 +109,9 @@ const LEAST_LOSS = 6 * perDecibel;
 const ABOVE_NOISE = 6 * perDecibel;
 /**
  * Echo follows its source closely: half of its blocks are within WIDEST_SPREAD of the usual loss, and the levels of
- * both correlate. These values were tuned on calls synthesized from five dialogues, with echo of -15 to -30 dB and a
- * delay of 5 to 450 ms. There, the spread was at most 2.3 dB. In addition, the correlation was at least 0.63 or the
- * spread at most 1.5 dB. This held for calls with a few seconds of audible echo in which both parties seldom talked at
- * once. Independent voices that talk at once all the time clearly failed one of the two conditions, or few of their
- * blocks were alike.
+ * both correlate. Tuned on calls synthesized from five dialogues, with echo of -15 to -30 dB and a delay of 5 to 450
+ * ms. The spread was at most 2.3 dB, and the correlation at least 0.63 or the spread at most 1.5 dB. Independent voices
+ * that talk at once all the time clearly failed one of the conditions, or few of their blocks were alike.
  */
 const WIDEST_SPREAD = 2.5 * perDecibel;
 const LEAST_CORRELATION = 0.62;

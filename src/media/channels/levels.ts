@@ -29,10 +29,7 @@ export interface MeasuredChannels {
   readonly correlation: number;
 }
 
-/**
- * Measures two files of 16 kHz mono s16le, which are read once and in parallel. Audio of the longer file beyond the end
- * of the shorter one is ignored.
- */
+/** Measures two files of 16 kHz mono s16le in parallel, up to the end of the shorter one. */
 export async function measureChannels(
   leftPath: string,
   rightPath: string,
@@ -70,10 +67,7 @@ export async function measureChannels(
   return { ...levels, correlation: scale === 0 ? 0 : whole.both / scale };
 }
 
-/**
- * Computes the sums of squares and products over a block after its mean is subtracted, because some recorders add a
- * constant offset.
- */
+/** Computes sums of squares and products without the mean, because some recorders add a constant offset. */
 function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
   const energy = { left: 0, right: 0, both: 0 };
   const sums = { left: 0, right: 0 };

@@ -23,10 +23,7 @@ export class Histogram {
     this.#total += times;
   }
 
-  /**
-   * Returns the smallest number such that more than the fraction `part` (0 to 1) of all numbers are not above it.
-   * Returns 0 if the histogram is empty.
-   */
+  /** Returns the smallest number with more than the fraction `part` of all numbers not above it; 0 if empty. */
   percentile(part: number): number {
     let left = part * this.#total;
     for (const [value, count] of this.counts.entries()) {

@@ -53,10 +53,7 @@ function resolveLocation(location: string, from: URL): URL {
   }
 }
 
-/**
- * Decodes a Location header. The runtime returns the header's bytes as Latin-1. A path that is not percent-encoded,
- * although it should be, is UTF-8.
- */
+/** Decodes a Location header, which the runtime returns as Latin-1; a path without percent-encoding is UTF-8. */
 function readLocation(location: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.from(location, "latin1"));

@@ -34,34 +34,27 @@ export class TimeLimits implements Disposable {
   readonly #controller = new AbortController();
   readonly #maxSeconds: number;
   readonly #stallSeconds: number;
-  readonly #caller: AbortSignal;
   readonly #startedAt = performance.now();
   #wholeTime: Timer | undefined;
   #stall: Timer | undefined;
-  #stage: FetchStage = "resolve";
+  /** The current stage; see enter. */
+  stage: FetchStage = "resolve";
   #bytesSinceStall = 0;
   #arrivedBytes = 0;
   #announcedBytes = 0;
   #over = false;
 
   constructor({ maxSeconds, stallSeconds, signal }: { maxSeconds: number; stallSeconds: number; signal: AbortSignal }) {
-    this.signal = this.#controller.signal;
+    this.signal = AbortSignal.any([signal, this.#controller.signal]);
     this.#maxSeconds = maxSeconds;
     this.#stallSeconds = stallSeconds;
-    this.#caller = signal;
-    this.#caller.addEventListener("abort", this.#followCaller);
-    if (this.#caller.aborted) this.#followCaller();
     this.#watchWholeTime();
     this.#watchStall();
   }
 
-  get stage(): FetchStage {
-    return this.#stage;
-  }
-
   /** Starts the next stage of a request, with a new stall time. */
   enter(stage: FetchStage): void {
-    this.#stage = stage;
+    this.stage = stage;
     this.#watchStall();
   }
 
@@ -82,10 +75,7 @@ export class TimeLimits implements Disposable {
     this.#over = true;
     clearTimeout(this.#wholeTime);
     clearTimeout(this.#stall);
-    this.#caller.removeEventListener("abort", this.#followCaller);
   }
-
-  readonly #followCaller = () => this.#controller.abort(this.#caller.reason);
 
   /** Aborts the fetch, or sets a timer for the next check, by when more bytes may have extended the permitted time. */
   #watchWholeTime(): void {
@@ -112,7 +102,7 @@ export class TimeLimits implements Disposable {
     // A look-up that is no longer awaited may still complete.
     if (this.#over) return;
     this.#stall = setTimeout(() => {
-      this.#abort(FAULTS[this.#stage].stalled, `stalled for ${this.#stallSeconds} s (${this.#stage})`);
+      this.#abort(FAULTS[this.stage].stalled, `stalled for ${this.#stallSeconds} s (${this.stage})`);
     }, this.#stallSeconds * 1_000);
   }
 

@@ -1,8 +1,23 @@
 import { existsSync, statSync } from "node:fs";
-import { mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, open, rename, rm } from "node:fs/promises";
 import type { Recordings } from "../../recordings/index.ts";
 import { type DataDirectory, type DiskSpace, syncDirectory } from "../../storage/index.ts";
-import { encodeCopy, estimateCopyBytes } from "./encode-copy.ts";
+import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
+import { checkFfmpegEnd } from "../decode-plan.ts";
+import {
+  channelFilter,
+  hasChannelPair,
+  MEMORY_LIMIT_BYTES,
+  mixFilter,
+  openArguments,
+  outputArgumentsOf,
+} from "../ffmpeg-arguments.ts";
+import { MediaError } from "../media-error.ts";
+import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
+import { type ProbedRecording, probeRecording } from "../probe.ts";
+import { runFfmpeg } from "../run-ffmpeg.ts";
+import { findTrackStart, type TrackStart, timeLineFilters } from "../time-line.ts";
+import { PeakMeter } from "./waveform.ts";
 
 export interface CopyResources {
   readonly recordings: Pick<Recordings, "get">;
@@ -19,8 +34,7 @@ export function isStored({ recordings, dataDirectory }: CopyResources, id: strin
 }
 
 /**
- * Makes a recording's playback copy. The copy appears complete, or not at all if the recording or its upload is removed
- * in the meantime.
+ * Makes a recording's playback copy, which appears complete, or not at all if the recording is removed meanwhile.
  * @param onShare receives the completed fraction, 0 to 1
  * @throws {MediaError} when the recording cannot be encoded
  * @throws {MachineError} when the disk lacks space in addition to the space that is kept free for incoming recordings
@@ -66,4 +80,142 @@ export async function makeCopy(
     // A recording's upload is removed before its copy. A copy that is renamed into place after that is removed here.
     if (!isStored(resources, id)) await recordingFiles.removePlayback();
   }
+}
+
+interface CopyRequest {
+  readonly ffmpegPath: string;
+  readonly inputPath: string;
+  /** Path of the audio, WebM. Its folder must exist; an existing file is replaced. */
+  readonly audioPath: string;
+  readonly waveformPath: string;
+  /** Decoded duration of the recording. */
+  readonly durationSeconds: number;
+  /** Limit on the length of recordings, at least the decoded duration. */
+  readonly maxSeconds: number;
+  /** Called with the number of encoded seconds. */
+  readonly onProgress?: (seconds: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Encoder settings for 16 kHz mono speech: an hour of the corpus' dialogues takes 23 kbit/s. The general mode of libopus
+ * takes a third of the time of its speech mode, and frames of 60 ms take half the time of frames of 20 ms.
+ */
+const OPUS = "-c:a libopus -b:a 24k -compression_level 5 -application audio -frame_duration 60".split(" ");
+/** One cue every ten seconds, all at the file's beginning, where a browser gets them with its first request. */
+const WEBM = "-cluster_time_limit 10000 -cues_to_front 1 -f webm".split(" ");
+/** Estimated size: 24 kbit/s, the encoder's average, plus a tenth for difficult frames and the container. */
+const BYTES_PER_SECOND = 3300;
+/** Bytes reserved for the header, the cues and the peaks. */
+const LEAST_BYTES = 100_000;
+const MOST_BYTES_PER_SECOND = 4 * BYTES_PER_SECOND;
+/** A copy that is shorter than the decoded recording by more than this is incomplete. */
+const TOLERANCE_SECONDS = 1;
+
+/** Estimates the bytes on disk that a copy of this duration takes. */
+export function estimateCopyBytes(durationSeconds: number): number {
+  return Math.ceil(LEAST_BYTES + BYTES_PER_SECOND * durationSeconds);
+}
+
+/**
+ * Encodes the playback copy of a recording and its waveform: Opus in WebM, mono, in which a browser can seek with range
+ * requests. It uses the same filters as decodeRecording, so its times match those of the transcript. Runs at the
+ * lowest priority and syncs its files to disk. After an error or an abort, the caller removes the written files.
+ * @throws {MediaError} as decodeRecording does
+ * @throws the signal's reason after an abort
+ */
+export async function encodeCopy(request: CopyRequest): Promise<void> {
+  const { ffmpegPath, inputPath, audioPath, waveformPath, signal } = request;
+  const probed = await probeRecording(ffmpegPath, inputPath, signal);
+  if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
+  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
+  let meter = await encode(request, probed, start, mixFilter(probed));
+  if (hasChannelPair(probed) && meter.correlation < INVERTED_CORRELATION) {
+    meter = await encode(request, probed, start, [channelFilter(meter.louderChannel)]);
+  }
+  await Bun.write(waveformPath, meter.peaks());
+  for (const path of [audioPath, waveformPath]) {
+    await using file = await open(path, "r+");
+    await file.sync();
+  }
+}
+
+async function encode(
+  { ffmpegPath, inputPath, audioPath, durationSeconds, maxSeconds, onProgress, signal }: CopyRequest,
+  probed: ProbedRecording,
+  start: TrackStart | null,
+  mono: readonly string[],
+): Promise<PeakMeter> {
+  const channels = hasChannelPair(probed) ? 2 : 1;
+  const meter = new PeakMeter(channels);
+  const timeLine = (layout: "mono" | "stereo") => timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds, layout);
+  const output = (filters: readonly string[], of: 1 | 2) =>
+    outputArgumentsOf(probed.trackIndex, filters, of, durationSeconds);
+  // Measures each channel separately, so that channels that cancel each other in the mix are detected.
+  const measured =
+    channels === 2 ? ["aformat=channel_layouts=stereo", ...timeLine("stereo")] : [...mono, ...timeLine("mono")];
+  await rm(audioPath, { force: true });
+  const end = await runFfmpeg({
+    ...{ ffmpegPath, inputPath, outputPaths: [audioPath] },
+    arguments: [
+      ...["-loglevel", "error", "-nostats", ...openArguments(inputPath)],
+      ...[...output([...mono, ...timeLine("mono")], 1), ...OPUS, ...WEBM, "-y", `file:${audioPath}`],
+      ...[...output(measured, channels), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"],
+    ],
+    limits: {
+      memoryBytes: MEMORY_LIMIT_BYTES,
+      cpuSeconds: 60 + durationSeconds / 10,
+      outputBytes: LEAST_BYTES + MOST_BYTES_PER_SECOND * durationSeconds,
+    },
+    // Permits real-time speed, for a machine whose cores are all busy with other work.
+    timeoutSeconds: 600 + durationSeconds,
+    signal,
+    onOutput: (bytes) => {
+      meter.push(bytes);
+      onProgress?.(meter.sampleCount / PCM_SAMPLE_RATE_HZ);
+    },
+    // A decode that is stopped for too much output still yields a recording. The copy must cover the same audio, and
+    // its length is known here.
+    ignoresFlood: true,
+    isBackground: true,
+  });
+  await checkFfmpegEnd(end, meter.sampleCount, audioPath);
+  if (/^Unknown encoder/m.test(end.messages)) {
+    throw new MediaError("ffmpeg_unusable", "ffmpeg was built without libopus, which encodes audio for browsers");
+  }
+  if (meter.sampleCount === 0) throw new MediaError("not_a_recording", "the recording has no decodable audio");
+  const isShort = durationSeconds - meter.sampleCount / PCM_SAMPLE_RATE_HZ > TOLERANCE_SECONDS;
+  if (isShort || !existsSync(audioPath) || !(await isWholeWebm(audioPath))) {
+    const message = `ffmpeg stopped after ${meter.sampleCount} samples, exit code ${end.exitCode}`;
+    throw new MediaError("ffmpeg_crashed", message);
+  }
+  return meter;
+}
+
+const EBML_ID = 0x1a45dfa3;
+const SEGMENT_ID = 0x18538067;
+const HEAD_BYTES = 256;
+
+/**
+ * Returns whether a WebM file was written completely. The segment header contains the segment's length only after that;
+ * before, it marks the length as unknown (RFC 8794, 6.2; RFC 9559, 5.1).
+ */
+export async function isWholeWebm(path: string): Promise<boolean> {
+  const file = Bun.file(path);
+  const head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
+  if (head.length < HEAD_BYTES || head.readUInt32BE(0) !== EBML_ID) return false;
+  const header = elementSize(head, 4);
+  if (header === null || header.end + header.bytes + 12 > HEAD_BYTES) return false;
+  const segmentAt = header.end + header.bytes;
+  const segment = head.readUInt32BE(segmentAt) === SEGMENT_ID ? elementSize(head, segmentAt + 4) : null;
+  return segment !== null && segment.end + segment.bytes === file.size;
+}
+
+/** Reads the length of an element, and the offset at which its content begins; null if the length is unknown. */
+function elementSize(head: Buffer, at: number): { readonly bytes: number; readonly end: number } | null {
+  const length = Math.clz32(head.readUInt8(at)) - 23;
+  if (length > 8) return null;
+  let bytes = head.readUInt8(at) & (0xff >> length);
+  for (let index = 1; index < length; index++) bytes = bytes * 256 + head.readUInt8(at + index);
+  return bytes === 2 ** (7 * length) - 1 ? null : { bytes, end: at + length };
 }

@@ -31,10 +31,7 @@ export class PeakMeter {
     return this.#frames;
   }
 
-  /**
-   * Correlation of the two channels, -1 to 1: -1 if one is the inverse of the other. 0 if a channel is silent or there
-   * is only one.
-   */
+  /** Correlation of the two channels, -1 to 1; 0 if a channel is silent or there is only one. */
   get correlation(): number {
     const both = Math.sqrt(this.#left * this.#right);
     return both === 0 ? 0 : this.#products / both;
@@ -105,10 +102,7 @@ interface WaveformRange {
   readonly most: number;
 }
 
-/**
- * Reads a waveform that encodeCopy wrote. Peaks of the same width always start at the same times, independent of the
- * requested range.
- */
+/** Reads a waveform that encodeCopy wrote. Peaks of the same width start at the same times in any range. */
 export async function readWaveform(path: string, range: WaveformRange) {
   const finest = await Bun.file(path).bytes();
   const from = Math.max(0, Math.floor((range.fromSeconds ?? 0) * PEAKS_PER_SECOND));

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
-import { encodeCopy } from "../../../src/media/playback/encode-copy.ts";
+import { encodeCopy } from "../../../src/media/playback/make-copy.ts";
 import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
 
 /** The decoded samples of a recording and of its playback copy. */

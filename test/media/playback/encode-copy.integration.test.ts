@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { PCM_SAMPLE_RATE_HZ, readWaveform } from "../../../src/media/index.ts";
-import { encodeCopy, estimateCopyBytes, isWholeWebm } from "../../../src/media/playback/encode-copy.ts";
+import { encodeCopy, estimateCopyBytes, isWholeWebm } from "../../../src/media/playback/make-copy.ts";
 import { PeakMeter } from "../../../src/media/playback/waveform.ts";
 import { randomNumbers } from "../../support/random-numbers.ts";
 import { corpusFiles } from "../bad-files/corpus-files.ts";
