@@ -18,7 +18,7 @@ const MAX_INTERRUPTIONS = 6;
 const attemptsSchema = Type.Object({
   /** The operation's name and a digest of its parameters. */
   operation: Type.String(),
-  /** Number of workers that the operation crashed. */
+  /** Number of workers that the operation crashed; the stored name is that of earlier versions. */
   deaths: Type.Integer({ minimum: 0 }),
   /** Number of times that the worker or the server was killed meanwhile. The operation may not be the cause. */
   interruptions: Type.Integer({ minimum: 0 }),
@@ -48,7 +48,7 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
       signal.throwIfAborted();
       using attempts = new StoredAttempts(checkpoints, placesInUse, `${operation} ${digestOf(params)}`);
       for (;;) {
-        const { deaths, interruptions } = attempts;
+        const { crashes, interruptions } = attempts;
         if (interruptions >= MAX_INTERRUPTIONS) {
           throw new EngineCrashError(`${operation} was interrupted ${interruptions} times`);
         }
@@ -61,19 +61,19 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
         using own = operationSignal(signal);
         try {
           const result = await engine.run(operation, params, own.signal, {
-            crashes: deaths,
+            crashes,
             onStart() {
               // Counted before the operation starts, because a server that is killed cannot count afterwards.
               attempts.add({ interruptions: 1 });
               isStarted = true;
               own.started();
             },
-            onInterrupted(death) {
+            onInterrupted(cause) {
               isStarted = false;
               // If the worker was killed, the interruption stays counted.
-              if (death === "crashed") attempts.add({ deaths: 1, interruptions: -1 });
+              if (cause === "crashed") attempts.add({ crashes: 1, interruptions: -1 });
               // Not counted: failing GPUs are given up one by one until only the CPU is left.
-              if (death === "gpu failed") attempts.add({ interruptions: -1 });
+              if (cause === "gpu failed") attempts.add({ interruptions: -1 });
             },
           });
           attempts.reset();
@@ -120,7 +120,7 @@ class StoredAttempts implements Disposable {
     this.#stored = own?.stored ?? { operation, deaths: 0, interruptions: 0 };
   }
 
-  get deaths(): number {
+  get crashes(): number {
     return this.#stored.deaths;
   }
 
@@ -128,10 +128,10 @@ class StoredAttempts implements Disposable {
     return this.#stored.interruptions;
   }
 
-  add({ deaths = 0, interruptions = 0 }: { deaths?: number; interruptions?: number }): void {
+  add({ crashes = 0, interruptions = 0 }: { crashes?: number; interruptions?: number }): void {
     const next = {
       operation: this.#stored.operation,
-      deaths: this.deaths + deaths,
+      deaths: this.crashes + crashes,
       interruptions: this.interruptions + interruptions,
     };
     this.#checkpoints.write("tries", this.#place, attemptsSchema, next);
@@ -140,7 +140,7 @@ class StoredAttempts implements Disposable {
 
   /** Resets the counts because the operation succeeded. */
   reset(): void {
-    this.add({ deaths: -this.deaths, interruptions: -this.interruptions });
+    this.add({ crashes: -this.crashes, interruptions: -this.interruptions });
   }
 
   [Symbol.dispose](): void {

@@ -34,7 +34,7 @@ const MIN_SECONDS = 0.5;
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
-  readonly room: WorkReservations;
+  readonly reservations: WorkReservations;
   /** Called with the container's length before decoding starts; an error that it throws ends the step. */
   readonly onProbed: (declaredSeconds: number | null) => void;
 }
@@ -46,13 +46,13 @@ export interface DecodeOptions {
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const { recording, files, checkpoints, signal } = context;
-  const { ffmpegPath, maxSeconds, onProbed, room } = options;
+  const { ffmpegPath, maxSeconds, onProbed, reservations } = options;
   const [path, secondPath] = [files.pcm(0), files.pcm(1)];
   const finished = checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
     if (await areIntact(tracks, finished.digests, signal)) {
-      reserveForResults(recording.id, room, finished);
+      reserveForResults(recording.id, reservations, finished);
       return tracks;
     }
   }
@@ -64,10 +64,10 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     inputPath: files.upload,
     outputPath: path,
     secondOutputPath: secondPath,
-    space: spaceOf(context, room),
+    space: spaceOf(context, reservations),
     onProgress: context.progress,
   }).catch((error: unknown) => {
-    room.release(recording.id);
+    reservations.release(recording.id);
     throw error instanceof MediaError ? failureOf(error) : error;
   });
   if (damaged) {
@@ -82,7 +82,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   for (const each of paths) digests.push((await pcmDigest(each, signal)) ?? "");
   const decoded = { sampleCount, tracks: paths.length, digests };
   checkpoints.write("decode", 0, decodedSchema, decoded);
-  reserveForResults(recording.id, room, decoded);
+  reserveForResults(recording.id, reservations, decoded);
   return tracksOf(paths, sampleCount);
 }
 
@@ -93,22 +93,26 @@ export function failureOf(error: MediaError): RecordingFailure {
   return new RecordingFailure({ reason: "internal", cause: fault }, message, { cause: error });
 }
 
-function spaceOf({ recording, files, checkpoints }: StepContext, room: WorkReservations): DecodeSpace {
+function spaceOf({ recording, files, checkpoints }: StepContext, reservations: WorkReservations): DecodeSpace {
   // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
   const uploadBytes = lstatSync(files.upload, { throwIfNoEntry: false })?.size ?? 0;
   return {
     measuredBytes: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
     storeMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),
-    couldHold: (bytes) => room.couldFit(uploadBytes + bytes + estimateResultBytes(bytes)),
-    reserve: (bytes) => room.reserve(recording.id, bytes + estimateResultBytes(bytes)),
-    written: (bytes) => room.written(recording.id, bytes),
+    couldHold: (bytes) => reservations.couldFit(uploadBytes + bytes + estimateResultBytes(bytes)),
+    reserve: (bytes) => reservations.reserve(recording.id, bytes + estimateResultBytes(bytes)),
+    written: (bytes) => reservations.written(recording.id, bytes),
   };
 }
 
 /** Reserves disk space for the results of a recording whose decoded audio is already stored. */
-function reserveForResults(recordingId: string, room: WorkReservations, { sampleCount, tracks = 1 }: Decoded): void {
+function reserveForResults(
+  recordingId: string,
+  reservations: WorkReservations,
+  { sampleCount, tracks = 1 }: Decoded,
+): void {
   const pcmBytes = tracks * sampleCount * PCM_BYTES_PER_SAMPLE;
-  room.reserveAnyway(recordingId, estimateResultBytes(pcmBytes), pcmBytes);
+  reservations.reserveAnyway(recordingId, estimateResultBytes(pcmBytes), pcmBytes);
 }
 
 /**

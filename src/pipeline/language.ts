@@ -75,13 +75,13 @@ export async function partsByLanguage(
 ): Promise<SpeechPart[]> {
   if (!isMixed) return [{ chunk, language }];
   const parts: { -readonly [K in keyof SpeechPart]: SpeechPart[K] }[] = [];
-  for (const piece of transcribedSpans(chunk)) {
-    const part = clipChunk(chunk, piece);
+  for (const span of transcribedSpans(chunk)) {
+    const part = clipChunk(chunk, span);
     const isLong = chunkAudioSeconds(part) >= SURE_SECONDS;
     const code = isLong ? anotherIn(part, await detectLanguage(context, { area, chunk: part }, model), language) : null;
     const spoken = model.languages.find(({ modelCode }) => modelCode === code) ?? language;
     const last = parts.at(-1);
-    if (last?.language === spoken) last.chunk = clipChunk(chunk, { ...last.chunk, endSeconds: piece.endSeconds });
+    if (last?.language === spoken) last.chunk = clipChunk(chunk, { ...last.chunk, endSeconds: span.endSeconds });
     else parts.push({ chunk: part, language: spoken });
   }
   return parts;

@@ -16,7 +16,7 @@ export interface PipelineServices {
   readonly engine: StepEngine;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
-  readonly decodeOptions: () => Omit<DecodeOptions, "room" | "onProbed">;
+  readonly decodeOptions: () => Omit<DecodeOptions, "reservations" | "onProbed">;
   /** Disk space reservations for the work files of recordings. */
   readonly workReservations: WorkReservations;
   readonly usage: Usage;

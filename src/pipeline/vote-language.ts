@@ -74,7 +74,7 @@ function spread(speech: readonly TrackChunk[]): TrackChunk[] {
 /** Returns the fragments after a chunk's first long silence; of the whole, only the first language is detected. */
 function laterFragments({ area, chunk }: TrackChunk): TrackChunk[] {
   const [, ...later] = transcribedSpans(chunk);
-  return later.map((piece) => ({ area, chunk: clipChunk(chunk, piece) }));
+  return later.map((span) => ({ area, chunk: clipChunk(chunk, span) }));
 }
 
 function halves(speech: TrackChunk): TrackChunk[] {

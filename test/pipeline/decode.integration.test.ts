@@ -44,7 +44,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
     ffmpegPath: join(directory, "none"),
     maxSeconds: 60,
     onProbed: () => {},
-    room: new WorkReservations(new DiskSpace(directory, () => 0)),
+    reservations: new WorkReservations(new DiskSpace(directory, () => 0)),
   });
 }
 
@@ -132,7 +132,7 @@ describe.if(
         ffmpegPath,
         maxSeconds: 60,
         onProbed: () => {},
-        room: new WorkReservations(new DiskSpace(directory.path, () => 0)),
+        reservations: new WorkReservations(new DiskSpace(directory.path, () => 0)),
       },
     );
     expect(track?.pcm.sampleCount).toBeGreaterThan(16_000);
