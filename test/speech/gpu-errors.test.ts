@@ -40,14 +40,14 @@ test.each<[string, string, Error | undefined, boolean | null]>([
   ["a model that does not fit", "large", undefined, true],
   ["a model that is damaged", "damaged", undefined, null],
   ["what was asked wrongly", "base", new RangeError("the beam size must be a whole number"), null],
-])("on a GPU, %s is told apart", async (_, path, error, outOfMemory) => {
+])("on a GPU, %s is classified", async (_, path, error, outOfMemory) => {
   const thrown = await errorOf(true, path, error);
   expect(thrown).toBeInstanceOf(Error);
   if (outOfMemory === null) expect(thrown).not.toBeInstanceOf(GpuError);
   else expect(thrown).toMatchObject({ name: "GpuError", failure: { outOfMemory } });
 });
 
-test("on the CPU nothing is the GPU's fault, and nothing is after an abort", async () => {
+test("no error is a GPU failure on the CPU or after an abort", async () => {
   expect(await errorOf(false, "base", new Error("out of memory"))).not.toBeInstanceOf(GpuError);
   const controller = new AbortController();
   const models = new ModelPool(open, true);
@@ -58,7 +58,7 @@ test("on the CPU nothing is the GPU's fault, and nothing is after an abort", asy
   expect(await aborted.catch((error: unknown) => error)).not.toBeInstanceOf(GpuError);
 });
 
-test("the model to begin with is tried on the CPU whatever is wrong with it on the GPU", () => {
+test("any error of the first model on a GPU is a GPU failure", () => {
   expect(() => new ModelPool(open, true).loadFirst("damaged")).toThrow(GpuError);
   expect(() => new ModelPool(open, false).loadFirst("damaged")).not.toThrow(GpuError);
   expect(() => new ModelPool(open, false).loadFirst("damaged")).toThrow("cut off");

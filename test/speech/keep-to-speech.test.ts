@@ -33,7 +33,7 @@ function kept(words: readonly Times[], samples: Float32Array, speech: readonly T
   ]);
 }
 
-describe("where no pause can be heard for noise, a word", () => {
+describe("in noise without detectable pauses, a word", () => {
   test.each<[string, Times[], number[][]]>([
     [
       "in speech stays",
@@ -77,7 +77,7 @@ describe("where no pause can be heard for noise, a word", () => {
   });
 });
 
-describe("where pauses can be heard, speech reaches as far as its sound", () => {
+describe("with detectable pauses, speech extends as far as its sound", () => {
   const words: readonly Times[] = [
     [103.2, 104],
     [105.9, 106],
@@ -89,7 +89,7 @@ describe("where pauses can be heard, speech reaches as far as its sound", () => 
     ]);
   });
 
-  test("but not to a sound apart, nor further than half a second", () => {
+  test("but not to a separate sound, nor further than half a second", () => {
     expect(
       kept(
         [
@@ -106,7 +106,7 @@ describe("where pauses can be heard, speech reaches as far as its sound", () => 
   });
 });
 
-test("words stay in order, apart and in speech, however many there are and wherever they were", () => {
+test("words stay in order, disjoint and in speech, however many there are", () => {
   const random = randomNumbers(1);
   for (let round = 0; round < 200; round++) {
     const words: Times[] = [];
@@ -129,7 +129,7 @@ test("words stay in order, apart and in speech, however many there are and where
   }
 });
 
-test("a chunk without known speech counts as a whole", () => {
+test("a chunk without known speech is speech as a whole", () => {
   expect(
     kept(
       [

@@ -30,14 +30,14 @@ function pool(room = 9) {
 }
 
 describe("the worker's speech models", () => {
-  test("are loaded once each, when they are first needed, with one working memory for one job at a time", async () => {
+  test("are loaded once each at first use, with one recognizer for each concurrent job", async () => {
     const { models, events } = pool();
     models.loadFirst("a");
     for (const path of ["a", "b", "a", "b"]) await models.use(path, never, async () => {});
     expect(events).toEqual(["open a", "state a", "open b", "state b"]);
   });
 
-  test("keep working memories for one way of encoding at a time, and encode by themselves where the other can't", async () => {
+  test("keep recognizers for one encoder at a time, and fall back to the model's own encoder", async () => {
     const { models, events } = pool();
     const [none, one, damaged] = [undefined, "one", "damaged"].map((path) =>
       path === undefined ? undefined : { library: "", path, threads: 1 },
@@ -50,7 +50,7 @@ describe("the worker's speech models", () => {
     ]);
   });
 
-  test("are freed when nobody needs them, working memories first, and loaded again where somebody does", async () => {
+  test("are freed when unneeded, recognizers first, and loaded again at the next use", async () => {
     const { models, events } = pool();
     for (const path of ["a", "b"]) await models.use(path, never, async () => {});
     events.splice(0);
@@ -60,7 +60,7 @@ describe("the worker's speech models", () => {
     expect(events.slice(2)).toEqual(["open a", "state a"]);
   });
 
-  test("are never freed under a job: that one's goes when it is done, or stays where another came for it", async () => {
+  test("are freed only after their running jobs", async () => {
     const { models, events } = pool();
     const gate = Promise.withResolvers<void>();
     const jobs = [models.use("a", never, () => gate.promise), models.use("a", never, () => gate.promise)];
@@ -71,7 +71,7 @@ describe("the worker's speech models", () => {
     expect(events.slice(-3)).toEqual(["end state a", "end state a", "close a"]);
   });
 
-  test("make room for one that does not fit, and go on without it where that does not help", async () => {
+  test("are freed for one that does not fit into memory, unless they are in use", async () => {
     const { models, events } = pool(1);
     await models.use("a", never, async () => {});
     await models.use("b", never, async () => {});
@@ -85,7 +85,7 @@ describe("the worker's speech models", () => {
     expect(events).not.toContain("close b");
   });
 
-  test("don't begin a job that was aborted, and pass on an abort to one that runs", async () => {
+  test("start no aborted job, and abort a running one", async () => {
     const { models, events } = pool();
     await expect(models.use("a", AbortSignal.abort(new Error("no")), async () => {})).rejects.toThrow("no");
     expect(events).toEqual([]);

@@ -32,7 +32,7 @@ function timed(...words: readonly (readonly [string, number, number])[]) {
   return words.map(([text, startSeconds, endSeconds]) => ({ text, startSeconds, endSeconds }));
 }
 
-test("words of a chunk with its long silence cut out lie where they were said", () => {
+test("words of a chunk without its long silence have their times in the recording", () => {
   expect(pieces.map(({ startSeconds, endSeconds }) => [startSeconds, endSeconds])).toEqual([
     [9.8, 13],
     [39, 43.2],
@@ -51,7 +51,7 @@ test("words of a chunk with its long silence cut out lie where they were said", 
   ]);
 });
 
-test("a word that alignment lays over the cut stays on one side of it", () => {
+test("a word that alignment puts across the cut stays on one side of it", () => {
   const heard = timed([" Good", 0.2, 1], [" morning.", 1.2, 4.4], [" Bye.", 4.4, 5]);
   const words = placeWords(heard, chunk, pieces, heardSamples());
   expect(words.map(({ text }) => text)).toEqual([" Good", " morning.", " Bye."]);

@@ -15,7 +15,7 @@ const side = (turns: number) =>
   spans(...Array.from({ length: turns }, (_, turn) => [turn * 10 + 1, turn * 10 + 5] as const));
 
 describe("chunks of one side of a call", () => {
-  test("go on over the other party's turns, and only the ends of the silence are heard", () => {
+  test("continue over the other party's turns, with only both ends of the silence", () => {
     const [chunk, ...more] = planChunks(side(3), 26, true);
     expect(more).toEqual([]);
     expect(pairs([chunk as Chunk])).toEqual([[0.8, 25.2]]);
@@ -26,7 +26,7 @@ describe("chunks of one side of a call", () => {
     ]);
   });
 
-  test("hold all turns of an hour in order, each in one chunk, of which at most 30 s are heard", () => {
+  test("hold all turns of an hour in order, with at most 30 s for the recognizer", () => {
     const turns = side(360);
     const chunks = planChunks(turns, 3600, true);
     expect(chunks.flatMap(({ speech }) => speech)).toEqual(turns);
@@ -42,13 +42,13 @@ describe("chunks of one side of a call", () => {
     }
   });
 
-  test("of nobody are none", () => {
+  test("are none without speech", () => {
     expect(planChunks([], 60, true)).toEqual([]);
   });
 });
 
 describe("chunks of a recording", () => {
-  test("end at long silences, and are heard whole", () => {
+  test("end at long silences and are transcribed whole", () => {
     const regions = spans([1, 5], [6.9, 9], [11.1, 12]);
     const chunks = planChunks(regions, 20, false);
     expect(chunks.map(({ speech }) => pairs(speech))).toEqual([

@@ -42,7 +42,7 @@ describe("the CPU variant of a worker that serves several models", () => {
     expect(choice.leftOut.map((each) => each.library)).not.toContain(library);
   });
 
-  test("is found for several recordings at once, and what was found out for each is kept", async () => {
+  test("is chosen for several recordings at once, and the verdict for each is stored", async () => {
     using directory = temporaryDirectory();
     const { options, model } = made(directory.path);
     const models = Array.from({ length: 8 }, (_, index) => model(`small-${index}`));
@@ -52,7 +52,7 @@ describe("the CPU variant of a worker that serves several models", () => {
     expect(await choose({ ...options, command: ["false"] })).toEqual(best);
   });
 
-  test("is none where one of them works with none, and each says why", async () => {
+  test("is missing if a model fails with every variant, and the error names each reason", async () => {
     using directory = temporaryDirectory();
     const { options, model } = made(directory.path);
     const attempt = chooseCpuLibraryFor(options, [model("small"), model("large-odd"), model("x")]);

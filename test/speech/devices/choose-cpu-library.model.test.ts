@@ -43,8 +43,8 @@ async function directoryWith(path: string, fakes: Record<string, string>): Promi
 
 const canRun = canTranscribe("choosing a CPU variant") && available("choosing a CPU variant", Bun.which("cc") ?? "cc");
 
-describe.skipIf(!canRun)("of the CPU variants", () => {
-  test("the best one that works is chosen, and one that dies of an illegal instruction left out", async () => {
+describe.skipIf(!canRun)("the choice of a CPU variant", () => {
+  test("takes the best one that works and leaves out those that crash with an illegal instruction", async () => {
     using directory = temporaryDirectory();
     const fakes = { dyingatwork: dyingAtWork, dyingatscore: dyingAtScore, notforthiscpu: notForThisCpu };
     const options = await directoryWith(directory.path, fakes);
@@ -72,7 +72,7 @@ describe.skipIf(!canRun)("of the CPU variants", () => {
     });
   }, 60_000);
 
-  test("one that ran out of memory or time is left out, but only for this time", async () => {
+  test("leaves out one that ran out of memory or time, but stores no verdict on it", async () => {
     using directory = temporaryDirectory();
     const options = await directoryWith(directory.path, {});
     const works = `case "$1" in *rateCpuLibrary*) echo "{\\"score\\":5}";; *x64*) echo "{\\"seconds\\":1}";; *) kill -KILL $$;; esac`;
@@ -82,7 +82,7 @@ describe.skipIf(!canRun)("of the CPU variants", () => {
     expect(await Bun.file(options.verdictsPath).text()).not.toContain("memory was short");
   });
 
-  test("verdicts of another CPU do not count, and a spoiled file is as good as none", async () => {
+  test("ignores verdicts of another CPU and a damaged file", async () => {
     using directory = temporaryDirectory();
     const options = await directoryWith(directory.path, {});
     const choice = await chooseCpuLibrary(options);

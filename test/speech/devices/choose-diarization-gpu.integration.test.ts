@@ -32,7 +32,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseDiarizat
   return { options, triedParts };
 }
 
-describe("of the models that tell speakers apart", () => {
+describe("the choice of diarization models for a GPU", () => {
   test.each<[string, Answers, readonly SpeakerPart[], readonly RegExp[]]>([
     [
       "those that it computes rightly and sooner",
@@ -58,7 +58,7 @@ describe("of the models that tell speakers apart", () => {
       ["embedding"],
       [/SIGSEGV/],
     ],
-  ])("a GPU computes %s", async (_, answers, onGpu, reasons) => {
+  ])("gives a GPU %s", async (_, answers, onGpu, reasons) => {
     using directory = temporaryDirectory();
     const { options, triedParts } = machine(directory.path, answers);
     const choice = await chooseDiarizationGpu(options);
@@ -69,7 +69,7 @@ describe("of the models that tell speakers apart", () => {
     expect(triedParts()).toEqual(["segmentation", "embedding"]);
   });
 
-  test("a GPU that nobody can reach is not asked", async () => {
+  test("starts no self-test if no GPU can be reached", async () => {
     using directory = temporaryDirectory();
     const answers = { segmentation: works, embedding: works };
     const { options, triedParts } = machine(directory.path, answers, { withinReach: () => false });
@@ -77,7 +77,7 @@ describe("of the models that tell speakers apart", () => {
     expect(triedParts()).toEqual([]);
   });
 
-  test("what failed by chance is tried again the next time, and what failed by itself only after a change", async () => {
+  test("repeats a self-test that failed by chance, and a lasting failure only after a change", async () => {
     using directory = temporaryDirectory();
     const answers = { segmentation: "echo 'no adapter' >&2; exit 1", embedding: found(3, 2, 0) };
     const { options, triedParts } = machine(directory.path, answers);
@@ -93,7 +93,7 @@ describe("of the models that tell speakers apart", () => {
   test.each<[string, Partial<ChooseDiarizationGpuOptions>, string, RegExp]>([
     ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, works, /no ffmpeg/],
     ["a self-test says nonsense", {}, "echo 7", /./],
-  ])("where %s, the CPU computes them", async (_, changes, answer, reason) => {
+  ])("leaves the models to the CPU where %s", async (_, changes, answer, reason) => {
     using directory = temporaryDirectory();
     const { options } = machine(directory.path, { segmentation: answer, embedding: answer }, changes);
     const { onGpu, leftOut } = await chooseDiarizationGpu(options);
@@ -101,7 +101,7 @@ describe("of the models that tell speakers apart", () => {
     expect(leftOut.map((each) => each.reason)).toEqual([expect.stringMatching(reason), expect.stringMatching(reason)]);
   });
 
-  test("an abort ends the trial", async () => {
+  test("ends with the signal's reason", async () => {
     using directory = temporaryDirectory();
     const controller = new AbortController();
     const answers = { segmentation: "exec sleep 60", embedding: works };

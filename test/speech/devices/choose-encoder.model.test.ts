@@ -39,7 +39,7 @@ async function placeOf(root: string, said: Comparison | string): Promise<Encoder
 }
 
 describe("a model's encoder in ONNX form", () => {
-  test("is used where it is right and faster, and not tried again", async () => {
+  test("is used where it is correct and faster, and not tested again", async () => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
     expect(await storedEncoder(options)).toBeUndefined();
@@ -57,7 +57,7 @@ describe("a model's encoder in ONNX form", () => {
     ["computes nonsense", { seconds: 0.1, ownSeconds: 0.8, error: 1.2 }, "deviates by 1.20"],
     ["crashes", "kill -ILL $$", "SIGILL"],
     ["can't be made", `echo '{"unsuitable":"its weights are quantised"}'`, "quantised"],
-  ])("is not used where it %s, and not tried again", async (_, said, why) => {
+  ])("is not used where it %s, and not tested again", async (_, said, why) => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, said);
     const { path, detail } = await testEncoder(options);
@@ -67,7 +67,7 @@ describe("a model's encoder in ONNX form", () => {
     expect(await storedEncoder(options)).toBeNull();
   });
 
-  test("is tried again where the trial was killed, or said nothing", async () => {
+  test("is tested again where the self-test was killed or printed nothing", async () => {
     for (const script of ["kill -KILL $$", "exit 1"]) {
       using directory = temporaryDirectory();
       const options = await placeOf(directory.path, script);
@@ -79,7 +79,7 @@ describe("a model's encoder in ONNX form", () => {
   test.each<[string, Comparison | string, number]>([
     ["a week where it was no faster: something else may have been at work", { seconds: 1, ownSeconds: 1, error: 0 }, 7],
     ["a day where it took too long", "exec sleep 60", 1],
-  ])("is tried again after %s", async (_, said, days) => {
+  ])("is tested again after %s", async (_, said, days) => {
     using directory = temporaryDirectory();
     const options = { ...(await placeOf(directory.path, said)), timeoutMilliseconds: 500 };
     await testEncoder(options);
@@ -91,7 +91,7 @@ describe("a model's encoder in ONNX form", () => {
     expect(await storedEncoder(options)).toBeUndefined();
   });
 
-  test("is tried again on another CPU, for another model, and where it was removed", async () => {
+  test("is tested again on another CPU, for another model, and where it was removed", async () => {
     using directory = temporaryDirectory();
     const options = await placeOf(directory.path, { seconds: 0.4, ownSeconds: 0.8, error: 0.01 });
     const { path } = await testEncoder(options);

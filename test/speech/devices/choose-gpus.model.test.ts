@@ -66,7 +66,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
   return { options, all, triedLibraries };
 }
 
-describe("of the GPU backends", () => {
+describe("among the GPU backends", () => {
   const works = heard(1, "ask", "not");
   test.each<[string, Answers, Partial<ChooseGpusOptions>, string[], RegExp[]]>([
     ["CUDA's comes first", { ...onCpu, [cuda]: works, [vulkan]: works }, {}, ["CUDA0"], []],
@@ -126,7 +126,7 @@ describe("of the GPU backends", () => {
   test.each<[string, Partial<ChooseGpusOptions>, Answers, RegExp]>([
     ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, onCpu, /no ffmpeg/],
     ["a self-test says nonsense", {}, { ...onCpu, [vulkan]: "echo 7" }, /./],
-  ])("where %s, the CPU does the work", async (_, changes, answers, reason) => {
+  ])("the CPU is used where %s", async (_, changes, answers, reason) => {
     using directory = temporaryDirectory();
     const { options } = machine(directory.path, { [vulkan]: "exit 1", ...answers }, changes);
     const choice = await chooseGpus(options);
@@ -142,7 +142,7 @@ describe("of the GPU backends", () => {
     await expect(choice).rejects.toThrow("closed");
   });
 
-  test("what failed by chance is tried again the next time", async () => {
+  test("a failure by chance is tested again the next time", async () => {
     using directory = temporaryDirectory();
     const { options, triedLibraries } = machine(directory.path, {
       ...onCpu,
@@ -154,7 +154,7 @@ describe("of the GPU backends", () => {
     expect(triedLibraries()).toEqual([vulkan, vulkan]);
   });
 
-  test("what takes too long is not waited for at each start, but again after a day", async () => {
+  test("a self-test that exceeds its time limit is repeated after a day", async () => {
     using directory = temporaryDirectory();
     const { options, triedLibraries } = machine(
       directory.path,
@@ -173,7 +173,7 @@ describe("of the GPU backends", () => {
     expect(triedLibraries()).toEqual([vulkan, vulkan]);
   });
 
-  test("a verdict holds for its library and its model alone, and not for one that may be slower", async () => {
+  test("a verdict is valid for its library, its model and its condition on speed only", async () => {
     using directory = temporaryDirectory();
     const slow = { ...onCpu, [vulkan]: heard(3, "ask", "not") };
     const { options, triedLibraries } = machine(directory.path, slow);
@@ -190,13 +190,13 @@ describe("of the GPU backends", () => {
   });
 });
 
-describe("of several GPUs", () => {
+describe("among several GPUs", () => {
   const works = heard(1, "ask", "not");
   const two = [device("CUDA0", "H200", "0000:01:00.0"), device("CUDA1", "L4", "0000:02:00.0")] as const;
   const environments = (gpus: readonly { label: string; environment: object }[]) =>
     gpus.map(({ label, environment }) => [label, environment]);
 
-  test("each is tried on its own, with nothing but its number, and those are used that pass", async () => {
+  test("each is tested alone by its number, and those that pass are used", async () => {
     using directory = temporaryDirectory();
     const answer = `if [ "$number" = 1 ]; then kill -ABRT $$; else ${works}; fi`;
     const { options, all } = machine(directory.path, { ...onCpu, [cuda]: answer }, {}, { [cuda]: listed(...two) });
@@ -214,7 +214,7 @@ describe("of several GPUs", () => {
     expect(all()).toHaveLength(4);
   });
 
-  test("those that the environment names have the numbers that it says", async () => {
+  test("those that the environment selects keep their numbers", async () => {
     using directory = temporaryDirectory();
     const environment = { CUDA_VISIBLE_DEVICES: "GPU-5a, 3" };
     const { options } = machine(
@@ -229,7 +229,7 @@ describe("of several GPUs", () => {
     ]);
   });
 
-  test("Vulkan's have the numbers that the backend takes, which counts devices that it doesn't show", async () => {
+  test("Vulkan's have the backend's own numbers, which count devices that it does not list", async () => {
     using directory = temporaryDirectory();
     const [first, software, second] = [device("", "Arc", ""), device("", "llvmpipe", ""), device("", "Arc", "")];
     const lists = `case "$number" in
@@ -244,7 +244,7 @@ describe("of several GPUs", () => {
     ]);
   });
 
-  test("a card that CUDA drives is not used by Vulkan, too; one that it doesn't, or that is left out with it, is", async () => {
+  test("a card is used with Vulkan only where CUDA does not drive it or failed with it", async () => {
     using directory = temporaryDirectory();
     const vulkans = [device("Vulkan0", "H200", "0000:01:00.0"), device("Vulkan1", "Radeon", "0000:03:00.0")];
     const vulkanLists = `case "$number" in "") ${listed(...vulkans)};; *) exit 1;; esac`;
@@ -261,7 +261,7 @@ describe("of several GPUs", () => {
     expect(await labels({ allows: (label) => label !== "Vulkan1" })).toEqual(["CUDA0"]);
   });
 
-  test("CUDA's backend is CUDA's whatever its file is called", async () => {
+  test("CUDA's backend is recognized whatever its file is called", async () => {
     using directory = temporaryDirectory();
     const elsewhere = join(directory.path, "of-mine.so");
     const { options } = machine(
@@ -273,7 +273,7 @@ describe("of several GPUs", () => {
     expect((await chooseGpus(options)).gpus).toMatchObject([{ library: elsewhere, label: "CUDA0" }]);
   });
 
-  test("whoever brings CUDA's backend is told that no GPU can be reached; nobody else is", async () => {
+  test("an unreachable GPU is reported only if CUDA's backend is configured", async () => {
     using directory = temporaryDirectory();
     const cudaLibrary = join(directory.path, "libggml-cuda.so");
     const { options, all } = machine(directory.path, {}, { withinReach: () => false });
@@ -286,7 +286,7 @@ describe("of several GPUs", () => {
     expect(all()).toEqual([]);
   });
 
-  test("a backend that crashes when it looks for some is not asked again", async () => {
+  test("a backend that crashes while it lists devices is not tested again", async () => {
     using directory = temporaryDirectory();
     const { options, all } = machine(directory.path, { ...onCpu, [cuda]: works }, {}, { [cuda]: "kill -SEGV $$" });
     const choice = await chooseGpus(options);
@@ -321,7 +321,7 @@ function directoryWith(path: string, gpuLibrary: string, source: string): string
 
 const canRun = canTranscribe("choosing GPU backends") && available("choosing GPU backends", Bun.which("cc") ?? "cc");
 
-describe.skipIf(!canRun)("of real GPU backends", () => {
+describe.skipIf(!canRun)("among real GPU backends", () => {
   const real = { command: [process.execPath, join(root, "src", "main.ts"), "__selftest"], speechModel: basePath };
 
   test.each([
@@ -333,7 +333,7 @@ describe.skipIf(!canRun)("of real GPU backends", () => {
       /cannot load/,
     ],
   ])(
-    "one that %s is left out, with its reason",
+    "one that %s is left out with its reason",
     async (_, source, reason) => {
       using directory = temporaryDirectory();
       const { options } = machine(directory.path, {}, { ...real, backends: (kind) => kind === "vulkan" });
@@ -373,7 +373,7 @@ describe.skipIf(!canRun)("of real GPU backends", () => {
       /^it needs libcuda\.so\.0, .*: it is part of NVIDIA's driver/,
     ],
   ])(
-    "CUDA's that %s is left out before anything of it is run, and Vulkan's is asked all the same",
+    "CUDA's that %s is left out before any of its code runs, and Vulkan's is still tested",
     async (_, make, reason) => {
       using directory = temporaryDirectory();
       const { options } = machine(directory.path, {}, real);

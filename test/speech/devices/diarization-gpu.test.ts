@@ -27,7 +27,7 @@ function machine(onGpu: readonly SpeakerPart[]) {
   return { speakers, asked };
 }
 
-test("what a GPU computes best is found out once", async () => {
+test("the models for the GPU are determined once", async () => {
   const { speakers, asked } = machine(["embedding"]);
   expect([await speakers.parts(), await speakers.parts()]).toEqual([["embedding"], ["embedding"]]);
   expect(asked.times).toBe(1);
@@ -40,7 +40,7 @@ const theirs: [string, UnexpectedExit][] = [
   ["a worker crashed before it was given anything", crashed],
   ["a worker came to no end with them", { ...killed, stalled: true, running: { speech: [], others: [1] } }],
 ];
-test.each(theirs)("where %s, the CPU computes them from then on", async (_, death) => {
+test.each(theirs)("the CPU computes the models from then on where %s", async (_, death) => {
   const { speakers } = machine(both);
   await speakers.parts();
   expect(speakers.after(death)).toBe(true);
@@ -56,21 +56,21 @@ const ofOthers: [string, UnexpectedExit][] = [
   ["somebody killed a worker", { ...killed, running: { speech: [], others: [1] } }],
   ["a worker met an illegal instruction", { exitCode: null, signal: "SIGILL", running: { speech: [], others: [1] } }],
 ];
-test.each(ofOthers)("where %s, the GPU goes on with them", async (_, death) => {
+test.each(ofOthers)("the GPU keeps the models where %s", async (_, death) => {
   const { speakers } = machine(both);
   await speakers.parts();
   expect(speakers.after(death)).toBe(false);
   expect(await speakers.parts()).toEqual(both);
 });
 
-test("the end of a worker that does not have them is not put down to them", async () => {
+test("the models are not blamed for the exit of a worker that does not run them", async () => {
   const { speakers } = machine(both);
   expect(await speakers.parts("Vulkan0")).toEqual(both);
   expect(speakers.after({ ...crashed, gpu: "Vulkan1" })).toBe(false);
   expect(speakers.after({ ...crashed, gpu: "Vulkan0" })).toBe(true);
 });
 
-test("where no GPU computes them, a worker's end is not put down to them", async () => {
+test("models on the CPU are not blamed for a worker's exit", async () => {
   const { speakers } = machine([]);
   expect(speakers.after(crashed)).toBe(false);
   await speakers.parts();

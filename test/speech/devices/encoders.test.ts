@@ -49,7 +49,7 @@ function encodersWith(root: string, given: Given) {
   return { encoders, find, trials, uses, clock, lookUps, speechModel };
 }
 
-test("an encoder is tried once for all recordings, those that come meanwhile too, and for each CPU variant", async () => {
+test("an encoder is tested once for all recordings, also concurrent ones, and for each CPU variant", async () => {
   using directory = temporaryDirectory();
   const { find, trials } = encodersWith(directory.path, {});
   expect(await Promise.all([find(200), find(300), find(200)])).toEqual([
@@ -70,7 +70,7 @@ test.each([["/encoders/known"], [null]])("%p is not tried again where it is know
   expect(trials).toEqual([]);
 });
 
-test("the encoder of a model is not used with another file that has come to lie in its place", async () => {
+test("the encoder of a model is not used with another file under the same path", async () => {
   using directory = temporaryDirectory();
   let known: string | null = "/encoders/one";
   const { find, speechModel } = encodersWith(directory.path, {
@@ -85,7 +85,7 @@ test("the encoder of a model is not used with another file that has come to lie 
   expect(await find(1)).toBeNull();
 });
 
-test("no encoder is tried for little speech, but for an hour of little", async () => {
+test("an encoder is tested only for much speech, or after an hour of short recordings", async () => {
   using directory = temporaryDirectory();
   const { find, trials } = encodersWith(directory.path, {});
   for (let recording = 0; recording < 39; recording++) expect(await find(90)).toBeNull();
@@ -96,7 +96,7 @@ test("no encoder is tried for little speech, but for an hour of little", async (
 test.each<[string, Given]>([
   ["a trial that fails", { found: new Error("killed") }],
   ["no room on the disk", { lack: "the disk is full" }],
-])("after %s the model's own encodes for another hour of speech", async (_, given) => {
+])("after %s the model's own encoder is used for another hour of speech", async (_, given) => {
   using directory = temporaryDirectory();
   let fails = true;
   const { find, trials } = encodersWith(directory.path, {
@@ -116,14 +116,14 @@ test.each<[string, Given]>([
 test.each([
   [199, null],
   [200, "/encoders/one"],
-])("of a model of 100 bytes in 16 bits, with room for %p, the encoder in 32 bits is %p", async (roomBytes, encoder) => {
+])("with %p bytes of disk space, a model of 100 bytes has the encoder %p", async (roomBytes, encoder) => {
   using directory = temporaryDirectory();
   const { find, speechModel } = encodersWith(directory.path, { roomBytes });
   writeFileSync(speechModel, new Uint8Array(100));
   expect(await find(200)).toBe(encoder);
 });
 
-test("what is closed waits for no trial's end", async () => {
+test("closing does not wait for a running self-test", async () => {
   using directory = temporaryDirectory();
   const { encoders, find } = encodersWith(directory.path, {});
   const finding = find(200);
@@ -131,7 +131,7 @@ test("what is closed waits for no trial's end", async () => {
   expect(await finding).toBeNull();
 });
 
-test("an encoder is noted to be used with each recording, so that none is removed that has been in use since the server began", async () => {
+test("every recording records the use of its encoder, so that encoders in use are never removed", async () => {
   using directory = temporaryDirectory();
   const { find, uses } = encodersWith(directory.path, { known: "/encoders/known" });
   await find(1);
@@ -139,7 +139,7 @@ test("an encoder is noted to be used with each recording, so that none is remove
   expect(uses).toEqual(["/encoders/known", "/encoders/known"]);
 });
 
-test("whether the model's own is the better one is looked up again after a day", async () => {
+test("a verdict for the model's own encoder is looked up again after a day", async () => {
   using directory = temporaryDirectory();
   const { find, clock, lookUps } = encodersWith(directory.path, { known: null });
   for (const now of [0, 1, 86_399_999]) {

@@ -52,7 +52,7 @@ test.each<[string, UnexpectedExit[], (string | null)[]]>([
   expect(after(...deaths)).toEqual(expected);
 });
 
-test("what one of several GPUs fails at takes nothing from the others", () => {
+test("a failure of one GPU does not affect the others", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1", "CUDA2"];
   fallback.after({ ...shortOfMemory, gpu: "CUDA1" });
@@ -66,14 +66,14 @@ test("what one of several GPUs fails at takes nothing from the others", () => {
 test.each<[string, UnexpectedExit]>([
   ["crashes", crashed],
   ["comes to no end", stalled],
-])("what the GPU has no part in and %s says nothing of it", (_, death) => {
+])("an exit without a GPU's part that %s does not blame the GPU", (_, death) => {
   const fallback = new GpuFallback(createLogger("silent"));
   for (let times = 0; times < 3; times++)
     fallback.after({ ...death, gpu: "CUDA0", running: { speech: [], others: [7, 8] } });
   expect(used(fallback, "CUDA0")).toEqual(["CUDA0 5"]);
 });
 
-test("a GPU that was left out is used again when something else turns out to have been it each time", () => {
+test("a GPU is used again when another cause of each of its failures is found", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1"];
   fallback.after({ ...crashed, gpu: "CUDA0", running: { speech: [1], others: [7] } });
@@ -88,14 +88,14 @@ test("a GPU that was left out is used again when something else turns out to hav
   expect(used(fallback, ...all)).toEqual(["CUDA0 5"]);
 });
 
-test("a GPU that failed by its own word is not used again for what else died beside it", () => {
+test("a GPU that reported its failure stays left out whatever else crashes", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   fallback.after({ ...lost, gpu: "CUDA0", running: { speech: [1], others: [7] } });
   fallback.after({ ...crashed, running: { speech: [], others: [7] } });
   expect(used(fallback, "CUDA0")).toEqual([]);
 });
 
-test("a GPU that was left out for a piece of speech that the CPU crashes at, too, is used again", () => {
+test("a GPU is used again if the CPU crashes on the same chunk", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   for (const beside of [1, 2])
     fallback.after({ ...crashed, gpu: "CUDA0", running: { speech: [beside, 7], others: [] } });

@@ -11,7 +11,7 @@ const { onnxBinding, segmentationModel, embeddingModel } = await programFiles(""
 describe.each([
   ["says nothing", {}],
   ["wants it to report", { ORT_DISABLE_TELEMETRY: "0" }],
-])("ONNX Runtime reports to nobody and notes no id of the machine, when the environment %s", (_, environment) => {
+])("ONNX Runtime sends no telemetry and stores no machine id when the environment %s", (_, environment) => {
   /** Runs a self-test, and expects that it leaves no file where its makers would put theirs. */
   async function answerOf<N extends SelfTestName>(name: N, params: SelfTestParams<N>): Promise<unknown> {
     using home = temporaryDirectory();
@@ -27,7 +27,7 @@ describe.each([
     return answer;
   }
 
-  test("with the models that tell speakers apart", async () => {
+  test("with the diarization models", async () => {
     expect(await answerOf("computeDiarization", { onnxBinding, segmentationModel, embeddingModel })).toEqual({
       seconds: expect.any(Number),
     });

@@ -11,7 +11,7 @@ const script = `case "$1" in *rateCpuLibrary*zen4*) score=9;; *rateCpuLibrary*ic
 const command = ["sh", "-c", script, "self-test"];
 
 describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU variants", () => {
-  test("names the one in use, those that crash, and what was not tried, and keeps nothing", async () => {
+  test("lists the variant in use, those that crash and those not tested, and stores nothing", async () => {
     using directory = temporaryDirectory();
     const verdictsPath = join(directory.path, "devices.json");
     const options = { command, nativeDirectory, speechModel: basePath, verdictsPath };
@@ -31,7 +31,7 @@ describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU v
     expect(existsSync(verdictsPath)).toBe(false);
   });
 
-  test("tries all that fit when it is told to, and goes by what the server leaves out", async () => {
+  test("tests all supported variants on request, and respects the stored verdicts", async () => {
     using directory = temporaryDirectory();
     const verdictsPath = join(directory.path, "devices.json");
     const options = { command, nativeDirectory, speechModel: basePath, verdictsPath };

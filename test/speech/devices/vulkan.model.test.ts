@@ -47,7 +47,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
   afterAll(() => directory[Symbol.dispose]());
 
   test.skipIf(gpu === null)(
-    "hears what the CPU hears, and is used all the same only where it was asked for",
+    "recognizes the CPU's words, and is used although slower only if it is requested",
     async () => {
       const options: GpuTestOptions = {
         ...{ command: command("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, speechModel: basePath },
@@ -77,7 +77,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
   ];
   for (const [name, canBe, environment, reason] of failures) {
     test.skipIf(!canBe)(
-      `where the device ${name}, the CPU does what was begun, and nothing is lost`,
+      `where the device ${name}, the CPU completes the running operations`,
       async () => {
         const deaths: (UnexpectedExit | null)[] = [];
         const devices: string[] = [];
@@ -116,7 +116,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
   }
 
   test.skipIf(gpu === null)(
-    "of two devices each has a worker, and one that is lost takes away its own alone",
+    "has a worker for each of two devices, and losing one affects only its own",
     async () => {
       const { GGML_VK_VISIBLE_DEVICES: _, ...drivers } = gpu ?? {};
       // The same device twice, for whoever is given no number.

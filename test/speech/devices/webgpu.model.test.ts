@@ -45,7 +45,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
   afterAll(() => directory[Symbol.dispose]());
 
   test.each(speakerParts)(
-    "the %s model gives what the CPU gives, and is left to the CPU, which is sooner",
+    "the %s model gives the CPU's results, and is left to the CPU, which is faster",
     async (part) => {
       const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
       const models = { onnxBinding, segmentationModel, embeddingModel };
@@ -87,7 +87,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
     return { done, deaths, voices: await readVoices(area, 0) };
   }
 
-  test("a worker finds the voices that the CPU finds, and where the device is lost, the CPU does what was begun", async () => {
+  test("a worker finds the CPU's voices, and the CPU completes the operations of a lost device", async () => {
     const onCpu = await work({}, []);
     const onGpu = await work({}, speakerParts);
     expect(onGpu.done).toEqual(["detect webgpu", "diarize webgpu"]);
@@ -106,7 +106,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
 });
 
 test.skipIf(!canRun)(
-  "where there is no GPU any more, a worker says so, and the next one computes on the CPU",
+  "a worker without its GPU reports that, and the next worker computes on the CPU",
   async () => {
     using directory = temporaryDirectory();
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");

@@ -85,7 +85,7 @@ for (const { promise, speech, total, options, chunks } of cases) {
   test(promise, () => expect(spans(packChunks(speech, total, options))).toEqual(chunks));
 }
 
-test("chunks of any speech are in order, at most 30 s long, do not overlap and hold all of it", () => {
+test("chunks are in order, at most 30 s long, disjoint and cover all speech", () => {
   // A fixed sequence of lengths and gaps that has no period in common with the packing.
   let at = 0;
   const speech = regions(

@@ -35,18 +35,18 @@ test("speech is cut where windows start, so that windows that overlap share its 
   ]);
 });
 
-test("a fragment too short by itself goes to its neighbour, and one that the window cuts off is left to the next", () => {
+test("a short fragment is merged into its neighbour, and one cut off by the window is left to the next window", () => {
   expect(piecesOf(activityOf(1, [0, 80, 190]), 0)).toEqual([[{ start: 80, end: 190 }]]);
   expect(piecesOf(activityOf(1, [0, 180, 400]), 0)).toEqual([[{ start: 180, end: 270 }]]);
 });
 
-test("what others speak over is in no fragment, and no clean speech", () => {
+test("overlapped speech is in no fragment and not clean", () => {
   const [one, other] = localVoices(activityOf(1, [0, 0, 90], [1, 50, 140]), 0);
   expect(one).toMatchObject({ local: 0, cleanFrames: 50, fragments: [{ start: 0, end: 50 }], scraps: [] });
   expect(other).toMatchObject({ local: 1, cleanFrames: 50, fragments: [{ start: 90, end: 140 }], scraps: [] });
 });
 
-test("short words are joined; where nothing is clean, all that is heard is", () => {
+test("short words are joined, and without clean speech all speech is joined", () => {
   expect(localVoices(activityOf(1, [0, 0, 20], [0, 30, 50]), 0)).toMatchObject([
     {
       cleanFrames: 40,
@@ -63,6 +63,6 @@ test("short words are joined; where nothing is clean, all that is heard is", () 
   ]);
 });
 
-test("a click is nobody's voice", () => {
+test("a click is not a voice", () => {
   expect(localVoices(activityOf(1, [0, 10, 15]), 0)).toEqual([]);
 });

@@ -17,7 +17,7 @@ const found = [
   turn(14, 14.5, "w"),
 ];
 
-test("errors with overlaps, strangers and swapped speakers are those of pyannote.metrics 4.2.0", () => {
+test("errors with overlaps, unknown and swapped speakers equal those of pyannote.metrics 4.2.0", () => {
   const errors = diarizationErrors(reference, found);
   expect(errors.totalSeconds).toBeCloseTo(13.5, 9);
   expect(errors.falseAlarmSeconds).toBeCloseTo(1.1, 9);
@@ -63,7 +63,7 @@ test("the same turns under other names are no error", () => {
   expect(errorRates(diarizationErrors(reference, renamed)).errorRate).toBeCloseTo(0, 12);
 });
 
-test("nothing found is all missed", () => {
+test("an empty result misses all speech", () => {
   expect(errorRates(diarizationErrors(reference, []))).toEqual({
     errorRate: 1,
     falseAlarm: 0,
@@ -72,7 +72,7 @@ test("nothing found is all missed", () => {
   });
 });
 
-test("RTTM is read with its times and names, and other lines are passed over", () => {
+test("RTTM is read with its times and names, and other lines are ignored", () => {
   const text = "SPKR-INFO x 1 <NA>\nSPEAKER x 1 6.690 0.430 <NA> <NA> speaker90 <NA> <NA>\n\n";
   expect(parseRttm(text)).toEqual([{ startSeconds: 6.69, endSeconds: 7.12, speaker: "speaker90" }]);
   expect(() => parseRttm("SPEAKER x 1 one two <NA> <NA> a")).toThrow("not an RTTM speaker line");

@@ -41,7 +41,7 @@ describe("the voice within a sentence", () => {
     expect(voiceWithin(span(at100, at280), fragments)).toBeNull();
   });
 
-  test("is known of a long one by as much as would be heard of it", () => {
+  test("is known for a long sentence by the length that would be embedded", () => {
     expect(voiceWithin(span(at100, at100 + 30), two)).not.toBeNull();
   });
 });
@@ -85,7 +85,7 @@ describe("sentences", () => {
   };
   const known = [1, 0];
 
-  test("are heard by themselves only where their voices are not known, in their middle where they are long", async () => {
+  test("are embedded only where their voices are unknown, and in their middle where they are long", async () => {
     await withBlocks(talk, async (area) => {
       const fake = models();
       const sentences = [span(10, 20), span(119, 124), span(150, 151), span(160, 170), span(185, 200)];
@@ -104,7 +104,7 @@ describe("sentences", () => {
   test.each([
     ["deleted", (file: string) => rmSync(file)],
     ["cut short", (file: string) => truncateSync(file, 100)],
-  ])("are all heard in a block whose file was %s", async (_name, harm) => {
+  ])("are all embedded in a block whose file was %s", async (_name, harm) => {
     await withBlocks(talk, async (area) => {
       harm(join(area.directory, "embeddings/000000.block"));
       const fake = models();

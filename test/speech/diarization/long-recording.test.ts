@@ -40,7 +40,7 @@ function fakeTalk(hours: number, speakerOf: (turn: number, turns: number) => num
   };
 }
 
-test("a voice keeps its number from the first hour to the last, though others spoke all the time between", async () => {
+test("a voice keeps its number over hours in which only others speak", async () => {
   const speakerOf = (turn: number, turns: number) => (turn < 20 || turn >= turns - 20 ? 0 : 1 + (turn % 3));
   const found = await withBlocks(fakeTalk(3, speakerOf), cluster);
   expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0, 1, 2, 3]));
@@ -49,7 +49,7 @@ test("a voice keeps its number from the first hour to the last, though others sp
   expect(found[Math.floor(found.length / 2)]?.speaker).not.toBe(0);
 });
 
-test("one voice stays one voice, however long it speaks", async () => {
+test("one voice stays one speaker, however long it speaks", async () => {
   const found = await withBlocks(
     fakeTalk(2, () => 0),
     cluster,
@@ -57,7 +57,7 @@ test("one voice stays one voice, however long it speaks", async () => {
   expect(new Set(found.map((turn) => turn.speaker))).toEqual(new Set([0]));
 });
 
-test("who speaks for half a minute in two hours is still somebody", async () => {
+test("a speaker of half a minute in two hours is found", async () => {
   const speakerOf = (turn: number, turns: number) => (turn >= turns / 2 && turn < turns / 2 + 3 ? 9 : turn % 2);
   const found = await withBlocks(fakeTalk(2, speakerOf), cluster);
   expect(new Set(found.map((turn) => turn.speaker)).size).toBe(3);

@@ -16,7 +16,7 @@ describe.if(available("damaged speaker models", segmentationModel, embeddingMode
     ["is cut short", (whole) => whole.subarray(0, whole.length / 2)],
     ["is missing", () => null],
   ];
-  test.each(faults)("%s is named, with what to do", async (_name, damage) => {
+  test.each(faults)("the error for %s names the file and what to do", async (_name, damage) => {
     using directory = temporaryDirectory();
     for (const [part, whole] of Object.entries({
       segmentationModel: segmentationModel,

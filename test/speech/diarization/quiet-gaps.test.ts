@@ -16,11 +16,11 @@ const length = windowSample(windowCount - 1) + WINDOW_SAMPLES;
 const gap = { start: 400, end: 520 };
 
 describe("a gap with sound that several windows reach into", () => {
-  test("is heard by itself in one of them where nobody speaks", async () => {
+  test("is checked alone in only one of them where nobody speaks", async () => {
     expect(await windowsHeard(0)).toEqual([1]);
   });
 
-  test("is heard in all of them where somebody speaks", async () => {
+  test("is checked in all of them where somebody speaks", async () => {
     const [first, others = 0, raised] = await windowsHeard(1);
     expect(first).toBe(1);
     expect(others).toBeGreaterThan(2);

@@ -73,7 +73,7 @@ describe.skipIf(!available("speech beside louder speech", ...recordings.map(corp
       ["a tone", sound((at) => Math.sin(880 * Math.PI * at))],
       ["a mains hum", sound((at) => Math.sin(100 * Math.PI * at) + Math.sin(300 * Math.PI * at) / 3)],
     ];
-    test.each(sounds)("%s as quiet is not taken for speech", async (_, samples) => {
+    test.each(sounds)("%s at the same level is not detected as speech", async (_, samples) => {
       expect(await secondsFound(quiet(samples))).toBe(0);
     });
 

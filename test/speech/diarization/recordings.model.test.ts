@@ -49,14 +49,14 @@ describe("the sample", () => {
     expect(rates.confusion).toBeLessThan(0.03);
   });
 
-  test("a second run finds the very same", async () => {
+  test("a second run gives the same result", async () => {
     const path = join(samples, "sample.wav");
     const { milliseconds: _, ...first } = await diarizeFile(path);
     const { milliseconds: __, ...second } = await diarizeFile(path);
     expect(second).toEqual(first);
   });
 
-  test("one speaker is one speaker, and his speech is in one chunk", async () => {
+  test("one speaker is found once, with all speech in one chunk", async () => {
     const { turns, chunks } = await diarizeFile(join(samples, "jfk.mp3"));
     expect(speakers(turns)).toBe(1);
     expect(chunks.length).toBe(1);
@@ -83,7 +83,7 @@ describe.skipIf(!hasAudio)("the audio corpus", () => {
     expect(speakers(turns)).toBe(1);
   });
 
-  test("one speaker is one speaker and is heard, in every recording of one", async () => {
+  test("recordings of one speaker have one speaker, whose speech is found", async () => {
     const single = join(audioDirectory, "single");
     const wrong: string[] = [];
     for (const name of await readdir(single)) {
@@ -93,7 +93,7 @@ describe.skipIf(!hasAudio)("the audio corpus", () => {
     expect(wrong).toEqual([]);
   }, 600_000);
 
-  test("built dialogues: every count right, at most 7.5 % of errors, voices mixed up in less than 0.8 %", async () => {
+  test("built dialogues have the right speaker counts, at most 7.5 % of errors, and less than 0.8 % of confused speech", async () => {
     const dialogue = join(audioDirectory, "dialogue");
     const counts: Record<string, number> = {};
     const errors = [];
@@ -122,7 +122,7 @@ describe.skipIf(!hasAudio)("the audio corpus", () => {
     expect(rates.confusion).toBeLessThan(0.008);
   }, 600_000);
 
-  test("meetings: at most 30 % of errors, 22 % against the words, voices mixed up in less than 4.5 %", async () => {
+  test("meetings have at most 30 % of errors, 22 % against the words, and less than 4.5 % of confused speech", async () => {
     const dialogue = join(audioDirectory, "dialogue");
     const errors: DiarizationErrors[] = [];
     const wordErrors: DiarizationErrors[] = [];

@@ -14,7 +14,7 @@ setDefaultTimeout(120_000);
 /** What a poor telephone line leaves of a voice: nothing below 300 and above 3400 Hz, at 8 kHz. */
 const line = "firequalizer=gain='if(between(f,300,3400),0,-90)',aresample=8000,aresample=16000";
 
-test("a voice without its line is of unit length, and has no line to lose again", () => {
+test("an embedding without its channel component has unit length and does not change again", () => {
   const random = randomNumbers(7);
   const voice = Float32Array.from({ length: 192 }, () => random() - 0.5);
   const once = removeChannel(voice);
@@ -29,7 +29,7 @@ test("an embedding of another size stays as it is", () => {
   expect(channelComponent(voice)).toBe(0);
 });
 
-test("voices must be more similar over a line than in the studio, where nothing changes", () => {
+test("thresholds are higher on a telephone line than in the studio", () => {
   const [studio, telephone] = [thresholdsFor(0.15), thresholdsFor(0.3)];
   expect([studio.ofVoices, studio.ofSpeakers(1)]).toEqual([minSimilarity.ofVoices, minSimilarity.ofSpeakers(1)]);
   expect(telephone.ofVoices).toBeGreaterThan(studio.ofVoices);
@@ -52,7 +52,7 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     directory[Symbol.dispose]();
   });
 
-  test("two men are two, whose lines are more similar than their voices", async () => {
+  test("two men with similar channels are two speakers", async () => {
     const clear = await decode(recording, join(directory.path, "clear.pcm"));
     const over = await decode(recording, join(directory.path, "line.pcm"), `${line},atrim=0:60`);
     const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
@@ -76,7 +76,7 @@ describe.skipIf(!hasRecording)("on a telephone line", () => {
     expect(new Set(found.turns.map(({ speaker }) => speaker)).size).toBe(2);
   });
 
-  test("somebody who speaks on without a line is still one", async () => {
+  test("a person who changes from a telephone to a room is one speaker", async () => {
     const single = join(audioDirectory, "single/en-leopard.flac");
     const [clear, over] = [
       await decode(single, join(directory.path, "one-clear.pcm")),

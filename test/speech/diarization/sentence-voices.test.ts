@@ -22,7 +22,7 @@ async function compared(sentences: readonly SpokenSentence[], voices: readonly F
   return await speakersByVoice(area, sentences);
 }
 
-describe("a sentence heard by itself", () => {
+describe("a sentence with an embedding of its own", () => {
   const sentences = [
     { speaker: 0, seconds: 2.5 },
     { speaker: 1, seconds: 2.5 },
@@ -30,7 +30,7 @@ describe("a sentence heard by itself", () => {
     { speaker: 0, seconds: 2.5 },
   ];
 
-  test("goes to whose voice it clearly is, wherever a block ends", async () => {
+  test("is assigned to the speaker whose voice it clearly matches, in every block", async () => {
     for (const perBlock of [1, 2, 3, 4]) {
       expect(await compared(sentences, [anna, ben, voice(0.1, 0.7), anna], perBlock)).toEqual([0, 1, 1, 0]);
     }
@@ -42,16 +42,16 @@ describe("a sentence heard by itself", () => {
     ["it might be either's", [anna, ben, voice(0.5, 0.6), anna]],
     ["two people's voices are much similar", [voice(0.8, 0.6), ben, voice(0.4, 0.6), voice(0.8, 0.6)]],
   ];
-  test.each(unclear)("stays where %s", async (_, voices) => {
+  test.each(unclear)("keeps its speaker where %s", async (_, voices) => {
     expect(await compared(sentences, voices, 4)).toEqual([0, 1, 0, 0]);
   });
 
-  test("stays where its speaker says nothing else", async () => {
+  test("keeps a speaker who has no other sentence", async () => {
     expect(await compared(sentences.slice(0, 2), [anna, voice(0.9, 0.1)], 4)).toEqual([0, 1]);
   });
 });
 
-test("voices that are not there, or are more than the sentences, are an error and not a guess", async () => {
+test("missing voices, or more voices than sentences, are an error", async () => {
   const two = [
     { speaker: 0, seconds: 2 },
     { speaker: 1, seconds: 2 },

@@ -23,7 +23,7 @@ test("speech lasts while its probability stays above the lower threshold", async
   expect(await regionsOf(600, level)).toEqual([[100, 200]]);
 });
 
-test("what never reaches the upper threshold is no speech, however long it is", async () => {
+test("a span that never reaches the upper threshold is not speech", async () => {
   expect(await regionsOf(2000, () => 0.28)).toEqual([]);
 });
 
@@ -32,7 +32,7 @@ test("speech across the border of two blocks is one region", async () => {
   expect(await regionsOf(9000, level)).toEqual([[7100, 7400]]);
 });
 
-test("speech that does not end is cut at its weakest moment into regions of at most 29 s", async () => {
+test("continuous speech is cut at its weakest frame into regions of at most 29 s", async () => {
   const level = (frame: number) => (frame >= 1000 && frame < 1020 ? 0.5 : 1);
   const regions = await regionsOf(4000, level);
   expect(regions.length).toBe(3);
@@ -44,14 +44,14 @@ test("speech that does not end is cut at its weakest moment into regions of at m
   }
 });
 
-test("speech that does not end is cut between words where the model sees no pause", async () => {
+test("continuous speech is cut between words where the model sees no pause", async () => {
   const amplitude = (frame: number) => (frame >= 1000 && frame < 1012 ? 0.001 : 0.1 + (frame % 7) / 100);
   const regions = await regionsOf(2400, () => 1, amplitude);
   expect(regions[0]?.[1]).toBeGreaterThanOrEqual(1000);
   expect(regions[0]?.[1]).toBeLessThan(1012);
 });
 
-test("speech across many blocks without an end is cut all along, and none of it is lost", async () => {
+test("continuous speech across many blocks is cut without any loss", async () => {
   const regions = await regionsOf(30_000, () => 1);
   expect(regions[0]?.[0]).toBe(0);
   expect(regions.at(-1)?.[1]).toBeGreaterThan(29_990);

@@ -36,7 +36,7 @@ test("a long pause ends the turn", () => {
   ]);
 });
 
-test("overlapped speech belongs to both", () => {
+test("overlapped speech belongs to both speakers", () => {
   expect(turnsOf(".######.....", "....########")).toEqual([
     [1, 7, 0],
     [4, 12, 1],

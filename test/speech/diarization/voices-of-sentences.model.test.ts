@@ -28,7 +28,7 @@ afterAll(async () => {
 });
 
 test.skipIf(!hasRecording)(
-  "sentences of one speaker are similar enough to be given to that one, and another's are not",
+  "sentences of one speaker exceed the threshold of similarity, and another speaker's do not",
   async () => {
     const turns: { start: number; end: number; speaker: string }[] = await Bun.file(
       recording.replace(".flac", ".turns.json"),

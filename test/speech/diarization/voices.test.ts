@@ -9,7 +9,7 @@ const fragment = (start: number, end: number, ...embedding: number[]) => ({
   embedding: Float32Array.from(embedding),
 });
 
-test("voices are read as they were written, whatever the size of the model's embeddings", async () => {
+test("voices are read as they were written, for embeddings of any size", async () => {
   const voices: Voice[] = [
     { window: 7, local: 0, cleanFrames: 200, fragments: [fragment(630, 720, 1, 0, 0), fragment(720, 810, 0, 1, 0)] },
     { window: 7, local: 2, cleanFrames: 0, fragments: [fragment(630, 630, 0, 0, 1)] },
@@ -23,7 +23,7 @@ test("voices are read as they were written, whatever the size of the model's emb
   expect(await readVoices(area, 4)).toEqual([]);
 });
 
-test("a block of an earlier version is refused, not misread", async () => {
+test("a block of an earlier version is refused", async () => {
   using directory = temporaryDirectory();
   const area = { directory: directory.path, pcm: { path: "/", sampleCount: 0 } };
   const block = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array() };
@@ -31,7 +31,7 @@ test("a block of an earlier version is refused, not misread", async () => {
   await expect(readVoices(area, 0)).rejects.toThrow("is no TVO2 block");
 });
 
-test("a whole voice is the mean of its fragments by their lengths", () => {
+test("a whole voice is the mean of its fragments, weighted by length", () => {
   const whole = wholeVoice({
     window: 0,
     local: 0,

@@ -29,7 +29,7 @@ const models: [string, string, number, number][] = [
   ["embedding model", embeddingModel, 32_000, 0.02],
 ];
 describe.if(available("the float form", segmentationModel, embeddingModel))("the float form of the", () => {
-  test.each(models)("%s has no operator in bytes, and gives what the model gives", async (_, path, samples, apart) => {
+  test.each(models)("%s has no quantised operator and gives the model's results", async (_, path, samples, apart) => {
     const model = await Bun.file(path).bytes();
     const floats = inFloats(model);
     expect(byteOperators(model)).toBeGreaterThan(3);
@@ -40,7 +40,7 @@ describe.if(available("the float form", segmentationModel, embeddingModel))("the
     expect(inFloats(floats)).toEqual(floats);
   });
 
-  test("segmentation model can't be had of a file that is cut short, wherever that is", async () => {
+  test("the float form of a file that is truncated anywhere is refused", async () => {
     const model = await Bun.file(segmentationModel).bytes();
     const next = randomNumbers(2);
     for (let cut = 0; cut < 200; cut++) {
@@ -50,7 +50,7 @@ describe.if(available("the float form", segmentationModel, embeddingModel))("the
   });
 });
 
-test("a file of anything is no model, or has nothing to be put in floats", () => {
+test("random files are refused or have no quantised operators", () => {
   const next = randomNumbers(3);
   for (let file = 0; file < 500; file++) {
     const bytes = Uint8Array.from({ length: Math.floor(next() * 60) }, () => next() * 256);

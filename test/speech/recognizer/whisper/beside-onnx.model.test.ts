@@ -5,8 +5,8 @@ import { canTranscribe } from "./support.ts";
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);
 
-describe.skipIf(!canTranscribe("whisper beside ONNX Runtime", "formats/jfk.flac"))("whisper", () => {
-  test("and ONNX Runtime work in one process, and it ends in peace", async () => {
+describe.skipIf(!canTranscribe("whisper next to ONNX Runtime", "formats/jfk.flac"))("whisper", () => {
+  test("and ONNX Runtime work in one process, which exits cleanly", async () => {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "beside-onnx.ts")], {
       stdin: "ignore",
       stdout: "pipe",

@@ -17,7 +17,7 @@ const variants = !isReady
       .filter((file) => rateCpuLibrary(nativeDirectory, file) > 0);
 
 describe.skipIf(!isReady)("each CPU variant", () => {
-  test.each(variants)("hears what was said with beams of several sizes: %s", async (variant) => {
+  test.each(variants)("transcribes a recording with beams of several sizes: %s", async (variant) => {
     const child = Bun.spawn([process.execPath, join(import.meta.dir, "read-with-variant.ts"), variant], {
       stdin: "ignore",
       stdout: "pipe",

@@ -41,7 +41,7 @@ async function loadNatively(files: readonly (() => string)[]): Promise<string[]>
 }
 
 describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
-  test("refuses what the program's own check refuses, and never crashes, on altered models", async () => {
+  test("refuses altered models that the program's own check refuses, and never crashes", async () => {
     using directory = temporaryDirectory();
     const random = randomFrom(19);
     const path = join(directory.path, "model.bin");
@@ -59,7 +59,7 @@ describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
     expect(answers.filter((answer, index) => accepted[index] === true && answer === "refused")).toEqual([]);
   });
 
-  test("loads the model of which they are altered copies", async () => {
+  test("loads the unaltered model", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, model.bytes);

@@ -47,7 +47,7 @@ function sizeOf(values: Float32Array): number {
 }
 
 describe.skipIf(!canRun)("whisper", () => {
-  test("says the same with the encoder in ONNX form", async () => {
+  test("gives the same transcript with the encoder in ONNX form", async () => {
     const samples = await readSamples(jfk);
     const model = openBase();
     const text = await textOf(model, samples, { encoder: await encoderOf("float") });
@@ -59,7 +59,7 @@ describe.skipIf(!canRun)("whisper", () => {
     ["float", 0.2],
     ...(hasOperators ? [["bfloat16", 0.2] as [EncoderForm, number]] : []),
   ])(
-    "encodes nearly the same in %s, and not what the model's own has encoded before",
+    "encodes nearly the same in %s, and not from the cache of the model's own encoder",
     async (form, most) => {
       const samples = await readSamples(jfk);
       const model = openBase();
@@ -76,7 +76,7 @@ describe.skipIf(!canRun)("whisper", () => {
     60_000,
   );
 
-  test("says the same of a window that was asked for its language before, in this state or another", async () => {
+  test("gives the same transcript after a language detection on the same window", async () => {
     const samples = await readSamples(jfk);
     const other = await readSamples(leopard);
     const model = openBase();
@@ -103,7 +103,7 @@ describe.skipIf(!canRun)("whisper", () => {
     60_000,
   );
 
-  test("ends at once in the encoder in ONNX form, and does its work afterwards", async () => {
+  test("aborts in the encoder in ONNX form and can be used afterwards", async () => {
     const samples = await readSamples(jfk);
     const state = openBase().createState(await encoderOf("float"));
     const running = state.transcribe(samples, how);
@@ -115,7 +115,7 @@ describe.skipIf(!canRun)("whisper", () => {
     state.dispose();
   }, 60_000);
 
-  test("refuses an encoder that is none", () => {
+  test("refuses a file that is not an encoder", () => {
     const encoder = { library: onnxLibraryOf(checkoutFiles.onnxBinding), path: basePath, threads };
     expect(() => openBase().createState(encoder)).toThrow("ONNX Runtime");
   }, 60_000);

@@ -12,7 +12,7 @@ const recordings = {
 };
 
 describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings)))("a state", () => {
-  test.each(Object.entries(recordings))("hears that %s is spoken in %s", async (code, recording) => {
+  test.each(Object.entries(recordings))("detects %s in %s", async (code, recording) => {
     const state = openBase().createState();
     try {
       const probabilities = await state.detectLanguage(await readSamples(recording), threads);
@@ -25,13 +25,13 @@ describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings
     }
   });
 
-  test("refuses to detect a language in nothing", async () => {
+  test("refuses to detect a language without samples", async () => {
     const state = openBase().createState();
     expect(state.detectLanguage(new Float32Array(0), threads)).rejects.toThrow("no samples");
     state.dispose();
   });
 
-  test("writes Japanese in whole characters, in more words than one", async () => {
+  test("writes Japanese in whole characters and several words", async () => {
     const state = openBase().createState();
     try {
       const samples = await readSamples(recordings.ja);
@@ -47,7 +47,7 @@ describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings
 });
 
 describe.skipIf(!canTranscribe("the model's languages"))("the base model", () => {
-  test("is multilingual and knows 99 languages, and none that came with later models", () => {
+  test("is multilingual and knows 99 languages, without those of later models", () => {
     const { languages } = openBase();
     expect(modelType(validateModelFile(basePath))).toBe("base");
     expect(languages).toHaveLength(99);

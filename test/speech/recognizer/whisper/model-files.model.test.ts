@@ -27,7 +27,7 @@ describe("a model's header", () => {
     ["large-v3-turbo", 51866, 32, 4, 14],
     ["custom", 51866, 32, 2, 1],
     ["custom", 51865, 12, 4, 1],
-  ])("tells that it is %s", (type, vocabulary, audioLayers, textLayers, heads) => {
+  ])("identifies the type %s", (type, vocabulary, audioLayers, textLayers, heads) => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, header(vocabulary, audioLayers, textLayers));
@@ -41,14 +41,14 @@ describe.skipIf(!canTranscribe("model files"))("opening a model", () => {
   test.each([
     ["an empty file", new Uint8Array(0)],
     ["text", new TextEncoder().encode("not a model, but long enough to hold a header of one")],
-  ])("refuses %s and says what to do", (_, content) => {
+  ])("refuses %s with advice", (_, content) => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, content);
     expect(() => open(path)).toThrow("transcribe models pull");
   });
 
-  test("refuses a file that ends too early, before anything native sees it, and says what to do", () => {
+  test("refuses a truncated file with advice before native code opens it", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     copyFileSync(basePath, path);

@@ -32,14 +32,14 @@ test.each([
   // Of an unknown character every byte counts.
   ["世。", 6],
   ["", 0],
-])("%j is so many tokens of a small vocabulary: %d", async (text, count) => {
+])("the text %j has %d tokens of a small vocabulary", async (text, count) => {
   using directory = temporaryDirectory();
   const path = `${directory.path}/model`;
   await Bun.write(path, modelWith(["a", "b", "ab", " ab", "ü"]));
   expect(countPromptTokens(path, text)).toBe(count);
 });
 
-test("a file that ends in its vocabulary is told of", async () => {
+test("a file that ends in its vocabulary is reported", async () => {
   using directory = temporaryDirectory();
   const path = `${directory.path}/model`;
   const whole = modelWith(["a", "b", "ab"]);

@@ -57,7 +57,7 @@ function slowFrame(samples: Float32Array, frame: number, filters: Float32Array):
 }
 
 describe.skipIf(!canTranscribe("computing a spectrum", jfk))("whisper's spectrum", () => {
-  test("is what its definition says, at the beginning, in speech, at its end and after it", async () => {
+  test("equals its definition at the start, in speech, at its end and after it", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "encoder.onnx");
     writeMirror(path);

@@ -11,7 +11,7 @@ function withState<T>(job: (state: WhisperState) => Promise<T>): Promise<T> {
 }
 
 describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
-  test("reads Kennedy's inaugural address", async () => {
+  test("transcribes Kennedy's inaugural address", async () => {
     const samples = await readSamples(jfk);
     const result = await withState((state) => state.transcribe(samples, { language: "en", threads }));
     const text = result.segments.map((segment) => segment.text).join("");
@@ -20,7 +20,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     expect(result).toMatchObject({ aborted: false });
   });
 
-  test("gives words that join to the text, in order, inside the recording", async () => {
+  test("returns words that join to the text, in order and inside the recording", async () => {
     const samples = await readSamples(jfk);
     const { segments } = await withState((state) => state.transcribe(samples, greedy));
     let before = 0;
@@ -39,7 +39,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     expect(before).toBeLessThanOrEqual(samples.length / 16_000);
   });
 
-  test("leaves the caller's samples alone and keeps nothing of them between calls", async () => {
+  test("does not change the samples or remember them between calls", async () => {
     const samples = await readSamples(jfk);
     const copy = samples.slice();
     await withState(async (state) => {
@@ -49,7 +49,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     });
   });
 
-  test("tells silence from speech", async () => {
+  test("distinguishes silence from speech", async () => {
     await withState(async (state) => {
       const doubtOf = async (samples: Float32Array) =>
         (await state.transcribe(samples, greedy)).segments[0]?.noSpeechProbability ?? 1;
@@ -60,7 +60,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     });
   });
 
-  test("looks at no more than the audio context it is given", async () => {
+  test("uses no more than the given audio context", async () => {
     const samples = await readSamples(jfk);
     const audioContext = Math.ceil(samples.length / 320) + 64;
     const { segments } = await withState((state) => state.transcribe(samples, { ...greedy, audioContext }));
@@ -72,7 +72,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     ).toContain("your country can do for you");
   });
 
-  test("transcribes beside another one with the same words", async () => {
+  test("gives the same words while another state transcribes", async () => {
     const samples = await readSamples(jfk);
     const alone = await withState((state) => state.transcribe(samples, { ...greedy, threads: 1 }));
     const [one, other] = await Promise.all([
@@ -83,7 +83,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     expect(other).toEqual(alone);
   });
 
-  test("stops when told to, and can be used again", async () => {
+  test("stops on abort and can be used again", async () => {
     const samples = await readSamples(jfk);
     await withState(async (state) => {
       const running = state.transcribe(samples, greedy);
@@ -94,7 +94,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     });
   });
 
-  test("stops when it is disposed of in the middle of a call", async () => {
+  test("stops when it is disposed of during a call", async () => {
     const samples = await readSamples(jfk);
     const state = openBase().createState();
     const running = state.transcribe(samples, greedy);
@@ -103,7 +103,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     expect(state.transcribe(samples, greedy)).rejects.toThrow("disposed");
   });
 
-  test("takes one call at a time", async () => {
+  test("refuses a second concurrent call", async () => {
     const samples = await readSamples(jfk);
     await withState(async (state) => {
       const running = state.transcribe(samples, greedy);
@@ -119,7 +119,7 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     ["a tenth of a second", 1_600],
     ["hardly more than the alignment's filter", 2_600],
     ["half a second", 8_000],
-  ])("takes %s of silence without words or harm", async (_, length) => {
+  ])("returns no words for %s of silence", async (_, length) => {
     const result = await withState((state) => state.transcribe(new Float32Array(length), greedy));
     expect(result.aborted).toBe(false);
     for (const word of result.segments.flatMap((segment) => segment.words)) {

@@ -19,7 +19,7 @@ describe.skipIf(!canTranscribe("a vocabulary", named, music))("a vocabulary", ()
     return segments.map((segment) => segment.text).join("");
   };
 
-  test("has whisper write a name that it gets wrong without, and none that is not said", async () => {
+  test("makes whisper write a difficult name, but none that is not said", async () => {
     expect(await textOf(named, "")).not.toContain("Makan");
     const text = await textOf(named, vocabulary);
     expect(text).toContain("Tell me what happened");
@@ -27,7 +27,7 @@ describe.skipIf(!canTranscribe("a vocabulary", named, music))("a vocabulary", ()
     expect(text).not.toMatch(/Helstone|Leverrier/);
   }, 120_000);
 
-  test("is not written where nobody speaks", async () => {
+  test("is not transcribed where nobody speaks", async () => {
     expect(await textOf(music, vocabulary)).not.toMatch(/Zau|Makan|Helstone|Leverrier/);
     // What was said to one call is forgotten at the next.
     expect(await textOf(named, "")).not.toContain("Makan");

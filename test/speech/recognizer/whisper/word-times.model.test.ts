@@ -22,7 +22,7 @@ const rounded = (spans: { startSeconds: number; endSeconds: number }[]) =>
   spans.map((span) => [Number(span.startSeconds.toFixed(2)), Number(span.endSeconds.toFixed(2))]);
 
 describe("the times of words", () => {
-  test("leave out the pause that alignment counts to the word before it", () => {
+  test("exclude the pause that alignment adds to the word before it", () => {
     const samples = soundAt(3, [0.2, 0.6], [1.4, 1.8]);
     expect(rounded(wordTimes(endingAt(1.4, 1.8), samples))).toEqual([
       [0.2, 0.6],
@@ -38,7 +38,7 @@ describe("the times of words", () => {
     ]);
   });
 
-  test("share sound with a word that fell into silence", () => {
+  test("share sound with a word that alignment puts into silence", () => {
     const samples = soundAt(3, [0.2, 0.8]);
     expect(rounded(wordTimes(endingAt(0.9, 1.6), samples))).toEqual([
       [0.2, 0.5],
@@ -46,14 +46,14 @@ describe("the times of words", () => {
     ]);
   });
 
-  test("do not let a word swallow a long stretch in which no pause can be heard", () => {
+  test("bound a word in a long span without detectable pauses", () => {
     const samples = soundAt(30, [0, 30]);
     const [first, second] = wordTimes(endingAt(10, 20), samples);
     expect(first?.startSeconds).toBeGreaterThan(8);
     expect(second?.endSeconds).toBeLessThan(12);
   });
 
-  test("do not take the pause after a full stop, where it can't be heard", () => {
+  test("exclude the pause after a full stop that cannot be detected", () => {
     const [word] = endingAt(1);
     const stop = { text: ".", probability: 1, alignedEnd: 190 };
     const words = [{ segment, pieces: [...(word?.pieces ?? []), stop] }, ...endingAt(2.4)];
@@ -64,7 +64,7 @@ describe("the times of words", () => {
     expect(heard.map(([, end]) => end)).toEqual([1.3, 2.4]);
   });
 
-  test("stay in order and inside the recording, whatever alignment says", () => {
+  test("stay in order and inside the recording for any alignment", () => {
     const samples = soundAt(2, [0, 2]);
     const spans = wordTimes(endingAt(1.5, 1.5, 0.4, 9, -0.01, 2), samples);
     let before = 0;
@@ -77,7 +77,7 @@ describe("the times of words", () => {
   });
 });
 
-test("the times of more words than there is room for stay inside the recording", () => {
+test("stay inside the recording for too many words", () => {
   const spans = wordTimes(endingAt(...Array.from({ length: 200 }, (_, index) => index / 200)), soundAt(1, [0, 1]));
   expect(spans.length).toBe(200);
   expect(spans.at(-1)?.endSeconds).toBeLessThanOrEqual(1 + 1e-9);
@@ -85,7 +85,7 @@ test("the times of more words than there is room for stay inside the recording",
 });
 
 describe("silences", () => {
-  test("are found between sounds, and not in what is too short", () => {
+  test("are found between sounds, unless they are too short", () => {
     const found = findSilences(soundAt(3, [0.5, 1], [1.1, 2]));
     expect(rounded(found)).toEqual([
       [0, 0.5],
@@ -93,7 +93,7 @@ describe("silences", () => {
     ]);
   });
 
-  test("are not found where all is alike", () => {
+  test("are not found in uniform sound", () => {
     expect(findSilences(soundAt(1, [0, 1]))).toEqual([]);
     expect(findSilences(new Float32Array(16_000))).toEqual([]);
     expect(findSilences(new Float32Array(0))).toEqual([]);
@@ -104,7 +104,7 @@ const dialogue = "dialogue/dlg-09-2spk-short-turns.flac";
 const turnsFile = "dialogue/dlg-09-2spk-short-turns.turns.json";
 
 describe.skipIf(!canTranscribe("word times in a dialogue", dialogue, turnsFile))("in a dialogue", () => {
-  test("hardly a word lies between turns, and each turn begins with a word", async () => {
+  test("hardly any word lies between turns, and each turn starts with a word", async () => {
     const turns: { start: number; end: number }[] = await Bun.file(corpusPath(turnsFile)).json();
     const within = turns.filter((turn) => turn.end < 28);
     const last = within.at(-1)?.end ?? 0;

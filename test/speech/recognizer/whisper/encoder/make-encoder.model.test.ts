@@ -32,7 +32,7 @@ async function errorOf(path: string, frames: number): Promise<number> {
 }
 
 describe("a whisper model's encoder in ONNX form", () => {
-  test("computes what the model does, for whole windows and shorter ones", async () => {
+  test("gives the model's results for whole and shorter windows", async () => {
     using directory = temporaryDirectory();
     const ggml = join(directory.path, "tiny.bin");
     writeGgml(ggml, model);
@@ -41,7 +41,7 @@ describe("a whisper model's encoder in ONNX form", () => {
     expect(await errorOf(path, model.positions)).toBeLessThan(1e-5);
   });
 
-  test("is made once, and apart for every model", async () => {
+  test("is built once for each model", async () => {
     using directory = temporaryDirectory();
     const encoders = join(directory.path, "encoders");
     const ggml = join(directory.path, "tiny.bin");
@@ -58,7 +58,7 @@ describe("a whisper model's encoder in ONNX form", () => {
     expect(readdirSync(dirname(one)).sort()).toEqual(["encoder.onnx", "sha256", "weights.bin"]);
   });
 
-  test("removes those that nobody has used for a month, and what was never finished", async () => {
+  test("are removed after a month without use, and unfinished ones after a day", async () => {
     using directory = temporaryDirectory();
     const encoders = join(directory.path, "encoders");
     const ggml = join(directory.path, "tiny.bin");
@@ -94,7 +94,7 @@ describe("a whisper model's encoder in ONNX form", () => {
     expect(readFileSync(file)).toEqual(content);
   });
 
-  test("is refused in the form for the addon's operators where heads have another width than theirs", async () => {
+  test("is refused for the addon's operators if heads have another width", async () => {
     using directory = temporaryDirectory();
     const ggml = join(directory.path, "tiny.bin");
     writeGgml(ggml, model);
@@ -111,7 +111,7 @@ describe("a whisper model's encoder in ONNX form", () => {
       (path) => writeFileSync(path, readFileSync(path, "latin1").replace("conv2.bias", "conv9.bias"), "latin1"),
       "has no encoder.conv2.bias",
     ],
-  ])("is refused of %s, and nothing is left behind", async (_, spoil, message) => {
+  ])("is refused for %s and leaves no files", async (_, spoil, message) => {
     using directory = temporaryDirectory();
     const encoders = join(directory.path, "encoders");
     const ggml = join(directory.path, "tiny.bin");

@@ -54,7 +54,7 @@ describe("a model file", () => {
     ["of 16-bit weights", model],
     ["of weights in 5 bits, second version", smallWhisper({ ...smallSizes, weightForm: 2_009 })],
     ["of several languages and layers", smallWhisper({ ...smallSizes, vocabulary: 51_865, audioLayers: 3, mels: 128 })],
-  ])("%s is accepted where it is whole", (_, { bytes }) => {
+  ])("%s is accepted if it is complete", (_, { bytes }) => {
     expect(refusal(() => bytes)).toBe("");
   });
 

@@ -75,14 +75,14 @@ async function errorsOf(names: readonly string[]) {
 const all = Object.keys(clips);
 
 describe.skipIf(!canTranscribe("words at the edges of chunks", ...all))("speech without a pause", () => {
-  test("longer than a chunk has the words of its parts: none lost at a cut, none doubled", async () => {
+  test("speech longer than a chunk loses and repeats no word at a cut", async () => {
     const { chunks, deletions, insertions, substitutions } = await errorsOf(all.filter((name) => name !== quietest));
     expect(chunks.length).toBeGreaterThan(1);
     expect(deletions + insertions).toBeLessThanOrEqual(1);
     expect(substitutions).toBeLessThanOrEqual(2);
   });
 
-  test("a sentence far quieter than the ones before and after it is not lost", async () => {
+  test("a sentence far quieter than its neighbours is not lost", async () => {
     const { deletions } = await errorsOf(all);
     expect(deletions).toBeLessThanOrEqual(1);
   });

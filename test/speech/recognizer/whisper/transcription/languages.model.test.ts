@@ -80,7 +80,7 @@ describe("a chunk in which the language changes", () => {
       `${german} ${french} ${english}`,
     ],
     ["again and again", [en(0, 5), de(6, 10), en(11, 16), de(17, 21.5)], `${english} ${german} ${english} ${german}`],
-  ])("%s is read in each, in order, nothing twice", async (_, said, text) => {
+  ])("%s is transcribed in each language, in order, without repetitions", async (_, said, text) => {
     const { state, samples } = stateThatHears(said);
     const utterances = await transcribeChunk(state, samples, options);
     expect(textOf(utterances)).toBe(text);
@@ -91,7 +91,7 @@ describe("a chunk in which the language changes", () => {
     }
   });
 
-  test("for a short sentence, into which a word of the next one was put, is read in each", async () => {
+  test("for a short sentence is transcribed in each language", async () => {
     const said = [en(0, 3), de(4, 9)];
     const { state, samples } = stateThatHears(said);
     const misplacing: typeof state = {
@@ -105,36 +105,36 @@ describe("a chunk in which the language changes", () => {
     expect(textOf(await transcribeChunk(misplacing, samples, options))).toBe(`${english} ${german}`);
   });
 
-  test("is read in one where it may not change", async () => {
+  test("is transcribed in one language where it may not change", async () => {
     const { state, samples, calls } = stateThatHears([de(0, 4.5), en(5, 10.5)]);
     expect(textOf(await transcribeChunk(state, samples, { ...options, mayChangeLanguage: false }))).toBe(german);
     expect(new Set(calls)).toEqual(new Set(["de"]));
   });
 
-  test("but for a few words is read in one", async () => {
+  test("for a few words only is transcribed in one language", async () => {
     const { state, samples, calls } = stateThatHears([de(0, 4.5), en(5, 6.5)]);
     expect(textOf(await transcribeChunk(state, samples, options))).toBe(german);
     expect(new Set(calls)).toEqual(new Set(["de"]));
   });
 });
 
-describe("a chunk that whisper writes with doubts", () => {
+describe("a chunk with doubtful words", () => {
   const samples = soundAt(6, [0, 5.5]);
 
-  test("is read in the language that it surely is in, not translated", async () => {
+  test("is transcribed in the language that is sure, not translated", async () => {
     const { state, calls } = stateThatTranslates("de", 0.97);
     const utterances = await transcribeChunk(state, samples, { ...options, language: "en" });
     expect([textOf(utterances), utterances[0]?.language]).toEqual([german, "de"]);
     expect(calls).toEqual(["en", "?", "?", "de"]);
   });
 
-  test("keeps its first reading where the other is not surer", async () => {
+  test("keeps the first transcript where the other is no better", async () => {
     const { state, calls } = stateThatTranslates("de", 0.97, 0.5);
     expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
     expect(calls.slice(0, 4)).toEqual(["en", "?", "?", "de"]);
   });
 
-  test("of which one sentence is doubtful has that one read in its language", async () => {
+  test("with one doubtful sentence has that one transcribed in its language", async () => {
     const said = [de(0, 5), en(6, 9)];
     const { state, samples: two } = stateThatHears(said);
     const translating: typeof state = {
@@ -149,14 +149,14 @@ describe("a chunk that whisper writes with doubts", () => {
     expect(textOf(await transcribeChunk(translating, two, options))).toBe(`${german} ${english}`);
   });
 
-  test("stays as it is where no other language is sure", async () => {
+  test("keeps its transcript where no other language is sure", async () => {
     const { state, calls } = stateThatTranslates("de", 0.85);
     expect(textOf(await transcribeChunk(state, samples, { ...options, language: "en" }))).toBe(english);
     expect(calls.filter((call) => call !== "?")).toEqual(["en"]);
   });
 });
 
-test("a chunk is neither asked nor read any more once that was aborted", async () => {
+test("an aborted chunk starts no detection and no transcription", async () => {
   for (const stopAt of [1, 2, 3]) {
     const { state, samples, calls } = stateThatHears([de(0, 4), en(5, 10.5)]);
     const stopped = new AbortController();
@@ -176,7 +176,7 @@ test("a chunk is neither asked nor read any more once that was aborted", async (
 });
 
 describe("a chunk in one language", () => {
-  test("is not asked for another where words were written for all of it", async () => {
+  test("needs no language detection where words cover all of it", async () => {
     const { state, samples, calls } = stateThatHears([de(0, 4.5), de(5, 10.5)]);
     expect(textOf(await transcribeChunk(state, samples, options))).toBe(`${german} ${german}`);
     expect(calls).toEqual(["de"]);
@@ -186,7 +186,7 @@ describe("a chunk in one language", () => {
     ["is not sure", { language: "en", confidence: 0.85 }],
     ["is often taken for its own", { language: "nl", confidence: 0.97 }],
   ])(
-    "of which a sentence was left out is read as before where another language %s",
+    "with a missing sentence is transcribed as before where another language %s",
     async (_, { language, confidence }) => {
       const { state, samples, calls } = stateThatHears(
         [
@@ -212,7 +212,7 @@ describe.skipIf(!canTranscribe("languages within a chunk", fr, cabbage))("with t
   });
   afterAll(() => state.dispose());
 
-  test("a French and an English sentence, 0.3 s apart, are both written, each in its own", async () => {
+  test("a French and an English sentence with a gap of 0.3 s are both transcribed in their language", async () => {
     const samples = Float32Array.from([
       ...(await readSamples(fr)),
       ...new Float32Array(4800),

@@ -4,7 +4,7 @@ import { soundAt } from "../../../../engine/sound-at.ts";
 
 const sounds = (...spans: [number, number][]) => soundAt(spans.at(-1)?.[1] ?? 0, ...spans);
 
-describe("speech is cut in its pauses", () => {
+describe("speech is split in its pauses", () => {
   test.each<[string, Float32Array, number[]]>([
     ["in the middle of each", sounds([0, 4], [5, 8], [8.5, 12]), [0, 4.5, 8.25, 12]],
     ["what is short goes with the nearer neighbour", sounds([0, 4], [4.3, 5], [6, 9]), [0, 5.5, 9]],

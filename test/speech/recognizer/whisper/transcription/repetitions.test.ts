@@ -22,11 +22,11 @@ describe("repetitions", () => {
     [times(6, "six"), [{ first: 0, words: 1, copies: 6 }]],
     [`and ${times(3, "I am so sorry.")} Bye`, [{ first: 1, words: 4, copies: 3 }]],
     [`${times(3, "I'm sorry.")} I'm`, [{ first: 0, words: 2, copies: 3 }]],
-  ])("of %p are found", (text, expected) => {
+  ])("in %p are found", (text, expected) => {
     expect(findRepetitions(spread(text, 0, 10))).toEqual(expected);
   });
 
-  test("that are never quite the same count, though none can be named", () => {
+  test("that are never quite the same are counted", () => {
     const uniform = Array.from({ length: 30 }, (_, i) => `Chapter ${i} of the second book of the third part.`).join(
       " ",
     );
@@ -38,14 +38,14 @@ describe("repetitions", () => {
     );
   });
 
-  test("that were spoken stay, each copy of them", () => {
+  test("that were spoken are kept", () => {
     const words = spread(`he sang ${times(5, "New York")} all night`, 0, 6);
     expect(withoutImpossibleCopies(words)).toEqual(words);
     const quick = spread(times(8, "no"), 0, 1.6);
     expect(withoutImpossibleCopies(quick)).toEqual(quick);
   });
 
-  test("for which there is no time are cut down to what there is time for, and at least to one", () => {
+  test("are reduced to as many copies as fit into their time, at least one", () => {
     const loop = spread(times(50, "thank you very much"), 4, 6);
     const cut = withoutImpossibleCopies([...spread("he said", 3, 4), ...loop, ...spread("and left", 6, 7)]);
     expect(textOf(cut)).toBe(`he said ${times(2, "thank you very much")} and left`);

@@ -15,24 +15,24 @@ const textOf = (utterances: { words: { text: string }[] }[]) =>
 const both = "The first sentence is of some words of some length. The other sentence has about as many other words.";
 
 describe("a chunk", () => {
-  test("that is read without doubts is read once", async () => {
+  test("without doubts is transcribed once", async () => {
     const { state, calls } = scriptedState([segmentOf([...first, ...second])]);
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
     expect(calls).toEqual([{ seconds: 12, withTimestamps: false }]);
   });
 
-  test("in which whisper hears nobody is empty, and read once", async () => {
+  test("without speech is empty and transcribed once", async () => {
     const { state } = scriptedState([]);
     expect(await transcribeChunk(state, soundAt(9, [1, 8]), options)).toEqual([]);
   });
 
-  test("of which a sentence was left out is read again with timestamps", async () => {
+  test("with an omitted sentence is transcribed again with timestamps", async () => {
     const { state, calls } = scriptedState([segmentOf(first)], [segmentOf(first), segmentOf(second)]);
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
     expect(calls.map(({ withTimestamps }) => withTimestamps)).toEqual([false, true]);
   });
 
-  test("that loses a sentence both times is read again where it has no words", async () => {
+  test("that lacks a sentence in both passes is transcribed again in the span without words", async () => {
     const alone = spread("The other sentence has about as many other words.", 0.3, 5.5);
     const { state, calls } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(alone)]);
     const utterances = await transcribeChunk(state, speech, options);
@@ -41,7 +41,7 @@ describe("a chunk", () => {
     expect(utterances.at(-1)?.words[0]?.startSeconds).toBeWithin(5.2, 6.2);
   });
 
-  test("gets no words where it has none and those that are found are guessed", async () => {
+  test("gets no hallucinated words in its span without words", async () => {
     const guess = spread("Thank you.", 0.3, 1, 0.3);
     const { state } = scriptedState([segmentOf(first)], [segmentOf(first)], [segmentOf(guess)]);
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(
@@ -49,7 +49,7 @@ describe("a chunk", () => {
     );
   });
 
-  test("that goes on in a loop is read in two parts, cut in a pause", async () => {
+  test("with a loop in both passes is transcribed in two parts, split in a pause", async () => {
     const loop = spread(Array.from({ length: 9 }, () => "other words").join(" "), 6, 11.5);
     const looping = () => [segmentOf([...first, ...loop])];
     const other = spread("The other sentence has about as many other words.", 0.25, 5.75);
@@ -61,13 +61,13 @@ describe("a chunk", () => {
     expect(utterances[1]?.words[0]?.startSeconds).toBeCloseTo(6, 1);
   });
 
-  test("that ends in a loop is taken from the reading that has none", async () => {
+  test("with a loop at its end is taken from the pass without one", async () => {
     const loop = spread(Array.from({ length: 9 }, () => "other words").join(" "), 6, 11.5);
     const { state } = scriptedState([segmentOf([...first, ...loop])], [segmentOf([...first, ...second])]);
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(both);
   });
 
-  test("keeps a repetition that every reading has", async () => {
+  test("keeps a repetition that every pass has", async () => {
     const song = Array.from({ length: 5 }, () => "New York,").join(" ");
     const reading = () => [segmentOf([...spread(song, 0.5, 5.5), ...second])];
     const { state } = scriptedState(
@@ -81,7 +81,7 @@ describe("a chunk", () => {
     );
   });
 
-  test("of which one sentence is drawn out over another like it is read in two parts, and has it from both", async () => {
+  test("with a sentence drawn out over an equal one is transcribed in two parts and has both", async () => {
     const drawnOut = () => [
       segmentOf([...spread("It is said once.", 0.5, 6.5), ...spread("It is said once.", 7.5, 11.5)]),
     ];
@@ -90,7 +90,7 @@ describe("a chunk", () => {
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(Array(4).fill("It is said once.").join(" "));
   });
 
-  test("whose one sentence is said slowly is not taken from parts that leave half of it out", async () => {
+  test("with one slow sentence is not taken from parts that omit half of it", async () => {
     const end = "accompanied deliberations, considerably once more.";
     const slow = () => [segmentOf(spread(`Notwithstanding representations, congratulations ${end}`, 0.5, 11.5))];
     const { state, calls } = scriptedState(slow(), slow(), [], [segmentOf(spread(end, 0.1, 4.9))]);
@@ -113,13 +113,13 @@ describe("a chunk", () => {
   test.each([
     ["a word", Array.from({ length: 13 }, () => "woo,").join(" ")],
     ["a syllable", Array.from({ length: 16 }, () => "wh").join("-")],
-  ])("loses %s that both readings write over and over where whisper doubts that anybody speaks", async (_, text) => {
+  ])("loses %s that both passes repeat with a high probability of no speech", async (_, text) => {
     const readings = Array.from({ length: 4 }, () => [segmentOf(spread(text, 0, 8), 0.6)]);
     const { state } = scriptedState(...readings);
     expect(await transcribeChunk(state, soundAt(8, [0, 8]), options)).toEqual([]);
   });
 
-  test("loses a sentence that is guessed and keeps those that are heard", async () => {
+  test("loses a hallucinated sentence and keeps the others", async () => {
     const guess = spread("Thanks for watching this video.", 6, 11.5, 0.2);
     const { state } = scriptedState([segmentOf([...first, ...guess])], [segmentOf([...first, ...guess])]);
     expect(textOf(await transcribeChunk(state, speech, options))).toBe(
@@ -142,7 +142,7 @@ describe("a chunk", () => {
     expect(textOf(await transcribeChunk(state, soundAt(seconds + 2, [1, 1 + seconds]), options))).toBe(text);
   });
 
-  test("that is aborted throws, whatever was read before", async () => {
+  test("that is aborted throws", async () => {
     const { state } = scriptedState([segmentOf(first)]);
     const aborted = async () => ({ aborted: true, segments: [] });
     const reading = { transcribe: (...call: Parameters<typeof state.transcribe>) => state.transcribe(...call) };
