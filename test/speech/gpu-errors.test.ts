@@ -10,7 +10,7 @@ const recognizer: Recognizer = {
   abort() {},
   dispose() {},
 };
-/** Paths are names of what goes wrong with them. */
+/** Opens a model; its path names the fault. */
 function open(path: string): RecognizerModel {
   if (path === "damaged") throw new Error("cannot load the whisper model damaged: a tensor is cut off");
   if (path === "large") throw new Error("cannot load the whisper model large: ErrorOutOfDeviceMemory");

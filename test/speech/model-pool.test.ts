@@ -4,7 +4,7 @@ import type { EncoderOptions, Recognizer, RecognizerModel } from "../../src/spee
 
 const never = new AbortController().signal;
 
-/** Models that only say what is done with them; `room` is how many fit into memory. */
+/** Returns a pool whose models record their use. @param room number of models that fit into memory */
 function pool(room = 9) {
   const events: string[] = [];
   let loaded = 0;

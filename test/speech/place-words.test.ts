@@ -13,7 +13,7 @@ const chunk = {
 };
 const pieces = transcribedSpans(chunk);
 
-/** What is heard of the chunk: a tone where there is speech, and next to nothing else. */
+/** Returns samples of the chunk: a tone where there is speech, almost silence elsewhere. */
 function heardSamples(): Float32Array {
   const moments = pieces.flatMap(({ startSeconds, endSeconds }) =>
     Array.from(
@@ -27,7 +27,7 @@ function heardSamples(): Float32Array {
   });
 }
 
-/** Words by the seconds from the beginning of what is heard. */
+/** Returns words by the seconds from the start of the joined spans. */
 function timed(...words: readonly (readonly [string, number, number])[]) {
   return words.map(([text, startSeconds, endSeconds]) => ({ text, startSeconds, endSeconds }));
 }

@@ -20,7 +20,7 @@ export interface EncoderTestOptions extends CpuTestOptions {
 const MAX_ERROR = 0.25;
 /** Minimum speedup; an encoder that is hardly faster does not justify its memory. */
 const MIN_SPEEDUP = 1.1;
-/** How long a verdict "no faster" stays valid. Other programs may have kept the machine busy during the benchmark. */
+/** Validity of a verdict "no faster": other programs may have kept the machine busy during the benchmark. */
 const SLOWNESS_HOLDS_MILLISECONDS = 7 * 86_400_000;
 /** Version of the self-test; increase it with every change of the test. */
 const TEST_VERSION = 1;

@@ -40,7 +40,7 @@ const TOTAL_SPEECH_WORTH_TEST = 3600;
  */
 const SHARE_OF_MODEL = 2;
 
-/** How long the cached result that the model's own encoder is better stays valid. */
+/** Validity of the cached result that the model's own encoder is better. */
 const OWN_HOLDS_MILLISECONDS = 86_400_000;
 
 /** The ONNX forms of speech models' encoders: creates, self-tests and finds them. */

@@ -27,7 +27,7 @@ interface ProcessOptions extends Omit<SelfTestOptions, "command"> {
   readonly timeoutMilliseconds: number;
   /** Environment variables for the command, in addition to those of this process. */
   readonly environment?: Readonly<Record<string, string>> | undefined;
-  /** How long to wait for a killed command to exit, which first releases its GPU memory. */
+  /** Time for a killed command to exit, which first releases its GPU memory. */
   readonly exitMilliseconds?: number;
 }
 

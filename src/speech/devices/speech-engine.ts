@@ -20,7 +20,7 @@ export class SpeechEngine {
   readonly engine: Engine;
   readonly #options: SpeechEngineOptions;
   readonly #encoders: Encoders;
-  /** What the first worker was started with; null before the first start. */
+  /** Devices of the first worker; null before the first start. */
   #start: { readonly cpuLibrary: string; readonly hasGpu: boolean } | null = null;
   /** Models that the workers were started for, or that were self-tested since. */
   #admitted: ReadonlySet<string> = new Set();

@@ -16,7 +16,7 @@ import { readVoices, type VoiceFragment } from "./voices.ts";
 
 /** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
 const MAX_EMBEDDED_SECONDS = 2.5;
-/** How far voice fragments may extend beyond their sentence. Word times are accurate to a fifth of a second. */
+/** Tolerance by which fragments may extend beyond their sentence. Word times are accurate to a fifth of a second. */
 const REACH_SECONDS = 0.15;
 /**
  * Minimum share of the embedded length that existing fragments within the sentence must cover. Their mean has a cosine

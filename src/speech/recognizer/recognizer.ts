@@ -11,7 +11,7 @@ export interface Language {
   readonly modelCode: string;
 }
 
-/** What the models of a family can do. */
+/** Capabilities of a family's models. */
 export interface Capabilities {
   /** Whether a model detects the spoken language. Otherwise another family's model has to. */
   readonly detectsLanguage: boolean;

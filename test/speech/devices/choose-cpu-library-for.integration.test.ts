@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { chooseCpuLibraryFor, NoCpuLibraryError } from "../../../src/speech/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** Self-tests that end as the table says: ggml's rating by the variant, and which models it can't run. */
+/** ggml's rating of each variant, and the models that fail with it. */
 const variants: Record<string, { score: number; fails: string }> = {
   "libggml-cpu-best.so": { score: 9, fails: "large" },
   "libggml-cpu-good.so": { score: 5, fails: "odd" },

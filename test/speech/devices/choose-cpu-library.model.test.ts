@@ -13,13 +13,13 @@ import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/
 
 const selfTest = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
 
-/** ggml's loader asks for the first and then calls the second. */
+/** ggml's loader calls the first function and then the second. */
 const dyingAtWork =
   "int ggml_backend_score(void) { return 100000; } void *ggml_backend_init(void) { __builtin_trap(); }";
 const dyingAtScore = "int ggml_backend_score(void) { __builtin_trap(); }";
 const notForThisCpu = "int ggml_backend_score(void) { return 0; }";
 
-/** The real libraries and those made of the sources, and a place for verdicts. */
+/** Returns options with the real libraries, those compiled from the sources, and a file for verdicts. */
 async function directoryWith(path: string, fakes: Record<string, string>): Promise<CpuTestOptions> {
   const directory = join(path, "native");
   await mkdir(directory);
@@ -57,12 +57,12 @@ describe.skipIf(!canRun)("the choice of a CPU variant", () => {
     ]);
     expect(choice.leftOut[0]?.reason).toMatch(/SIGILL|SIGTRAP/);
 
-    // from then on no process is started for it
+    // Later choices use the stored verdict and start no process.
     const again = await chooseCpuLibrary({ ...options, command: ["/nowhere"] });
     expect(again.cpuLibrary).toBe(choice.cpuLibrary);
     expect(again.leftOut).toEqual(choice.leftOut);
 
-    // one that crashes at work later on makes room for the next
+    // A variant that crashes later is replaced by the next one.
     await leaveOutCpuLibrary(options, choice.cpuLibrary, "it crashed with SIGILL at work");
     const next = await chooseCpuLibrary(options);
     expect(next.cpuLibrary).not.toBe(choice.cpuLibrary);

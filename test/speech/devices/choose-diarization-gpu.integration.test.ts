@@ -10,7 +10,7 @@ const found = (seconds: number, cpuSeconds: number, error: number) =>
   `echo '${JSON.stringify({ seconds, cpuSeconds, error })}'`;
 const works = found(1, 2, 0.0001);
 
-/** A machine whose self-tests answer so, and that writes down what is tried on it. */
+/** Returns options for a machine whose self-tests give these answers and record what they test. */
 function machine(path: string, answers: Answers, changes: Partial<ChooseDiarizationGpuOptions> = {}) {
   mkdirSync(path, { recursive: true });
   for (const name of ["libonnxruntime.so.1", "segmentation", "embedding"]) writeFileSync(join(path, name), name);
@@ -64,7 +64,7 @@ describe("the choice of diarization models for a GPU", () => {
     const choice = await chooseDiarizationGpu(options);
     expect(choice.onGpu).toEqual(onGpu);
     expect(choice.leftOut.map(({ reason }) => reason)).toEqual(reasons.map((reason) => expect.stringMatching(reason)));
-    // From then on no process is started for it.
+    // Later choices use the stored verdict and start no process.
     expect(await chooseDiarizationGpu(options)).toEqual(choice);
     expect(triedParts()).toEqual(["segmentation", "embedding"]);
   });

@@ -17,7 +17,7 @@ interface Comparison {
   readonly error: number;
 }
 
-/** A place with a small model and its encoder, and what a comparison says of them, or how it ends. */
+/** Returns options with a small model and its encoder, and a scripted result of their comparison. */
 async function placeOf(root: string, said: Comparison | string): Promise<EncoderTestOptions> {
   const nativeDirectory = join(root, "native");
   mkdirSync(nativeDirectory);

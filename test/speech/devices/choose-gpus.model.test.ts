@@ -9,27 +9,27 @@ import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/
 const cuda = "libggml-cuda.so";
 const vulkan = "libggml-vulkan.so";
 
-/** What a scripted self-test answers, by the library it is asked about; the CPU by the empty name. */
+/** Shell commands of a scripted self-test by GPU library; the empty name stands for the CPU. */
 type Answers = Readonly<Record<string, string>>;
 const heard = (seconds: number, ...words: string[]) => `echo '${JSON.stringify({ seconds, words })}'`;
 const onCpu = { "": heard(2, "ask", "not") };
 
-/** A GPU that hears the last of so many words otherwise than the CPU. */
+/** Returns answers in which the GPU differs from the CPU in the last word. */
 function aWordApart(words: number): Answers {
   const same = Array.from({ length: words - 1 }, (_, index) => `word${index}`);
   return { "": heard(2, ...same, "not"), [vulkan]: heard(1, ...same, "now") };
 }
 
-/** A device as a backend tells of it. */
+/** Returns a device as a backend lists it. */
 const device = (name: string, description = "H200", address = "0000:01:00.0") => ({ name, description, address });
-/** What a backend prints that finds these. */
+/** Returns a command that prints a list of these devices. */
 function listed(...devices: ReturnType<typeof device>[]): string {
   const more = { backend: "", kind: "gpu", memoryFreeBytes: 0, memoryTotalBytes: 0 };
   return `echo '${JSON.stringify({ devices: devices.map((each) => ({ ...each, ...more })), unusable: [] })}'`;
 }
 const oneEach = { [cuda]: listed(device("CUDA0")), [vulkan]: listed(device("Vulkan0")) };
 
-/** A machine whose self-tests answer so, and that writes down what is tried on it. @param lists what the backends find */
+/** Returns options for a machine whose self-tests give these answers. @param lists the backends' device lists */
 function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOptions> = {}, lists: Answers = oneEach) {
   const directory = join(path, "native");
   mkdirSync(directory, { recursive: true });
@@ -59,7 +59,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
     environment: {},
     ...changes,
   };
-  /** All that was started: the mode, the library and the number that it was given. */
+  /** Returns the started self-tests: name, library and number. */
   const all = () => (existsSync(tried) ? readFileSync(tried, "utf8").split("\n").slice(0, -1) : []);
   const triedLibraries = () =>
     all().flatMap((line) => (line.startsWith("transcribeSample ") ? (line.split(" ")[1] ?? "") : []));
@@ -117,7 +117,7 @@ describe("among the GPU backends", () => {
     expect(choice.gpus.map(({ label }) => label)).toEqual(chosen);
     expect(choice.leftOut.map(({ reason }) => reason)).toEqual(reasons.map((reason) => expect.stringMatching(reason)));
 
-    // From then on no process is started for it.
+    // Later choices use the stored verdict and start no process.
     const before = all();
     expect(await chooseGpus(options)).toEqual(choice);
     expect(all()).toEqual(before);
@@ -203,7 +203,7 @@ describe("among several GPUs", () => {
     const choice = await chooseGpus(options);
     expect(environments(choice.gpus)).toEqual([["CUDA0", { CUDA_VISIBLE_DEVICES: "0" }]]);
     expect(choice.leftOut).toEqual([{ library: cuda, gpu: "CUDA1", reason: expect.stringMatching(/SIGABRT/) }]);
-    // What the CPU hears is asked once.
+    // The CPU transcribes the sample once.
     expect(all()).toEqual([
       `listDevices ${cuda} `,
       `transcribeSample ${cuda} 0`,
@@ -347,7 +347,7 @@ describe.skipIf(!canRun)("among real GPU backends", () => {
     30_000,
   );
 
-  /** What must not be run. */
+  /** Code that must not run. */
   const trap = "void *ggml_backend_init(void) { __builtin_trap(); }";
   test.each<[string, (path: string, library: string) => void, RegExp]>([
     ["is not there", () => {}, /^the file does not exist$/],

@@ -10,7 +10,7 @@ const crashed = { exitCode: null, signal: "SIGSEGV" };
 const lost = { message: "device lost", outOfMemory: false };
 const both: readonly SpeakerPart[] = ["segmentation", "embedding"];
 
-/** A machine whose GPU computes these best, and how often that was asked. */
+/** Returns the models for a GPU that computes these faster, and how often that was determined. */
 function machine(onGpu: readonly SpeakerPart[]) {
   const asked = { times: 0 };
   const choose = async () => {

@@ -6,9 +6,9 @@ import { createLogger } from "../../../src/telemetry/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 interface Given {
-  /** What earlier processes have found. */
+  /** Verdict that earlier processes stored. */
   readonly known?: string | null | undefined;
-  /** What a trial gives, or how it fails. */
+  /** Result of a self-test, or its error. */
   readonly found?: string | null | Error | undefined;
   readonly lack?: string | null | undefined;
   /** Bytes that the disk has room for. */

@@ -9,12 +9,12 @@ const lost: UnexpectedExit = { ...killed, gpuFailure: { message: "device lost", 
 const stalled: UnexpectedExit = { ...killed, stalled: true };
 const crashed: UnexpectedExit = { exitCode: null, signal: "SIGABRT" };
 
-/** What is used of these GPUs. */
+/** Returns which of these GPUs are used. */
 function used(fallback: GpuFallback, ...gpus: string[]): string[] {
   return gpus.filter(fallback.allows).map((gpu) => `${gpu} ${fallback.lanesOf(gpu)}`);
 }
 
-/** What the first in question is used for after each of the deaths of its worker, on a machine with one GPU and both backends. */
+/** Returns the GPU in use after each exit of its worker, on a machine with one GPU and both backends. */
 function after(...deaths: UnexpectedExit[]): (string | null)[] {
   const fallback = new GpuFallback(createLogger("silent"));
   const next = () => used(fallback, "CUDA0", "Vulkan0")[0] ?? null;

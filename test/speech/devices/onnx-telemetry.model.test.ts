@@ -12,7 +12,7 @@ describe.each([
   ["says nothing", {}],
   ["wants it to report", { ORT_DISABLE_TELEMETRY: "0" }],
 ])("ONNX Runtime sends no telemetry and stores no machine id when the environment %s", (_, environment) => {
-  /** Runs a self-test, and expects that it leaves no file where its makers would put theirs. */
+  /** Runs a self-test and expects that it leaves no file in the home directory. */
   async function answerOf<N extends SelfTestName>(name: N, params: SelfTestParams<N>): Promise<unknown> {
     using home = temporaryDirectory();
     const child = Bun.spawn(ownCommand("__selftest", JSON.stringify({ name, params })), {

@@ -5,7 +5,7 @@ import { chooseCpuLibrary, leaveOutCpuLibrary, surveyCpuLibraries } from "../../
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
 
-/** Answers as the self-test would, without computing: zen4 crashes, icelake works, the others don't fit. */
+/** A self-test that computes nothing: zen4 crashes, icelake works, and the CPU does not support most others. */
 const script = `case "$1" in *rateCpuLibrary*zen4*) score=9;; *rateCpuLibrary*icelake*) score=8;; *rateCpuLibrary*x64*) score=1;; *) score=0;; esac
   case "$1" in *rateCpuLibrary*) echo "{\\"score\\":$score}";; *zen4*) kill -ILL $$;; *) echo '{"seconds":0.5}';; esac`;
 const command = ["sh", "-c", script, "self-test"];

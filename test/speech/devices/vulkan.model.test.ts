@@ -19,9 +19,9 @@ const gpu = canRun ? await softwareGpu(what) : null;
 
 const vulkan = "libggml-vulkan.so";
 const device = { library: vulkan, label: "Vulkan0", name: "llvmpipe", environment: {} };
-/** Where it has computed nothing yet, the device has its kernels to compile: three minutes of one processor. */
+/** A device compiles its kernels at first use, which takes three minutes of one processor. */
 const compiledWithin = 900_000;
-/** So much is heard in seconds even where a CPU plays the GPU. */
+/** Length that is transcribed in seconds even if a CPU simulates the GPU. */
 const sampleCount = 4 * 16_000;
 
 describe.skipIf(!canRun)("whisper on Vulkan", () => {
@@ -162,7 +162,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           onStart: () => told.push("begins"),
           onInterrupted: (how: string) => told.push(how),
         };
-        // It would take a CPU that plays the GPU a minute to hear them.
+        // A CPU that simulates the GPU would take a minute to transcribe them.
         const enough = new AbortController();
         const both = [1, 2].map(() => engine.run("detectLanguage", params, enough.signal, tries).catch(() => "enough"));
         while (told.length < 4) await Bun.sleep(20);

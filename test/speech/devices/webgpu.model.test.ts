@@ -59,7 +59,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
     300_000,
   );
 
-  /** Finds speech and voices with a worker of that environment, and tells what did it, and how its workers ended. */
+  /** Detects speech and voices with a worker; returns the devices that ran the operations and the workers' exits. */
   async function work(environment: Readonly<Record<string, string>>, onGpu: readonly SpeakerPart[]) {
     const area = { directory: directory.path, pcm };
     const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");

@@ -13,7 +13,7 @@ import {
 } from "../../../src/timeline/grid.ts";
 import type { WorkArea } from "../../../src/timeline/index.ts";
 
-/** What models would say about a recording: frames of speech, by local speaker, and the voices of a window. */
+/** Outputs of the models for a recording: frames of speech by local speaker, and the voices of a window. */
 export interface FakeRecording {
   frames: number;
   /** Probability that a local speaker speaks in a frame of the recording. */

@@ -28,13 +28,13 @@ describe("a gap with sound that several windows reach into", () => {
   });
 });
 
-/** How many windows are heard again each time, by a model that gives the same probability of speech everywhere. */
+/** Returns the number of windows in each pass of a model that gives the same probability of speech everywhere. */
 async function windowsHeard(probability: number): Promise<number[]> {
   const next = randomNumbers(1);
   const isInGap = (frame: number) => frame >= gap.start && frame < gap.end;
   const samples = Float32Array.from({ length }, (_, at) => {
     const frame = Math.floor(at / FRAME_SAMPLES);
-    // A silence at the end tells how loud noise is.
+    // The silence at the end determines the noise level.
     const loudness = frame > length / FRAME_SAMPLES - 150 ? 0 : isInGap(frame) ? 0.01 : 0.3;
     return loudness * (next() - 0.5);
   });

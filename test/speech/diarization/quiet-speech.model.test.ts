@@ -12,7 +12,7 @@ import { openModels } from "./recording.ts";
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);
 
-/** What is loud, and what comes after it, some of it as quiet as the sentence: their noise lies below it. */
+/** Loud speech, and the recordings after it, some of them as quiet as the sentence; their noise is quieter. */
 const before = "single/en-jfk.flac";
 const after = ["single/en-fleurs-005.ogg", "single/en-fleurs-007.ogg", "single/en-fleurs-009.ogg"];
 /** 50 dB quieter than its neighbours. */
@@ -22,7 +22,7 @@ const music = "formats/nospeech-music-20s.flac";
 const recordings = [before, ...after, sentence, music];
 
 const betweenSeconds = 4;
-/** What is at the edges of what is looked at belongs to its neighbours. */
+/** Margin at the edges of an examined span, which belongs to its neighbours. */
 const edgeSeconds = 0.4;
 
 describe.skipIf(!available("speech beside louder speech", ...recordings.map(corpusPath)))(

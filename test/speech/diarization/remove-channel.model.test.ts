@@ -11,7 +11,7 @@ import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
 
 setDefaultTimeout(120_000);
 
-/** What a poor telephone line leaves of a voice: nothing below 300 and above 3400 Hz, at 8 kHz. */
+/** Filters a voice like a poor telephone line: 300 to 3400 Hz, sampled at 8 kHz. */
 const line = "firequalizer=gain='if(between(f,300,3400),0,-90)',aresample=8000,aresample=16000";
 
 test("an embedding without its channel component has unit length and does not change again", () => {

@@ -6,7 +6,7 @@ import {
 } from "../../../src/speech/diarization/sentence-voices.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-/** A voice that is so much similar to Anna's and to Ben's, and for the rest nobody's. */
+/** Returns a voice with these similarities to Anna's and Ben's voices. */
 const voice = (anna: number, ben: number) =>
   Float32Array.of(anna, ben, Math.sqrt(Math.max(0, 1 - anna * anna - ben * ben)));
 const anna = voice(1, 0);

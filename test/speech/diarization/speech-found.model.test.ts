@@ -28,7 +28,7 @@ async function spokenSeconds(pcm: PcmFile): Promise<number> {
   return regions.reduce((sum, { startSeconds, endSeconds }) => sum + endSeconds - startSeconds, 0);
 }
 
-/** What reaches the other end of a telephone line that hisses. */
+/** Filters speech like a telephone line that hisses. */
 const telephone =
   "highpass=f=300:p=2,highpass=f=300,lowpass=f=3400,lowpass=f=3400,aeval=0.5*val(0)+0.006*(random(0)-random(1))";
 

@@ -10,7 +10,7 @@ const { segmentationModel, embeddingModel } = await programFiles("");
 const inBytes = /^(?:QLinear|DynamicQuantize|QuantizeLinear|DequantizeLinear)/;
 const byteOperators = (model: Uint8Array) => parseOnnx(model).operators.filter(({ type }) => inBytes.test(type)).length;
 
-/** What a model gives for two seconds of noise that comes and goes, a hundred thousand samples at most. */
+/** Returns a model's output for two seconds of intermittent noise. */
 async function outputOf(model: Uint8Array, samples: number): Promise<Float32Array> {
   silenceOnnxTelemetry();
   const { InferenceSession, Tensor } = await import("onnxruntime-node");

@@ -9,7 +9,7 @@ setDefaultTimeout(120_000);
 
 const isReady = canTranscribe("reading with each CPU variant", "formats/jfk.flac");
 
-/** Those that this CPU can run, but for the plainest, which take a minute for what the others take a second for. */
+/** Variants that this CPU can run, except the plainest, which are 60 times slower. */
 const variants = !isReady
   ? []
   : readdirSync(nativeDirectory)

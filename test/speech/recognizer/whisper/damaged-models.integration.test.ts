@@ -12,7 +12,7 @@ setDefaultTimeout(180_000);
 
 const model = smallWhisper();
 
-/** What the native loader makes of files, which it loads without any check before; one crash is the end of all. */
+/** Runs the native loader on unchecked files in one process, which a single crash would end. */
 async function loadNatively(files: readonly (() => string)[]): Promise<string[]> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "load-natively.ts")], {
     ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },

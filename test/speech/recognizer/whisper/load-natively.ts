@@ -10,7 +10,7 @@ const addon = module.exports as WhisperAddon;
 addon.loadBackend(join(nativeDirectory, cpuLibraries(addon, nativeDirectory)[0]?.file ?? ""));
 
 for await (const path of console) {
-  // What is left when standard input is closed.
+  // The rest when standard input is closed.
   if (path === "") continue;
   try {
     const heads = { alignmentHeads: 1, alignmentLayers: 1 };

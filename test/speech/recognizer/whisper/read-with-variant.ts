@@ -2,7 +2,7 @@ import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
-/** A process that reads with one CPU variant, named by its file; prints what each size of a beam heard. */
+/** A process that transcribes with one CPU variant and prints the text for each beam size. */
 const [cpuLibrary = ""] = process.argv.slice(2);
 const model = openModel(loadGgml({ nativeDirectory, cpuLibrary, gpu: [] }), basePath, false);
 const state = model.createState();

@@ -6,10 +6,10 @@ import { available, corpusPath, ffmpegPath, root } from "../../../support/checko
 export const nativeDirectory = join(root, "build", "native");
 export const basePath = join(root, "build", "models", "ggml-base.bin");
 
-/** Enough for the machines that tests run on, and no more than one file at a time uses. */
+/** Threads of each test. */
 export const threads = 2;
 
-/** Whether the addon, the model and these recordings of the corpus are there; says aloud where not. */
+/** Returns whether the addon, the model and these recordings of the corpus are available; prints what is missing. */
 export function canTranscribe(what: string, ...recordings: readonly string[]): boolean {
   const paths = recordings.map(corpusPath);
   return available(what, join(nativeDirectory, "whisper.node"), basePath, ffmpegPath, ...paths);

@@ -29,7 +29,7 @@ describe.skipIf(!canTranscribe("a vocabulary", named, music))("a vocabulary", ()
 
   test("is not transcribed where nobody speaks", async () => {
     expect(await textOf(music, vocabulary)).not.toMatch(/Zau|Makan|Helstone|Leverrier/);
-    // What was said to one call is forgotten at the next.
+    // The prompt of one call has no effect on the next.
     expect(await textOf(named, "")).not.toContain("Makan");
   }, 120_000);
 });

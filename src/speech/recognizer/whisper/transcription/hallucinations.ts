@@ -64,7 +64,7 @@ export function withoutHallucinations(utterances: readonly Utterance[]): Utteran
     .filter(({ words }) => words.length > 0);
 }
 
-/** Words that whisper wrote at once, with its own probability that nobody speaks. */
+/** Words of one segment, with whisper's probability of no speech. */
 export interface Utterance extends Pick<WhisperSegment, "noSpeechProbability" | "words"> {
   /** Set when the part was decoded in its own language, because the chunk has parts in several languages. */
   readonly language?: string;

@@ -27,7 +27,7 @@ export function missingSeconds(samples: Float32Array, words: readonly WhisperWor
   for (const word of words) clear(wordless, spoken(word));
   const found = crowdedSeconds(wordless, MAX_WORDLESS_SECONDS, MAX_WORDLESS_SECONDS);
   const silences = findSilences(samples);
-  // Sound cannot be told from silence here, so there is no sound to count.
+  // Sound cannot be distinguished from silence here, so there is no sound to count.
   if (silences.length === 0) return found;
   for (const silence of silences) clear(wordless, silence);
   return Math.max(found, crowdedSeconds(wordless, WINDOW_SECONDS, MAX_SOUND_SECONDS), edgeSeconds(wordless, words));

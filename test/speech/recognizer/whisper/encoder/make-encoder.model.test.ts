@@ -19,7 +19,7 @@ function spectrumOf(frames: number): number[][] {
   );
 }
 
-/** How far the encoder's output is from the slow one's, as a share of its size. */
+/** Returns the deviation of the encoder's output from the reference, relative to its size. */
 async function errorOf(path: string, frames: number): Promise<number> {
   const spectrum = spectrumOf(frames);
   const session = await InferenceSession.create(path);

@@ -11,7 +11,7 @@ export function randomFrom(seed: number): () => number {
   };
 }
 
-/** What breaks readers of counts and lengths. */
+/** Values that break readers of counts and lengths. */
 const extremes = [0, 1, 2, 3, 4, 5, 7, 32, 64, 255, 4096, 65_535, 51_865, 0x7fffffff, -0x80000000, -1, -2, 0x40000000];
 
 /** A copy of a model's file with one to three changes: to its header, vocabulary or tensor table, its weights or its length. */

@@ -13,7 +13,7 @@ export interface ModelBytes {
   readonly bytes: Buffer;
   /** Offsets of 32-bit numbers: sizes, counts and lengths. */
   readonly numbers: readonly number[];
-  /** Where each tensor's entry begins, and where the last one ends. */
+  /** Offsets of the tensors' entries, and of the end of the last one. */
   readonly tensors: readonly number[];
 }
 

@@ -14,7 +14,7 @@ const texts: Record<string, string> = { af: german, de: german, en: english, fr:
 
 type Said = readonly { readonly language: string; readonly from: number; readonly to: number }[];
 
-/** Writes like whisper: only what is in the language that it is told, of what lies in the samples. */
+/** Returns a state that transcribes, like whisper, only the parts in the given language. */
 function stateThatHears(said: Said, confidence = 0.97) {
   const all = soundAt((said.at(-1)?.to ?? 0) + 0.5, ...said.map(({ from, to }): [number, number] => [from, to]));
   const calls: string[] = [];
@@ -42,7 +42,7 @@ function stateThatHears(said: Said, confidence = 0.97) {
   return { state, calls, samples: all };
 }
 
-/** Writes in the language that it is told, as a translation: with doubts where it is another than the one spoken. */
+/** Returns a state that translates, like whisper, with low probabilities, into the given language. */
 function stateThatTranslates(spoken: string, confidence: number, right = 0.9) {
   const calls: string[] = [];
   const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {

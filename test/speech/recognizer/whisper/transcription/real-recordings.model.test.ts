@@ -9,7 +9,7 @@ const talk = "dialogue/dlg-07-4spk.flac";
 const spanish = "single/es-fleurs-000.ogg";
 const sampleRate = 16_000;
 
-// a chunk that is doubtful is decoded up to four times
+// A doubtful chunk is decoded up to four times.
 setDefaultTimeout(240_000);
 
 /** One for all tests, as a worker has one for its recordings: what is left over in it must not become words. */

@@ -1,6 +1,6 @@
 import type { WhisperSegment, WhisperState, WhisperWord } from "../../../../../src/speech/recognizer/whisper/types.ts";
 
-/** Words of a text, evenly spread over a time, all of one probability. */
+/** Returns the words of a text, evenly spread over a time, with equal probability. */
 export function spread(text: string, startSeconds: number, endSeconds: number, probability = 0.9): WhisperWord[] {
   const parts = text.split(" ");
   const seconds = (endSeconds - startSeconds) / parts.length;
@@ -12,7 +12,7 @@ export function spread(text: string, startSeconds: number, endSeconds: number, p
   }));
 }
 
-/** A segment of such words. */
+/** Returns a segment with these words. */
 export function segmentOf(words: WhisperWord[], noSpeechProbability = 0.01): WhisperSegment {
   return {
     text: words.map((word) => word.text).join(""),
@@ -22,7 +22,7 @@ export function segmentOf(words: WhisperWord[], noSpeechProbability = 0.01): Whi
   };
 }
 
-/** A state that writes what it is told, call by call, and notes how it was asked; it is not asked for languages. */
+/** Returns a state that returns scripted segments, call by call, and records the calls. */
 export function scriptedState(...answers: WhisperSegment[][]) {
   const calls: { seconds: number; withTimestamps: boolean }[] = [];
   const state: Pick<WhisperState, "transcribe" | "detectLanguage"> = {
