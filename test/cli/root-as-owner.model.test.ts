@@ -407,6 +407,6 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     const recording = join(made.outside, "recording.wav");
     writeFileSync(recording, "");
     const { stderr } = await run(made, "run", "--model", "mine", recording);
-    expect(stderr).toContain("root loads no model from there");
+    expect(stderr).toContain("so root does not load it");
   });
 });

@@ -72,7 +72,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
       expect([into.exitCode, JSON.parse(into.stdout)]).toMatchObject([0, { recordings: 6, open: 5, uploads: 6 }]);
       expect(await restored.cli("restore", file)).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringContaining("is not empty: it holds transcribe.db"),
+        stderr: expect.stringContaining("is not empty: it has transcribe.db"),
       });
       const before = new TestClient(server.baseUrl, key);
       const [told, ids, segments] = [await toldOf(before, done), await idsOf(before), await before.segments(done)];
