@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { lstatSync } from "node:fs";
 
-/** The locks that are held. Without a reference, the garbage collector would close the database and release its lock. */
+/** Held locks. Without a reference, the garbage collector would close the database and so release its lock. */
 const heldLocks = new Set<Database>();
 
 /**

@@ -4,9 +4,9 @@ import { type BlockKind, blockPath, hasBlock, makeBlockDirectory } from "./block
 import { pcmFileSchema } from "./spans.ts";
 
 /**
- * Where the stored data of one track is: its PCM, and the block files that operations write. The operations of the
- * engine name it, and nothing else of the file system but models. It may be the work directory of a recording, or a
- * directory on another machine that holds the items which an operation needs.
+ * The stored data of one track: its PCM, and the block files that operations write. Besides models, an operation of the
+ * engine uses no other files. The area is the work directory of a recording, or a directory on another machine with the
+ * items that an operation needs.
  */
 export const workAreaSchema = Type.Object({
   directory: Type.String({ minLength: 1 }),

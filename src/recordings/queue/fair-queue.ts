@@ -13,7 +13,7 @@ export interface Waiting {
   readonly resumed: boolean;
 }
 
-/** The inputs of the order besides the waiting recordings. They are evaluated each time, so a change takes effect at once. */
+/** The other inputs of the order. They are evaluated each time, so that a change takes effect at once. */
 export interface FairnessRules {
   /** Returns the number of recordings processed at once. */
   slots(): number;

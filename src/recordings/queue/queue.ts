@@ -140,8 +140,8 @@ export class RecordingQueue {
   }
 
   /**
-   * Suspends the recordings in progress, each once the worker has finished its current operation, and waits until they are
-   * suspended. The others stay `queued`. A recording that takes longer than the stop time is abandoned.
+   * Suspends the recordings in progress, each once the worker has finished its current operation, and waits for them.
+   * The others stay `queued`. A recording that takes longer than the stop time is abandoned.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stop(this.#options.stopMilliseconds ?? STOP_MILLISECONDS);

@@ -1,6 +1,6 @@
 /**
- * Tar archives of regular files (POSIX.1-1988 ustar). A header has no owner and no time, so it is always the same for the
- * same file, and a reader accepts no other: no links, no further metadata, one spelling of each number.
+ * Tar archives of regular files (POSIX.1-1988 ustar). A header has no owner and no time, so each file has exactly one
+ * header. A reader accepts only that one: no links, no further metadata, one spelling of each number.
  */
 
 /** A file in a tar archive, the only kind of entry in our archives. */
