@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Enter, Entrance, Session } from "../console/contract.ts";
+import type { Session, SignInMethods, SignInRequest } from "../console/contract.ts";
 import { Logo, Problem } from "./parts/index.ts";
 import { requestJson } from "./server.ts";
 import { strings } from "./strings.ts";
@@ -12,7 +12,7 @@ const texts = strings.signIn;
  * @param props.why message after a sign-out or a failed sign-in link
  */
 export function SignIn({ why, onSignIn }: { why: string | null; onSignIn: () => void }) {
-  const { value: entrance } = useData<Entrance>("entrance");
+  const { value: methods } = useData<SignInMethods>("sign-in-methods");
   const { problem, isRunning, attempt } = useAttempt();
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -41,7 +41,7 @@ export function SignIn({ why, onSignIn }: { why: string | null; onSignIn: () => 
         <code>transcribe console</code>
       </pre>
       <p class="soft">{texts.linkUse}</p>
-      {entrance?.password && (
+      {methods?.password && (
         <form onSubmit={submit}>
           <h2>{texts.byPassword}</h2>
           <label>
@@ -71,6 +71,6 @@ export async function signInByLink(): Promise<boolean> {
   return true;
 }
 
-async function createSession(body: Enter): Promise<void> {
+async function createSession(body: SignInRequest): Promise<void> {
   await requestJson<Session>("session", { method: "POST", body });
 }

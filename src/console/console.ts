@@ -20,7 +20,7 @@ export const consolePath = "/console";
 const dataPath = `${consolePath}/data`;
 
 /** Requests that need no session, in addition to the page itself. */
-const open: readonly string[] = [`GET ${dataPath}/entrance`, `POST ${dataPath}/session`];
+const open: readonly string[] = [`GET ${dataPath}/sign-in-methods`, `POST ${dataPath}/session`];
 
 /** Interval between searches for recordings whose playback copy could not be made when they ended. */
 const CATCH_UP_MILLISECONDS = 300_000;

@@ -4,8 +4,8 @@
  *
  * | | |
  * |---|---|
- * | GET entrance | `Entrance`, without a session |
- * | POST session | `Enter` → `Session` and the cookie |
+ * | GET sign-in-methods | `SignInMethods`, without a session |
+ * | POST session | `SignInRequest` → `Session` and the cookie |
  * | GET, DELETE session | `Session`; 204 |
  * | GET overview, GET events | `Overview`; server-sent events `overview` of the same |
  * | GET upload-options | `UploadOptions` |

@@ -7,7 +7,7 @@ const policy =
   "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 describe("every answer of the console", () => {
-  const paths = ["", "/", "/assets/none.js", "/nothing", "/data/entrance", "/data/overview", "/data/nothing"];
+  const paths = ["", "/", "/assets/none.js", "/nothing", "/data/sign-in-methods", "/data/overview", "/data/nothing"];
   test.each(paths)(
     "at %p keeps to itself: no script or style within a page, nothing from elsewhere, no frame",
     async (path) => {
@@ -75,7 +75,7 @@ test("a client that is not signed in gets the same refusal for every data path",
     "accounts",
     "keys/x",
   ];
-  for (const path of [...paths, "nothing", "session", "entrance/", "entrance/x", "", "upload-options"]) {
+  for (const path of [...paths, "nothing", "session", "sign-in-methods/", "sign-in-methods/x", "", "upload-options"]) {
     expect(await browser.refusal(browser.data(`/${path}`), 401)).toBe("not_signed_in");
   }
 });

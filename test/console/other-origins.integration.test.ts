@@ -80,7 +80,13 @@ describe.each(foreign.slice(0, 4))("a page from %s", (_what, headers) => {
     const browser = await server.operator();
     const id = await server.enterSaid("first", ["secret words"]);
     const paths = ["overview", "events", "recordings", `recordings/${id}`, `recordings/${id}/segments`, "accounts"];
-    for (const path of [...paths, `recordings/${id}/audio`, `recordings/${id}/exports/txt`, "session", "entrance"]) {
+    for (const path of [
+      ...paths,
+      `recordings/${id}/audio`,
+      `recordings/${id}/exports/txt`,
+      "session",
+      "sign-in-methods",
+    ]) {
       const answer = await browser.data(`/${path}`, { headers });
       expect(await browser.refusal(answer, 403)).toBe("not_from_here");
     }
@@ -102,7 +108,15 @@ describe("no answer allows another origin", () => {
     const browser = await server.operator();
     const { key } = server.api.client("first");
     const id = await server.enterSaid("first", ["hello"]);
-    const ofConsole = ["", "/", "/assets/x.js", "/data/overview", "/data/entrance", `/data/recordings/${id}`, "/x"];
+    const ofConsole = [
+      "",
+      "/",
+      "/assets/x.js",
+      "/data/overview",
+      "/data/sign-in-methods",
+      `/data/recordings/${id}`,
+      "/x",
+    ];
     const ofApi = ["/transcriptions", `/transcriptions/${id}`, `/transcriptions/${id}/export?format=txt`, "/languages"];
     const paths = [
       ...ofConsole.map((path) => consolePath + path),

@@ -23,7 +23,7 @@ async function useAll(server: ConsoleServer): Promise<void> {
     "first",
     Array.from({ length: 300 }, () => "hello world"),
   );
-  const gets = ["/overview", "/upload-options", "/accounts", "/entrance", "/session", `/recordings/${id}`];
+  const gets = ["/overview", "/upload-options", "/accounts", "/sign-in-methods", "/session", `/recordings/${id}`];
   const filters = ["", `account=${account}`, `workspace=${workspace.id}`, "status=completed,failed", "limit=1"];
   const searches = filters.flatMap((filter) => [
     filter,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { entranceSchema, sessionSchema } from "../../src/console/contract/shared.ts";
+import { sessionSchema, signInMethodsSchema } from "../../src/console/contract/shared.ts";
 import { createLink, removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
 
@@ -174,10 +174,10 @@ describe("the operator's password", () => {
   test("opens a session if it is set, and the page learns whether it is", async () => {
     using server = new ConsoleServer();
     const browser = server.stranger();
-    expect(await browser.read("/entrance", entranceSchema)).toEqual({ password: false });
+    expect(await browser.read("/sign-in-methods", signInMethodsSchema)).toEqual({ password: false });
     expect(await browser.refusal(browser.send("POST", "/session", { password }), 401)).toBe("password_not_valid");
     await setPassword(server.api.store, password, server.api.operator());
-    expect(await browser.read("/entrance", entranceSchema)).toEqual({ password: true });
+    expect(await browser.read("/sign-in-methods", signInMethodsSchema)).toEqual({ password: true });
     expect(await browser.refusal(browser.send("POST", "/session", { password: `${password} ` }), 401)).toBe(
       "password_not_valid",
     );

@@ -48,11 +48,11 @@ export type ConsoleErrorBody = Static<typeof errorSchema>;
  * POST session: the token of a one-time link, or the operator's password. The response contains the session and sets
  * its cookie.
  */
-export const enterSchema = Type.Union([
+export const signInRequestSchema = Type.Union([
   Type.Object({ token: Type.String({ minLength: 1, maxLength: 200 }) }, { additionalProperties: false }),
   Type.Object({ password: Type.String({ minLength: 1, maxLength: 1024 }) }, { additionalProperties: false }),
 ]);
-export type Enter = Static<typeof enterSchema>;
+export type SignInRequest = Static<typeof signInRequestSchema>;
 
 /** GET session and POST session; 401 `not_signed_in` without one. DELETE session: 204. */
 export const sessionSchema = Type.Object({
@@ -66,9 +66,9 @@ export const sessionSchema = Type.Object({
 });
 export type Session = Static<typeof sessionSchema>;
 
-/** GET entrance, without a session: the available ways to sign in. */
-export const entranceSchema = Type.Object({ password: Type.Boolean() });
-export type Entrance = Static<typeof entranceSchema>;
+/** GET sign-in-methods, without a session: the available ways to sign in. */
+export const signInMethodsSchema = Type.Object({ password: Type.Boolean() });
+export type SignInMethods = Static<typeof signInMethodsSchema>;
 
 /** GET upload-options: the choices in the form for a new recording. */
 export const uploadOptionsSchema = Type.Object({

@@ -2,7 +2,7 @@ import { Elysia } from "elysia";
 import { contextOf, timestamp } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
-import { enterSchema, entranceSchema, type Session, sessionSchema } from "../contract/shared.ts";
+import { type Session, sessionSchema, signInMethodsSchema, signInRequestSchema } from "../contract/shared.ts";
 import {
   type ConsoleSession,
   createDevice,
@@ -22,7 +22,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
   const attempts = new Attempts(now);
 
   const enter = async (request: Request): Promise<OpenedSession> => {
-    const body = await readBody(request, enterSchema);
+    const body = await readBody(request, signInRequestSchema);
     if ("token" in body) {
       const opened = sessions.enterByLink(body.token);
       if (opened !== null) return opened;
@@ -41,7 +41,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
   };
 
   return new Elysia({ name: "console-session" })
-    .get("/entrance", () => ({ password: hasPassword(store) }), { response: { 200: entranceSchema } })
+    .get("/sign-in-methods", () => ({ password: hasPassword(store) }), { response: { 200: signInMethodsSchema } })
     .get("/session", ({ request }) => showSession(sessionOf(request)), { response: { 200: sessionSchema } })
     .post(
       "/session",
