@@ -14,7 +14,7 @@ export interface SettingsSources {
 }
 
 /** The settings combined from all sources. */
-export interface SettingsReading {
+interface SettingsReading {
   /** Null when there are faults. */
   readonly settings: Settings | null;
   /** Origin of each setting's value, by path; the default when a source's value is invalid. */

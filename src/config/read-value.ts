@@ -5,7 +5,7 @@ import { withoutPassword } from "./fault.ts";
 import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
 
 /** A setting's value, or a message with the fault and the allowed values. */
-export type ReadValue =
+type ReadValue =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly message: string };
 

@@ -4,7 +4,7 @@ import { messageOf } from "../text/index.ts";
 /** Settings file of a machine's service, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
 
-export interface SettingsFileChoice {
+interface SettingsFileChoice {
   /** File that `--config` names. */
   readonly named: string | undefined;
   /** Value of TRANSCRIBE_CONFIG; empty for no file, not even the default one. */

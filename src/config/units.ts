@@ -2,7 +2,7 @@
 export type Unit = "bytes" | "seconds" | "minutes" | "days";
 
 /** A number, or the reason why the text is not one. */
-export type Quantity = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly reason: string };
+type Quantity = { readonly ok: true; readonly value: number } | { readonly ok: false; readonly reason: string };
 
 const sizes = new Map<string, number>([
   ...["b", "byte", "bytes"].map((name) => [name, 1] as const),

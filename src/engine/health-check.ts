@@ -2,7 +2,7 @@ import { messageOf } from "../text/index.ts";
 import type { Engine } from "./engine.ts";
 import type { Params } from "./protocol.ts";
 
-export interface HealthCheckOptions {
+interface HealthCheckOptions {
   readonly engine: Pick<Engine, "run" | "status">;
   /** Path of the speech model in use. */
   readonly model: () => string;

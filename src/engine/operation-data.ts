@@ -12,7 +12,7 @@ import {
 import type { OperationName, Params } from "./protocol.ts";
 
 /** The items of a work area that an operation reads and writes. */
-export interface OperationData {
+interface OperationData {
   readonly inputs: readonly WorkItem[];
   readonly outputs: readonly WorkItem[];
 }

@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./protocol.ts";
 import type { ProcessExit } from "./worker-exit.ts";
 
-export interface ProcessEvents {
+interface ProcessEvents {
   onMessage(message: FromWorker): void;
   /** Called for each line that the native libraries wrote. */
   onLogLine(line: string): void;

@@ -35,7 +35,7 @@ export type State =
   | { readonly name: "asleep" }
   | { readonly name: "closed"; readonly process: WorkerProcess | null };
 
-export type StartState = Extract<WorkerState, "starting" | "waking" | "failing">;
+type StartState = Extract<WorkerState, "starting" | "waking" | "failing">;
 
 /** Returns the state that `status` reports. */
 export function reportedState(state: State): WorkerState {

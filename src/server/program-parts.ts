@@ -9,7 +9,7 @@ interface Places {
 }
 
 /** The program files, available until they are closed. */
-export interface ProgramParts {
+interface ProgramParts {
   /** The paths of the files, or the error that makes them unavailable. */
   readonly files: ProgramFiles | Error;
   /**

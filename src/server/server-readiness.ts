@@ -3,7 +3,7 @@ import type { RecordingQueue } from "../recordings/index.ts";
 import { type DiskSpace, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { count } from "../text/index.ts";
 
-export interface ReadinessParts {
+interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;

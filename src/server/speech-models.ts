@@ -94,7 +94,7 @@ export async function withSpeechSample<T>(
   }
 }
 
-export interface SpeechOptions
+interface SpeechOptions
   extends Omit<SpeechEngineOptions, "speechModels" | "threads" | "device" | "cudaLibrary" | "withSample"> {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;

@@ -31,7 +31,7 @@ export interface LocalTranscript {
 }
 
 /** The services of a local pipeline. */
-export interface LocalPipelineParts {
+interface LocalPipelineParts {
   readonly services: PipelineServices;
   readonly engine: Engine;
   readonly ffmpegPath: string;

@@ -29,7 +29,7 @@ export interface EngineSource {
 }
 
 /** Time spent on a step, and the length of the audio that was processed. */
-export interface StepWork {
+interface StepWork {
   readonly step: string;
   /** `cpu`, or the GPU backend. */
   readonly device: string;

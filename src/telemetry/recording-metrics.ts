@@ -17,7 +17,7 @@ export interface QueueSource {
 }
 
 /** A recording that ended, as far as it is counted. */
-export interface EndedRecording {
+interface EndedRecording {
   /** A cancelled recording is not counted. */
   readonly outcome: "completed" | "failed" | "cancelled";
   readonly failure: { readonly reason: string; readonly cause?: string } | null;
