@@ -5,9 +5,7 @@ import { withoutPassword } from "./fault.ts";
 import { readQuantity, unitExamples, writeQuantity } from "./units.ts";
 
 /** A setting's value, or a message with the fault and the allowed values. */
-type ReadValue =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly message: string };
+type ReadValue = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly message: string };
 
 /** Reads a value in the form of the environment and flags; lists are separated by commas. */
 export function readText(entry: SettingEntry, text: string): ReadValue {

@@ -117,7 +117,7 @@ const limits = group(
   },
 );
 
-const fetch = group("Recordings that are created from a link.", {
+const links = group("Recordings that are created from a link.", {
   enabled: flag({ default: true, description: "Whether a recording may be created from a link." }),
   allow: list({
     default: [],
@@ -206,7 +206,7 @@ const metrics = group("Metrics for Prometheus.", {
   }),
 });
 
-const console = group("The web console, see console.md.", {
+const webConsole = group("The web console, see console.md.", {
   enabled: flag({
     default: false,
     description:
@@ -233,12 +233,12 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   storage,
   queue,
   limits,
-  fetch,
+  fetch: links,
   retention,
   engine,
   models,
   metrics,
-  console,
+  console: webConsole,
   log,
 });
 

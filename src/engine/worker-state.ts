@@ -1,4 +1,5 @@
 import type { Gpu, GpuMemory } from "./protocol.ts";
+import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 /**
@@ -21,19 +22,33 @@ export interface WorkerStatus {
   readonly gpuMemory: GpuMemory | null;
 }
 
-/** What a worker is doing. Every state with a process ends with that process's exit. */
+/** Current activity of a worker. Every state with a process ends with that process's exit. */
 export type State =
   /** `prepare` is running, or the next start waits for its time. */
-  | { readonly name: "preparing"; readonly reported: StartState }
+  | { readonly name: "preparing"; readonly reported: StartState; readonly restartTimer: NodeJS.Timeout | null }
   /** The process loads its models. */
-  | { readonly name: "loading"; readonly reported: StartState; readonly process: WorkerProcess }
-  | { readonly name: "ready"; readonly process: WorkerProcess }
+  | {
+      readonly name: "loading";
+      readonly reported: StartState;
+      readonly child: WorkerProcess;
+      readonly killedFor: KillReasons;
+    }
+  | {
+      readonly name: "ready";
+      readonly child: WorkerProcess;
+      readonly speechDevice: string;
+      readonly gpuMemory: GpuMemory | null;
+      readonly killedFor: KillReasons;
+    }
   /** The process was killed because it is to be replaced; it runs nothing. */
-  | { readonly name: "renewing"; readonly process: WorkerProcess }
+  | { readonly name: "renewing"; readonly child: WorkerProcess }
   /** The process was killed because the engine is idle. */
-  | { readonly name: "fallingAsleep"; readonly process: WorkerProcess; readonly isWoken: boolean }
+  | { readonly name: "fallingAsleep"; readonly child: WorkerProcess; readonly isWoken: boolean }
   | { readonly name: "asleep" }
-  | { readonly name: "closed"; readonly process: WorkerProcess | null };
+  | { readonly name: "closed"; readonly child: WorkerProcess | null };
+
+/** Why the process is being killed, where its GPU failed or it was stuck. */
+export type KillReasons = Pick<UnexpectedExit, "gpuFailure" | "stalled">;
 
 type StartState = Extract<WorkerState, "starting" | "waking" | "failing">;
 

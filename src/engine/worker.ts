@@ -1,14 +1,14 @@
 import { messageOf } from "../text/index.ts";
 import { type CountedOperation, describeWork, type WorkerDevices } from "./completed-operation.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
-import type { FromWorker, GpuFailure, GpuMemory, Params, Start } from "./protocol.ts";
+import type { FromWorker, Params, Start } from "./protocol.ts";
 import { suspectsById, type Task } from "./task.ts";
 import { Lanes } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import type { UnexpectedExit } from "./worker-exit.ts";
+import type { ProcessExit, UnexpectedExit } from "./worker-exit.ts";
 import { WorkerProcess } from "./worker-process.ts";
-import { reportedState, type State, type WorkerStatus } from "./worker-state.ts";
+import { type KillReasons, reportedState, type State, type WorkerStatus } from "./worker-state.ts";
 
 /** The worker's answer to an operation. */
 export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
@@ -49,23 +49,18 @@ export class Worker {
   /** Watches the start, in which a driver may hang, and the operations by their ids. */
   readonly #watchdog: Watchdog<"start" | number>;
   readonly #closing = new AbortController();
-  #state: State = { name: "preparing", reported: "starting" };
+  #state: State = { name: "preparing", reported: "starting", restartTimer: null };
   /** The start message of the latest process; null before the first. */
   #start: Start | null = null;
-  #speechDevice = "cpu";
-  #gpuMemory: GpuMemory | null = null;
   /** Speech models that the process has used, so that they need no loading time. */
   readonly #modelsUsed = new Set<string>();
   /** Whether the process is to be replaced as soon as it is idle. */
   #mustRenew = false;
   #trouble: string | null = null;
-  /** Why the process is being killed, where its GPU failed or it was stuck. */
-  #killedFor: Pick<UnexpectedExit, "gpuFailure" | "stalled"> = {};
   /** Passed to `prepare` before the next start. */
   #lastExit: UnexpectedExit | null = null;
   #failedStarts = 0;
   #restarts = 0;
-  #restartTimer: NodeJS.Timeout | undefined;
 
   constructor(options: ResolvedOptions, events: WorkerEvents) {
     this.#options = options;
@@ -78,15 +73,16 @@ export class Worker {
       state: reportedState(this.#state),
       trouble: this.#trouble ?? this.#lateOperation(),
       restarts: this.#restarts,
-      pid: this.#process?.pid ?? null,
+      pid: this.#child?.pid ?? null,
       gpu: this.#start?.gpu ?? null,
-      gpuMemory: this.#gpuMemory,
+      gpuMemory: this.#state.name === "ready" ? this.#state.gpuMemory : null,
     };
   }
 
   get devices(): WorkerDevices {
     const { gpu, speakersOnGpu = [] } = this.#start ?? {};
-    return { speechDevice: this.#speechDevice, gpu: gpu?.label ?? "", speakersOnGpu };
+    const speechDevice = this.#state.name === "ready" ? this.#state.speechDevice : "cpu";
+    return { speechDevice, gpu: gpu?.label ?? "", speakersOnGpu };
   }
 
   get isIdle(): boolean {
@@ -124,18 +120,18 @@ export class Worker {
       task.stalled = true;
       this.#killStuck(runningFor(task, seconds), limitSeconds);
     });
-    this.#process?.send({ type: "run", id, operation: operation.name, params: operation.params });
+    this.#child?.send({ type: "run", id, operation: operation.name, params: operation.params });
   }
 
   /** Tells the worker to stop an operation, if it is running that one. */
   cancel({ id }: Task): void {
-    if (this.#lanes.running().some((task) => task.id === id)) this.#process?.send({ type: "cancel", id });
+    if (this.#lanes.running().some((task) => task.id === id)) this.#child?.send({ type: "cancel", id });
   }
 
   /** Tells the worker to free all speech models except these. */
   keepModels(paths: readonly string[]): void {
     if (this.#state.name !== "ready") return;
-    this.#state.process.send({ type: "keepModels", paths: [...paths] });
+    this.#state.child.send({ type: "keepModels", paths: [...paths] });
     for (const path of this.#modelsUsed) if (!paths.includes(path)) this.#modelsUsed.delete(path);
   }
 
@@ -153,38 +149,38 @@ export class Worker {
   /** Ends an idle process and frees its models; a process that is starting stays. */
   sleep(): void {
     if (this.#state.name !== "ready" || !this.isIdle) return;
-    const { process } = this.#state;
-    this.#state = { name: "fallingAsleep", process, isWoken: false };
+    const { child } = this.#state;
+    this.#state = { name: "fallingAsleep", child, isWoken: false };
     this.#options.log.info({ event: "engine.asleep", gpu: this.#start?.gpu?.label });
-    process.kill();
+    child.kill();
   }
 
   /** Starts a process again after `sleep`. */
   wake(): void {
     if (this.#state.name === "fallingAsleep") this.#state = { ...this.#state, isWoken: true };
     if (this.#state.name !== "asleep") return;
-    this.#state = { name: "preparing", reported: "waking" };
+    this.#state = { name: "preparing", reported: "waking", restartTimer: null };
     void this.#startProcess();
   }
 
   /** Ends the worker; nothing is started or reported after this. @returns the operations that it was running */
   close(): Task[] {
-    const process = this.#process;
-    this.#state = { name: "closed", process };
+    const child = this.#child;
+    if (this.#state.name === "preparing" && this.#state.restartTimer !== null) clearTimeout(this.#state.restartTimer);
+    this.#state = { name: "closed", child };
     this.#closing.abort();
-    clearTimeout(this.#restartTimer);
     this.#watchdog[Symbol.dispose]();
-    process?.kill();
+    child?.kill();
     return this.#lanes.interrupt();
   }
 
   /** Resolves when the process has exited, after `close`. */
   async closed(): Promise<void> {
-    await this.#process?.exited();
+    await this.#child?.exited();
   }
 
-  get #process(): WorkerProcess | null {
-    return "process" in this.#state ? this.#state.process : null;
+  get #child(): WorkerProcess | null {
+    return "child" in this.#state ? this.#state.child : null;
   }
 
   /** Whether the worker was closed. A method, because the state may change while a caller waits. */
@@ -199,19 +195,15 @@ export class Worker {
       const start = await this.#events.prepare(this.#lastExit, this.#closing.signal);
       if (this.#state.name !== "preparing" || start === null) return;
       this.#lastExit = null;
-      this.#killedFor = {};
       this.#start = start;
       this.#lanes.count = start.lanes;
       const { command, log, killMilliseconds, timeLimits } = this.#options;
-      const process = new WorkerProcess(command, start, killMilliseconds, {
+      const child = new WorkerProcess(command, start, killMilliseconds, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => log.debug({ event: "engine.log", line }),
-        onExit: (exit) => {
-          const gpu = start.gpu === undefined ? {} : { gpu: start.gpu.label };
-          this.#exited({ ...exit, ...this.#killedFor, running: suspectsById(this.#lanes.running()), ...gpu });
-        },
+        onExit: (exit) => this.#exited(exit),
       });
-      this.#state = { name: "loading", reported: this.#state.reported, process };
+      this.#state = { name: "loading", reported: this.#state.reported, child, killedFor: {} };
       const limitSeconds = timeLimits.ofStart(start);
       this.#watchdog.watch("start", limitSeconds, (seconds) =>
         this.#killStuck(`the models were not loaded after ${Math.floor(seconds)} s`, limitSeconds),
@@ -230,10 +222,12 @@ export class Worker {
         this.#becomeReady(message);
         return;
       case "gpuMemory":
-        this.#gpuMemory = message.memory;
+        if (this.#state.name === "ready") this.#state = { ...this.#state, gpuMemory: message.memory };
         return;
       case "gpuFailed":
-        this.#killForGpu(message.failure);
+        // Neither the GPU nor the process can be trusted. The first failure is the most telling.
+        this.#trouble ??= `the GPU failed: ${message.failure.message}`;
+        this.#kill((reasons) => ({ gpuFailure: message.failure, ...reasons }));
         return;
       case "unusable":
         this.#trouble = message.message;
@@ -246,10 +240,10 @@ export class Worker {
   #becomeReady({ cpuVariant, devices, speechDevice }: Extract<FromWorker, { type: "ready" }>): void {
     if (this.#state.name !== "loading") return;
     this.#watchdog.release("start");
-    this.#state = { name: "ready", process: this.#state.process };
+    const { child, killedFor } = this.#state;
+    this.#state = { name: "ready", child, speechDevice, gpuMemory: null, killedFor };
     this.#trouble = null;
     this.#failedStarts = 0;
-    this.#speechDevice = speechDevice;
     const { label: gpu, name: gpuName } = this.#start?.gpu ?? {};
     const { speakersOnGpu } = this.devices;
     this.#options.log.info({ event: "engine.ready", gpu, gpuName, cpuVariant, devices, speechDevice, speakersOnGpu });
@@ -278,60 +272,61 @@ export class Worker {
   /** Replaces an idle process if that was requested. A loading one is replaced once it is ready. */
   #renewIfIdle(): void {
     if (!this.#mustRenew || this.#state.name !== "ready" || !this.isIdle) return;
-    const { process } = this.#state;
-    this.#state = { name: "renewing", process };
-    process.kill();
+    const { child } = this.#state;
+    this.#state = { name: "renewing", child };
+    child.kill();
   }
 
   #killStuck(trouble: string, limitSeconds: number): void {
     this.#trouble = trouble;
-    this.#killedFor = { ...this.#killedFor, stalled: true };
     this.#options.log.error({ event: "engine.stalled", gpu: this.#start?.gpu?.label, trouble, limitSeconds });
-    this.#process?.kill();
+    this.#kill((reasons) => ({ ...reasons, stalled: true }));
   }
 
-  /**
-   * Kills the process after a GPU failure: neither the GPU nor the process can be trusted. The first failure is the
-   * most telling.
-   */
-  #killForGpu(failure: GpuFailure): void {
-    this.#killedFor = { gpuFailure: failure, ...this.#killedFor };
-    this.#trouble ??= `the GPU failed: ${failure.message}`;
-    this.#process?.kill();
+  /** Kills a process that has failed. @param add adds the reason to earlier ones */
+  #kill(add: (reasons: KillReasons) => KillReasons): void {
+    if (this.#state.name !== "loading" && this.#state.name !== "ready") return;
+    this.#state = { ...this.#state, killedFor: add(this.#state.killedFor) };
+    this.#state.child.kill();
   }
 
-  #exited(exit: UnexpectedExit): void {
+  #exited(how: ProcessExit): void {
     const before = this.#state;
     if (before.name === "closed") return;
-    this.#gpuMemory = null;
     this.#modelsUsed.clear();
     this.#watchdog.releaseAll();
     if (before.name === "fallingAsleep" && !before.isWoken) {
       this.#state = { name: "asleep" };
       return;
     }
-    const isExpected = before.name === "fallingAsleep" || before.name === "renewing";
     const wasWaking = before.name === "fallingAsleep" || (before.name === "loading" && before.reported === "waking");
-    this.#state = { name: "preparing", reported: wasWaking ? "waking" : "starting" };
-    if (!isExpected) {
-      this.#lastExit = exit;
-      this.#restarts += 1;
-      this.#trouble ??= `the worker exited with ${exit.signal ?? `code ${exit.exitCode}`}`;
-      this.#options.onUnexpectedExit(exit);
-      this.#events.onUnexpectedExit(this.#lanes.interrupt(), exit, this.#trouble);
-    }
+    this.#state = { name: "preparing", reported: wasWaking ? "waking" : "starting", restartTimer: null };
+    if (before.name === "loading" || before.name === "ready") this.#reportExit({ ...how, ...before.killedFor });
+    // A listener may have closed the engine.
+    if (this.#isClosed()) return;
     if (before.name === "loading") this.#startLater();
     else void this.#startProcess();
+  }
+
+  #reportExit(how: UnexpectedExit): void {
+    const gpu = this.#start?.gpu === undefined ? {} : { gpu: this.#start.gpu.label };
+    const exit = { ...how, running: suspectsById(this.#lanes.running()), ...gpu };
+    this.#lastExit = exit;
+    this.#restarts += 1;
+    this.#trouble ??= `the worker exited with ${exit.signal ?? `code ${exit.exitCode}`}`;
+    this.#options.onUnexpectedExit(exit);
+    this.#events.onUnexpectedExit(this.#lanes.interrupt(), exit, this.#trouble);
   }
 
   #startLater(): void {
     this.#failedStarts += 1;
     const failures = this.#failedStarts;
-    this.#state = { name: "preparing", reported: failures >= FAILURES_UNTIL_FAILING ? "failing" : "starting" };
     const delay = this.#options.restartDelayMilliseconds(failures);
+    const restartTimer = setTimeout(() => void this.#startProcess(), delay);
+    const reported = failures >= FAILURES_UNTIL_FAILING ? "failing" : "starting";
+    this.#state = { name: "preparing", reported, restartTimer };
     const [gpu, trouble] = [this.#start?.gpu?.label, this.#trouble];
     this.#options.log.error({ event: "engine.start_failed", gpu, trouble, failures, delay });
-    this.#restartTimer = setTimeout(() => void this.#startProcess(), delay);
   }
 
   /** Returns an operation with the devices on which its duration depends. */

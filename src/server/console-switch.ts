@@ -25,8 +25,8 @@ export class ConsoleSwitch {
 
   /** Handles the console's paths; without a console they do not exist. */
   readonly paths: ExtraPaths = (path) => {
-    const console = this.#console;
-    return console?.has(path) === true ? (request) => console.handle(request) : null;
+    const current = this.#console;
+    return current?.has(path) === true ? (request) => current.handle(request) : null;
   };
 
   async close(): Promise<void> {

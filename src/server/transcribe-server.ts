@@ -196,20 +196,20 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
         isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
       }),
     });
-  const console = new ConsoleSwitch(() => running.values.console.enabled, openConsole);
-  console.follow();
+  const consoleSwitch = new ConsoleSwitch(() => running.values.console.enabled, openConsole);
+  consoleSwitch.follow();
   const server = serveApi({
     ...parts,
     address: settings.server,
     certificate,
     creator,
     exports,
-    extraPaths: console.paths,
+    extraPaths: consoleSwitch.paths,
     lastUse: keyUsage,
   });
   stack.defer(() => endServer(server));
   // Closed before the server, because some of the console's responses never end and would delay the server's stop.
-  stack.defer(() => console.close());
+  stack.defer(() => consoleSwitch.close());
 
   const origin = originOf({ ...settings.server, port: server.port });
   const writeState = () =>
@@ -250,7 +250,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       // Runs outside the reload: if the port is lost, the process exits instead of staying up without serving anybody.
       setImmediate(renewCertificate);
       queue.slots = settings.queue.slots;
-      console.follow();
+      consoleSwitch.follow();
       log.info({ event: "settings.reloaded", changed });
       if (needRestart.length > 0) log.warn({ event: "settings.need_restart", settings: needRestart });
     },
