@@ -115,8 +115,8 @@ export class ProgressBoard implements Disposable {
 
   #lines(): string[] {
     const shown = this.#rows.filter((row) => row.step !== "");
-    const room = Math.max(1, (this.#stream.rows ?? 24) - 2);
-    const visible = shown.length > room ? shown.slice(0, room - 1) : shown;
+    const space = Math.max(1, (this.#stream.rows ?? 24) - 2);
+    const visible = shown.length > space ? shown.slice(0, space - 1) : shown;
     const labelColumns = Math.max(0, ...visible.map((row) => Bun.stringWidth(row.label)));
     // The last column stays free, because some terminals start a new line as soon as it is filled.
     const lines = visible.map((row) => rowText(row, labelColumns, this.columns - 1, this.#unicode));
@@ -146,10 +146,10 @@ function rowText(row: RowState, labelColumns: number, columns: number, unicode: 
   const percent = (row.percent === null ? (unicode ? "…" : "..") : `${Math.floor(row.percent)} %`).padStart(
     percentColumns,
   );
-  const room = columns - percentColumns - stepColumns - barColumns - 6;
+  const space = columns - percentColumns - stepColumns - barColumns - 6;
   const parts =
-    room >= narrowest
-      ? [padded(row.label, Math.min(labelColumns, room)), bar(row.percent ?? 0, unicode), percent, row.step]
+    space >= narrowest
+      ? [padded(row.label, Math.min(labelColumns, space)), bar(row.percent ?? 0, unicode), percent, row.step]
       : [padded(row.label, Math.max(narrowest, Math.min(labelColumns, columns - 28))), percent, row.step];
   return fitted(parts.join("  "), columns);
 }

@@ -162,7 +162,7 @@ function requireRoot(command: string): void {
 
 /** Prints one line for a completed step. */
 function printStep({ what, outcome }: StepReport): void {
-  process.stdout.write(`${outcome.padEnd(8)}  ${what}\n`);
+  process.stdout.write(`${outcome.padEnd(9)}  ${what}\n`);
 }
 
 function statusCommand(): Command {

@@ -20,7 +20,7 @@ interface PlaceOptions {
   readonly mode: number;
   /** Group of the file; root's own when omitted. */
   readonly gid?: number;
-  /** Path under which the replaced file is kept. */
+  /** Path under which the replaced file is stored. */
   readonly previous?: string;
 }
 
@@ -47,9 +47,9 @@ function place(path: string, { mode, gid, previous }: PlaceOptions, write: (temp
     sync(temporary);
     if (previous !== undefined && existsSync(path)) {
       // The old file gets a second name first, so that the path always has a file.
-      const kept = `${previous}.${randomUUID()}`;
-      linkSync(path, kept);
-      renameSync(kept, previous);
+      const second = `${previous}.${randomUUID()}`;
+      linkSync(path, second);
+      renameSync(second, previous);
     }
     renameSync(temporary, path);
     syncDirectoryNow(dirname(path));

@@ -11,10 +11,10 @@ export interface Step {
   readonly apply: () => void | Promise<void>;
 }
 
-/** The outcome of a step: `done`, `kept` for one that was done before, `would do` in a dry run. */
+/** The outcome of a step: `done`, `unchanged` if it was done before, `would do` in a dry run. */
 export interface StepReport {
   readonly what: string;
-  readonly outcome: "done" | "kept" | "would do";
+  readonly outcome: "done" | "unchanged" | "would do";
   /** Whether a running service must restart because of it. */
   readonly restarts: boolean;
 }
@@ -29,7 +29,7 @@ export async function takeSteps(
   for (const { what, restarts = false, needed, apply } of steps) {
     const open = await needed();
     if (open && !dryRun) await asServiceError(what, apply);
-    const outcome = !open ? "kept" : dryRun ? "would do" : "done";
+    const outcome = !open ? "unchanged" : dryRun ? "would do" : "done";
     const done: StepReport = { what, outcome, restarts: restarts && outcome === "done" };
     report(done);
     reports.push(done);

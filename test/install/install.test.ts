@@ -119,7 +119,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     expect(lstatSync(at("/disk")).uid).toBe(1234);
     writeFileSync(at("/disk/transcribe.db"), "");
     const reports = await install();
-    expect(reports.find(({ what }) => what.startsWith(`${usualData},`))?.outcome).toBe("kept");
+    expect(reports.find(({ what }) => what.startsWith(`${usualData},`))?.outcome).toBe("unchanged");
   });
 
   test("of a newer program keeps the previous one, which can be installed again", async () => {
@@ -271,7 +271,7 @@ describe.skipIf(!isRoot)("a removal", () => {
   });
 
   test("of missing parts is no error", async () => {
-    expect(new Set(outcomes(await uninstall(purged)))).toEqual(new Set(["kept"]));
+    expect(new Set(outcomes(await uninstall(purged)))).toEqual(new Set(["unchanged"]));
   });
 });
 

@@ -27,7 +27,7 @@ export function addServerOptions(command: Command): Command {
     .option("--server <url>", "the server (environment: TRANSCRIBE_SERVER; default: this machine's)")
     .option(
       "--key-file <file>",
-      "file with the API key, readable by you alone (default: TRANSCRIBE_API_KEY, then ~/.config/transcribe/key)",
+      "file with the API key, readable only by you (default: TRANSCRIBE_API_KEY, then ~/.config/transcribe/key)",
     )
     .option("--ca <file>", "trust this authority's certificate, PEM (environment: TRANSCRIBE_CA)");
   return addSettingsOptions(command, ["storage.data_dir"]);
