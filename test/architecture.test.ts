@@ -30,9 +30,9 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   // The router, queries and request context, which the console uses too, and the resources, which the CLI uses.
   http: 35,
   // The record, its segments and speakers, the queue and the search, with the types that the API serves.
-  recordings: 46,
+  recordings: 45,
   // The lowest layer with state: database, data directory, disk space, backups, and errors of the machine.
-  storage: 45,
+  storage: 46,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   timeline: 37,
 };

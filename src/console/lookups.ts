@@ -1,6 +1,7 @@
 import { type Account, getAccount, getWorkspace, type Workspace } from "../accounts/index.ts";
-import { isRecordingId, type Recording, type Recordings } from "../recordings/index.ts";
+import type { Recording, Recordings } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
+import { isRecordingId } from "../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /**

@@ -3,7 +3,7 @@ export { readDailyWork } from "./daily-work.ts";
 export { type RecordingEnded, RecordingEvents } from "./events.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
-export { isRecordingId, newRecordingId } from "./recording-ids.ts";
+export { newRecordingId } from "./recording-ids.ts";
 export { type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";

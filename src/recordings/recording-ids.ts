@@ -6,13 +6,6 @@ export function newRecordingId(now: number): string {
   return Bun.randomUUIDv7("hex", now);
 }
 
-const recordingId = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-
-/** Reports whether a name is such an id. */
-export function isRecordingId(name: string): boolean {
-  return recordingId.test(name);
-}
-
 /**
  * Maximum time between the creation of an id and of its record. Normally it is moments; the tolerance covers a change
  * of the clock in between.

@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import type { DataDirectory } from "../storage/index.ts";
-import { isRecordingId } from "./recording-ids.ts";
+import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import type { Recording, Recordings } from "./recordings.ts";
 import { isOpen } from "./states.ts";
 

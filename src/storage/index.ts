@@ -31,7 +31,7 @@ export {
 } from "./machine-trouble.ts";
 export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { NewFile } from "./new-file.ts";
-export { type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
+export { isRecordingId, type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export * as tables from "./schema.ts";
 export { WorkReservations } from "./work-reservations.ts";
 export { deferSync, truncateLog } from "./write-ahead-log.ts";

@@ -27,8 +27,8 @@ export class RecordingFiles {
   readonly playbackDraft: PlaybackFiles;
 
   /** @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere */
-  constructor({ uploads, work, playback }: Pick<DataPaths, "uploads" | "work" | "playback">, recordingId: string) {
-    const id = requireRecordingId(recordingId);
+  constructor({ uploads, work, playback }: Pick<DataPaths, "uploads" | "work" | "playback">, id: string) {
+    if (!isRecordingId(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
     this.upload = join(uploads, id);
     this.work = join(work, id);
     this.playback = playbackFiles(join(playback, id));
@@ -78,13 +78,7 @@ function playbackFiles(directory: string): PlaybackFiles {
   return { directory, audio: join(directory, "audio.webm"), waveform: join(directory, "waveform") };
 }
 
-const recordingIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-
-/**
- * Returns an id that becomes part of a path, after checking its form; the id may come from anywhere.
- * @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere
- */
-export function requireRecordingId(id: string): string {
-  if (!recordingIdForm.test(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
-  return id;
+/** Returns whether a name is the id of a recording, a UUID. No other name becomes part of a path. */
+export function isRecordingId(name: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(name);
 }
