@@ -9,9 +9,8 @@ import { quotaExceeded } from "./step.ts";
 import { transcript } from "./transcript.ts";
 
 /**
- * Processes a recording whose file is stored, from its last checkpoint: decode → detect → transcribe → diarize →
- * finalize. The recording ends as `completed` or `failed`. If the signal aborts while it is open, it is suspended. If
- * the disk is full, or the machine cannot work for another reason, it waits and is retried.
+ * Processes a stored recording from its last checkpoint: decode → detect → transcribe → diarize → finalize. It ends as
+ * `completed` or `failed`, is suspended if the signal aborts while it is open, or waits if the machine cannot work.
  * @throws errors that neither the recording nor the machine caused
  */
 export function processRecording(services: PipelineServices, id: string, signal: AbortSignal): Promise<Outcome> {

@@ -151,26 +151,12 @@ export class PlaybackCopies {
   }
 
   #nextMissing(): string | undefined {
-    if (this.#missing.length === 0 || this.#options.now() < this.#pausedUntil || this.#isBusy()) return undefined;
-    return this.#missing.pop();
+    if (this.#missing.length === 0 || this.#options.now() < this.#pausedUntil) return undefined;
+    return readOr(true, () => this.#options.isBusy()) ? undefined : this.#missing.pop();
   }
 
-  /** Returns true also if the database cannot be read; the next check queries it again. */
-  #isBusy(): boolean {
-    try {
-      return this.#options.isBusy();
-    } catch {
-      return true;
-    }
-  }
-
-  /** Returns false also if the database cannot be read; the next check queries it again. */
   #isGone(id: string): boolean {
-    try {
-      return !isStored(this.#options, id);
-    } catch {
-      return false;
-    }
+    return !readOr(true, () => isStored(this.#options, id));
   }
 
   /** Returns whether a copy can be made that is missing and not in the queue. */
@@ -252,6 +238,15 @@ export class PlaybackCopies {
       message: `The recording can't be prepared for playback: ${reason.replace(/\.$/, "")}.`,
       retryAt: trouble === null ? Number.POSITIVE_INFINITY : now() + RETRY_MILLISECONDS.requested,
     });
+  }
+}
+
+/** Reads a fact from the database, or returns the fallback if it cannot be read; the next check reads it again. */
+function readOr(fallback: boolean, read: () => boolean): boolean {
+  try {
+    return read();
+  } catch {
+    return fallback;
   }
 }
 
