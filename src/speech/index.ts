@@ -1,6 +1,5 @@
 export {
   areVerdicts,
-  type CpuVariant,
   chooseCpuLibraryFor,
   describeEncoder,
   type FoundGpu,
@@ -18,4 +17,4 @@ export {
 export { embeddedSeconds } from "./diarization/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
-export { familyOf, type Language, readModelLanguages, validateModelFile } from "./recognizer/index.ts";
+export { familyOf, type Language, type ModelSizes, readModelLanguages, validateModelFile } from "./recognizer/index.ts";

@@ -34,7 +34,7 @@ export interface Workbench extends WorkerDevices {
   readonly cpuVariant: string;
   /** All available devices, for the log. */
   readonly devices: string[];
-  /** Returns the current memory of the GPU that the recognizer computes on; null when the recognizer computes on the CPU. */
+  /** Returns the current memory of the recognizer's GPU; null when the recognizer computes on the CPU. */
   gpuMemory(): GpuMemory | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Frees all other speech models; those in use are freed as soon as their jobs finish. */

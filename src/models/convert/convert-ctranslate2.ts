@@ -41,7 +41,7 @@ export async function convertCtranslate2(input: ConversionInput, outputPath: str
     const output = await open(outputPath, "wx");
     try {
       await output.appendFile(header(shape));
-      await output.appendFile(filterSection(shape.melBands));
+      await output.appendFile(filterSection(shape.mels));
       await output.appendFile(vocabularySection(vocabulary));
       for (const tensor of tensors) {
         await output.appendFile(tensorHeader(tensor));
@@ -68,7 +68,7 @@ function header(shape: WhisperShape): Uint8Array {
     shape.textWidth,
     shape.textHeads,
     shape.textLayers,
-    shape.melBands,
+    shape.mels,
     GGML_TYPE.float16,
   ]);
 }

@@ -30,7 +30,7 @@ export function planTensors(index: Ctranslate2Index, shape: WhisperShape): Tenso
   const text = shape.textWidth;
   const plan = new Planner(index);
   plan.vector2d("encoder.positional_embedding", "encoder/position_encodings/encodings", [shape.audioContext, audio]);
-  for (const [name, inputs] of [["conv1", shape.melBands] as const, ["conv2", audio] as const]) {
+  for (const [name, inputs] of [["conv1", shape.mels] as const, ["conv2", audio] as const]) {
     plan.matrix(`encoder.${name}.weight`, `encoder/${name}/weight`, [audio, inputs, 3]);
     // A column vector, so that the bias is added to every frame.
     plan.vector(`encoder.${name}.bias`, `encoder/${name}/bias`, [audio, 1]);

@@ -1,19 +1,9 @@
+import type { ModelSizes } from "../../speech/index.ts";
 import { ModelError } from "../model-error.ts";
 import type { ByteSource, Ctranslate2Index, Variable } from "./ctranslate2-file.ts";
 
-/** The sizes of a Whisper model, in the order of the ggml header. */
-export interface WhisperShape {
-  readonly vocabulary: number;
-  readonly audioContext: number;
-  readonly audioWidth: number;
-  readonly audioHeads: number;
-  readonly audioLayers: number;
-  readonly textContext: number;
-  readonly textWidth: number;
-  readonly textHeads: number;
-  readonly textLayers: number;
-  readonly melBands: number;
-}
+/** The sizes of a Whisper model, without the form of its weights. */
+export type WhisperShape = Omit<ModelSizes, "weightForm">;
 
 const SPECIFICATION = "WhisperSpec";
 const NEWEST_REVISION = 3;
@@ -44,13 +34,13 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
   const [vocabulary, textWidth] = shapeOf(index, "decoder/embeddings/weight", 2);
   const [textContext] = shapeOf(index, "decoder/position_encodings/encodings", 2);
   const [audioContext, audioWidth] = shapeOf(index, "encoder/position_encodings/encodings", 2);
-  const [, melBands] = shapeOf(index, "encoder/conv1/weight", 3);
+  const [, mels] = shapeOf(index, "encoder/conv1/weight", 3);
   if (!VOCABULARIES.includes(vocabulary)) {
     throw new ModelError(
       `the model has ${vocabulary} tokens; whisper.cpp supports vocabularies of ${VOCABULARIES.join(", ")}`,
     );
   }
-  if (melBands !== 80 && melBands !== 128) throw new ModelError(`the model has ${melBands} mel bands, not 80 or 128`);
+  if (mels !== 80 && mels !== 128) throw new ModelError(`the model has ${mels} mel bands, not 80 or 128`);
   return {
     vocabulary,
     audioContext,
@@ -61,7 +51,7 @@ export function whisperShape(index: Ctranslate2Index, source: ByteSource): Whisp
     textWidth,
     textHeads: headsOf(index, source, "decoder", textWidth),
     textLayers: countLayers(index, "decoder"),
-    melBands,
+    mels,
   };
 }
 

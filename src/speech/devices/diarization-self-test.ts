@@ -42,7 +42,7 @@ export async function computeDiarization(
   }
 }
 
-/** Returns noise that is the same in every run: a linear congruential generator with the constants of Numerical Recipes. */
+/** Returns the same noise in every run: a linear congruential generator with the constants of Numerical Recipes. */
 function noise(length: number): Float32Array {
   let state = 1;
   return Float32Array.from({ length }, () => {

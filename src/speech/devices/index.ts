@@ -1,6 +1,6 @@
 /** Selection of the devices that really work on this machine, by self-tests in processes that may crash. */
 
-export { type CpuVariant, chooseCpuLibraryFor, NoCpuLibraryError, surveyCpuLibraries } from "./cpu-libraries.ts";
+export { chooseCpuLibraryFor, NoCpuLibraryError, surveyCpuLibraries } from "./cpu-libraries.ts";
 export { testDiarization, testDiarizationGpu } from "./diarization-gpu.ts";
 export { describeEncoder } from "./encoder-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";

@@ -60,21 +60,24 @@ export function workerPreparation(
       return chooseCpuLibraryFor(choice, [speechModel]);
     });
     if (leftOut.length > 0) log.warn({ event: "engine.cpu_variants_failed", leftOut });
-    const usable = { ...choice, speechModel, cpuLibrary };
     const { gpus, leftOut: gpusLeftOut } = await chooseGpus({
-      ...{ ...usable, cudaLibrary, verdictsPath, mustBeFaster: device === "auto" },
+      ...choice,
+      speechModel,
+      cpuLibrary,
+      cudaLibrary,
+      mustBeFaster: device === "auto",
       backends: (kind) => device === "auto" || device === kind,
       allows: fallback.allows,
       withSample,
     });
     if (gpusLeftOut.length > 0) log.warn({ event: "engine.gpus_left_out", leftOut: gpusLeftOut });
     started = cpuLibrary;
-    const start = {
-      ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding },
-      ...{ speechModel, segmentationModel, embeddingModel, threads },
-    };
+    const models = { onnxBinding, segmentationModel, embeddingModel, speechModel };
+    const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, threads };
     const [first, ...more] = gpus.map((gpu) => ({
-      ...{ ...start, gpu, lanes: fallback.lanesOf(gpu.label) },
+      ...start,
+      gpu,
+      lanes: fallback.lanesOf(gpu.label),
       speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
     }));
     // The first worker runs all operations that do not involve the recognizer.

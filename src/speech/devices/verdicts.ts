@@ -108,7 +108,7 @@ function parse(text: string): Content | null {
   }
 }
 
-/** Replaces the content under a lock, so that no process loses the update of another. Readers never see a partial file. */
+/** Replaces the content under a lock, so that no process loses the update of another. Readers see no partial file. */
 function update(path: string, change: (content: Content) => Content): void {
   mkdirSync(dirname(path), { recursive: true });
   const directory = openSync(dirname(path), "r");

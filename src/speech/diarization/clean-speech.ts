@@ -1,7 +1,7 @@
 import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { BlockActivity } from "./activity.ts";
 
-/** Speech is clean if a local speaker's probability exceeds SPEECH_PROBABILITY while all others are below MAX_OTHERS_PROBABILITY. */
+/** Speech is clean if a local speaker's probability exceeds the first value while all others are below the second. */
 const SPEECH_PROBABILITY = 0.5;
 const MAX_OTHERS_PROBABILITY = 0.3;
 /** Minimum clean speech, in frames, for using only the clean speech of a voice (0.4 s). */

@@ -14,7 +14,7 @@ import { FrameAverage } from "./frame-average.ts";
 import { joinSimilar } from "./linkage.ts";
 import { channelComponent, removeChannel } from "./remove-channel.ts";
 import { addScaled, thresholdsFor, unit } from "./similarity.ts";
-import { speechSeconds, VoiceGathering, withoutSmall } from "./speakers.ts";
+import { speechSeconds, VoiceCollector, withoutSmall } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 
@@ -59,15 +59,15 @@ export async function cluster(area: WorkArea): Promise<Turn[]> {
  */
 async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
   const least = thresholdsFor(await channelOf(recording));
-  const gathering = new VoiceGathering(least);
+  const collector = new VoiceCollector(least);
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
     for (const voice of voices) {
-      if (voice.cleanFrames >= FOUNDING_FRAMES) gathering.add(voice);
+      if (voice.cleanFrames >= FOUNDING_FRAMES) collector.add(voice);
       if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
     }
   }
-  const found = gathering.speakers().map((group) => unit(group.sum));
+  const found = collector.speakers().map((group) => unit(group.sum));
   // Without clean speech, voices cannot be distinguished.
   if (found.length === 0) return clearest ? [wholeVoice(clearest)] : [];
   const groups = found.map((centroid) => ({ sum: new Float32Array(centroid.length), seconds: 0 }));

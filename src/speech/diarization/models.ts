@@ -131,7 +131,9 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
   };
   const gpu = new GpuModels(async (path) =>
     onnx.InferenceSession.create(inFloats(await Bun.file(path).bytes()), {
-      ...{ ...session, executionProviders: [...new Set([gpuProvider, "cpu"])], logSeverityLevel: LOG_ERRORS_ONLY },
+      ...session,
+      executionProviders: [...new Set([gpuProvider, "cpu"])],
+      logSeverityLevel: LOG_ERRORS_ONLY,
     }),
   );
   const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {

@@ -18,7 +18,7 @@ export function speechSeconds(frames: number): number {
 }
 
 /** Groups a recording's voices by person: half an hour at a time, then the resulting groups, in bounded memory. */
-export class VoiceGathering {
+export class VoiceCollector {
   private voices: VoiceGroup[] = [];
   private found: VoiceGroup[] = [];
 

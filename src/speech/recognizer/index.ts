@@ -8,4 +8,4 @@ export {
   type Recognizer,
   type RecognizerModel,
 } from "./recognizer.ts";
-export { encoderPath, isSoundEncoder, noteEncoderUse } from "./whisper/index.ts";
+export { encoderPath, isSoundEncoder, type ModelSizes, noteEncoderUse } from "./whisper/index.ts";

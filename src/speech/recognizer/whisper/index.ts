@@ -2,4 +2,5 @@
 export { encoderPath, isSoundEncoder, makeEncoder, noteEncoderUse } from "./encoder/make-encoder.ts";
 export { whisperFamily } from "./family.ts";
 export { openModel } from "./model.ts";
+export type { ModelSizes } from "./model-file/index.ts";
 export type { WhisperModel, WhisperState } from "./types.ts";
