@@ -7,7 +7,7 @@ setDefaultTimeout(60_000);
 
 describe.skipIf(!canTranscribe("whisper next to ONNX Runtime", "formats/jfk.flac"))("whisper", () => {
   test("and ONNX Runtime work in one process, which exits cleanly", async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "beside-onnx.ts")], {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "with-onnx.ts")], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "inherit",
