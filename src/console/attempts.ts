@@ -31,7 +31,7 @@ export interface Attempter {
  * device cookies".
  */
 export class Attempts {
-  readonly #own = new SlidingWindow(ownBudget.windowMilliseconds);
+  readonly #perSubject = new SlidingWindow(ownBudget.windowMilliseconds);
   readonly #shared = new SlidingWindow(sharedBudget.windowMilliseconds);
   readonly #now: () => number;
   readonly #waiting = { strangers: 0, others: 0 };
@@ -64,7 +64,7 @@ export class Attempts {
     // This check comes first: addresses beyond the shared budget are not counted, so they take no memory.
     const strangers = this.#shared.state("", sharedBudget.limit, now);
     if (queue === "strangers" && strangers.remaining === 0) throw tooManyAttempts(strangers.retryMilliseconds);
-    const spent = this.#own.spend(subject, ownBudget.limit, now);
+    const spent = this.#perSubject.spend(subject, ownBudget.limit, now);
     if (!spent.allowed) throw tooManyAttempts(spent.retryMilliseconds);
     if (queue === "strangers") this.#shared.spend("", sharedBudget.limit, now);
   }

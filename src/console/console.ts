@@ -20,7 +20,7 @@ export const consolePath = "/console";
 const dataPath = `${consolePath}/data`;
 
 /** Requests that need no session, in addition to the page itself. */
-const open: readonly string[] = [`GET ${dataPath}/sign-in-methods`, `POST ${dataPath}/session`];
+const publicRoutes: readonly string[] = [`GET ${dataPath}/sign-in-methods`, `POST ${dataPath}/session`];
 
 /** Interval between searches for recordings whose playback copy could not be made when they ended. */
 const CATCH_UP_MILLISECONDS = 300_000;
@@ -49,7 +49,7 @@ export function createConsole(services: ConsoleServices): Console {
     // A folder that cannot be read now is read at the next interval.
     listening.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
   };
-  const catchingUp = setInterval(catchUp, CATCH_UP_MILLISECONDS);
+  const catchUpTimer = setInterval(catchUp, CATCH_UP_MILLISECONDS);
   catchUp();
   const app = createRouter({
     secure: services.secure,
@@ -66,7 +66,7 @@ export function createConsole(services: ConsoleServices): Console {
     check: (request, path) => {
       if (!path.startsWith(dataPath)) return;
       requireSameOrigin(request, contextOf(request).origin);
-      if (!open.includes(`${request.method} ${path}`)) requireSession(request, sessions);
+      if (!publicRoutes.includes(`${request.method} ${path}`)) requireSession(request, sessions);
     },
     onError: (error, code, request) => refuse(services, error, code, request),
   });
@@ -74,7 +74,7 @@ export function createConsole(services: ConsoleServices): Console {
     has: (path) => path === consolePath || path.startsWith(`${consolePath}/`),
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
     async close() {
-      clearInterval(catchingUp);
+      clearInterval(catchUpTimer);
       for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
       await Promise.all([searchIndexer.stop(), listening.stop()]);

@@ -9,7 +9,7 @@ import type { TranscriptionCreator } from "./create-transcription.ts";
 import { ApiError, notFound } from "./errors.ts";
 import type { ExportAnswers } from "./export-answers.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
-import { addRecordingRoute, addRoute, operations, uuid } from "./operations.ts";
+import { addRecordingRoute, addRoute, operations, recordingIdShape } from "./operations.ts";
 import { decodeCursor, encodeCursor, firstPage, parseStatuses, parseTime } from "./query.ts";
 import { contextOf } from "./request-context.ts";
 import { toSegment, toTranscription } from "./resources.ts";
@@ -47,7 +47,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
       statuses: parseStatuses(query.status),
       createdAfter: parseTime("created_after", query.created_after),
       createdBefore: parseTime("created_before", query.created_before),
-      beforeId: decodeCursor("r", uuid, query.cursor) ?? undefined,
+      beforeId: decodeCursor("r", recordingIdShape, query.cursor) ?? undefined,
     };
     const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
     const data = page.map((recording) => {

@@ -116,7 +116,7 @@ export class TranscriptionCreator {
     if (refusal !== null) throw toUploadError({ kind: refusal }, maxFileBytes);
     using idempotent = begin();
     using place = idempotent.isReplay ? this.#limits.admitReplay(account) : this.#limits.admit(request, account);
-    using space = this.#space.open(account.id);
+    using space = this.#space.reserve(account.id);
     const upload = await receiveUpload(request, {
       directory: this.#services.dataDirectory.incoming,
       maxFileBytes,

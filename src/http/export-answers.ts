@@ -64,8 +64,8 @@ export class ExportAnswers {
    * @throws {ApiError} 429 when the owner has too many open, 404 when the recording is deleted meanwhile
    * @throws {MachineError} when there is no disk space for the file
    */
-  async answer(asked: ExportRequest): Promise<Response> {
-    const { request, owner, recording, format } = asked;
+  async answer(exportRequest: ExportRequest): Promise<Response> {
+    const { request, owner, recording, format } = exportRequest;
     const controller = new AbortController();
     let file: ExportResult | null = null;
     const answer = this.#answers.open(owner, contextOf(request).connection, {
@@ -77,14 +77,14 @@ export class ExportAnswers {
     });
     request.signal.addEventListener("abort", answer.close, { once: true });
     try {
-      file = await this.#make(asked, controller.signal);
+      file = await this.#make(exportRequest, controller.signal);
       answer.send(file.content.size);
       if (this.#isDeleted(recording.id)) throw notFound();
       controller.signal.throwIfAborted();
       const { size } = file.content;
       return new Response(file.content, {
         headers: {
-          ...asked.headers,
+          ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
           "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, format)),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.

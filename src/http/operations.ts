@@ -112,7 +112,7 @@ function optionsOf(response: TSchema | undefined) {
 }
 
 /** Form of a recording's id. */
-export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+export const recordingIdShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * Returns the recording that a request names, if its key may access it.
@@ -120,7 +120,7 @@ export const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{1
  * @throws 403 when the recording belongs to this account but is not in the workspace of the key
  */
 function requireRecording(recordings: Recordings, { key, account }: Caller, id: string): Recording {
-  const recording = uuid.test(id) ? recordings.get(id) : null;
+  const recording = recordingIdShape.test(id) ? recordings.get(id) : null;
   if (recording === null || recording.accountId !== account.id) throw notFound();
   if (key.workspaceId !== null && recording.workspaceId !== key.workspaceId) {
     throw new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");

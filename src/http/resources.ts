@@ -10,15 +10,15 @@ import {
 } from "../recordings/index.ts";
 import type { Store } from "../storage/index.ts";
 
-const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
+const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** Representation of a recording in the API. */
 export const transcriptionSchema = Type.Object(
   {
     id: Type.String({ format: "uuid", description: "A UUID of version 7: it sorts by creation." }),
     status: statusSchema,
-    title: nullableText("Null in this version."),
-    language: nullableText(
+    title: nullableString("Null in this version."),
+    language: nullableString(
       "ISO 639-1 code, or 639-3 if 639-1 has none: the language that was sent, or the detected one. Null until known; if no speech was found, null unless a language was sent.",
     ),
     duration_seconds: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
@@ -29,8 +29,8 @@ export const transcriptionSchema = Type.Object(
     source: Type.Object(
       {
         type: Type.Union([Type.Literal("file"), Type.Literal("url")], { description: "How the recording was sent." }),
-        name: nullableText("Name of the uploaded file without its extension; null for a link."),
-        url: nullableText("The link that was sent, without its fragment; null for an upload."),
+        name: nullableString("Name of the uploaded file without its extension; null for a link."),
+        url: nullableString("The link that was sent, without its fragment; null for an upload."),
       },
       { description: "Origin of the recording." },
     ),

@@ -69,10 +69,11 @@ async function fileAnswer(request: Request, path: string, mediaType: string): Pr
     "Content-Type": mediaType,
     ETag: etag,
   };
-  const asked = request.headers.get("range");
+  const requestedRange = request.headers.get("range");
   const ifRange = request.headers.get("if-range");
   // If the file has changed, a range of it does not fit the part that the client already has.
-  const range = asked === null || (ifRange !== null && ifRange !== etag) ? null : rangeOf(asked, size);
+  const range =
+    requestedRange === null || (ifRange !== null && ifRange !== etag) ? null : rangeOf(requestedRange, size);
   if (range === "outside") {
     return new Response(null, { status: 416, headers: { ...headers, "Content-Range": `bytes */${size}` } });
   }

@@ -21,7 +21,7 @@ import type { ConsoleServices } from "../services.ts";
 export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Sessions) {
   const attempts = new Attempts(now);
 
-  const enter = async (request: Request): Promise<OpenedSession> => {
+  const signIn = async (request: Request): Promise<OpenedSession> => {
     const body = await readBody(request, signInRequestSchema);
     if ("token" in body) {
       const opened = sessions.enterByLink(body.token);
@@ -31,10 +31,10 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
         "This link was already used, or is older than ten minutes. Create another: transcribe console.",
       );
     }
-    const sent = cookieOf(request, DEVICE_COOKIE);
+    const deviceCookie = cookieOf(request, DEVICE_COOKIE);
     const attempter = {
       client: contextOf(request).client,
-      device: sent === null ? null : deviceOf(store, sent, now()),
+      device: deviceCookie === null ? null : deviceOf(store, deviceCookie, now()),
     };
     if (await attempts.check(attempter, () => isPassword(store, body.password))) return sessions.enterByPassword();
     throw new ConsoleError("password_not_valid", "This is not the operator's password.");
@@ -46,7 +46,7 @@ export function sessionRoutes({ store, log, now }: ConsoleServices, sessions: Se
     .post(
       "/session",
       async ({ request, set }) => {
-        const { session, secret } = await enter(request);
+        const { session, secret } = await signIn(request);
         const device = createDevice(store, now());
         const cookies = [setCookie(request, SESSION_COOKIE, secret, session.endsAt - now())];
         if (device !== null) cookies.push(setCookie(request, DEVICE_COOKIE, device.value, device.expiresAt - now()));

@@ -22,7 +22,7 @@ export class FormReader {
   readonly #seen = new Set<string>();
   readonly #fields: { url?: string; language?: string } = {};
   #stream: BusboyFileStream | undefined;
-  #storing: Promise<ReceivedFile | undefined> | undefined;
+  #stored: Promise<ReceivedFile | undefined> | undefined;
   #failure: UploadFailure | undefined;
   #unexpected: { readonly error: unknown } | undefined;
   // Resolves at the first failure. After a failure the parser may never call back, so code that waits for the parser
@@ -40,8 +40,8 @@ export class FormReader {
       isPartAFile: (name) => name !== "url" && name !== "language",
       limits: { fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS, headerSize: MAX_PART_HEADER_BYTES },
     });
-    this.#parser.on("file", (name, stream, fileName) => this.#takeStream(name, stream, fileName));
-    this.#parser.on("field", (name, value) => this.#takeField(name, value));
+    this.#parser.on("file", (name, stream, fileName) => this.#receiveStream(name, stream, fileName));
+    this.#parser.on("field", (name, value) => this.#receiveField(name, value));
     this.#parser.on("partsLimit", () => this.fail({ kind: "malformed" }));
     this.#parser.on("error", () => this.fail({ kind: "malformed" }));
   }
@@ -59,11 +59,11 @@ export class FormReader {
   /** Passes the next bytes to the parser. Resolves when the parser and the disk can accept more. */
   async write(bytes: Uint8Array): Promise<void> {
     if (this.#failed()) return;
-    const taken = new Promise<void>((resolve) => {
+    const accepted = new Promise<void>((resolve) => {
       this.#parser.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), () => resolve());
     });
     try {
-      await Promise.race([taken, this.#stopped.promise]);
+      await Promise.race([accepted, this.#stopped.promise]);
     } catch {
       // The parser throws on some bytes that it can't decode, such as an unknown charset.
       this.fail({ kind: "malformed" });
@@ -87,7 +87,7 @@ export class FormReader {
       this.#parser.end();
       await Promise.race([finished, this.#stopped.promise]);
     }
-    const file = await this.#storing;
+    const file = await this.#stored;
     if (this.#failure !== undefined) await rm(this.#filePath, { force: true });
     if (this.#unexpected !== undefined) throw this.#unexpected.error;
     return this.#failure ?? { fields: this.#fields, file: file ?? null };
@@ -97,17 +97,17 @@ export class FormReader {
     return this.#failure !== undefined;
   }
 
-  #takeStream(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
+  #receiveStream(name: string | undefined, stream: BusboyFileStream, fileName: string | undefined): void {
     // The parser ends a broken part with an error on its stream. It reports a malformed form separately.
     stream.on("error", () => {});
     // After a failure the parser still emits parts from the bytes that it accepted, but never the end of the last one.
-    if (name !== "file" || this.#failed() || !this.#firstOf("file")) {
+    if (name !== "file" || this.#failed() || !this.#claimPart("file")) {
       this.#seen.add(name ?? "");
       stream.resume();
       return;
     }
     this.#stream = stream;
-    this.#storing = this.#store(stream, fileName);
+    this.#stored = this.#store(stream, fileName);
   }
 
   async #store(stream: BusboyFileStream, fileName: string | undefined): Promise<ReceivedFile | undefined> {
@@ -126,11 +126,12 @@ export class FormReader {
     }
   }
 
-  #takeField(name: string, value: string): void {
-    if ((name === "url" || name === "language") && this.#firstOf(name)) this.#fields[name] = value;
+  #receiveField(name: string, value: string): void {
+    if ((name === "url" || name === "language") && this.#claimPart(name)) this.#fields[name] = value;
   }
 
-  #firstOf(part: KnownPart): boolean {
+  /** Marks a part as received. A repeated part is a failure. */
+  #claimPart(part: KnownPart): boolean {
     if (this.#seen.has(part)) {
       this.fail({ kind: "duplicate_part", part });
       return false;

@@ -16,7 +16,7 @@ export interface UploadOptions {
   /** Called with the size of each chunk of the body as it arrives. */
   readonly onBytes?: (count: number) => void;
   /** Reservation of disk space. Bytes are reserved before they are written; the upload ends when no space is left. */
-  readonly space?: Pick<UploadReservation, "take">;
+  readonly space?: Pick<UploadReservation, "extend">;
   /** Limits for slow senders. */
   readonly pace: PaceLimits;
 }
@@ -76,7 +76,7 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
         await form.close();
         return refused({ kind: "body_too_large" });
       }
-      const refusal = form.failure === undefined ? options.space?.take(bytes.byteLength) : null;
+      const refusal = form.failure === undefined ? options.space?.extend(bytes.byteLength) : null;
       if (refusal) form.fail({ kind: refusal });
       opening = Buffer.concat([opening, bytes.subarray(0, delimiter.length - opening.length)]);
       digest.update(bytes);

@@ -5,7 +5,7 @@ import type { UploadFailure } from "./upload-failure.ts";
  * Reason why an upload gets no disk space: the disk is full, or the account's unfinished uploads have used up their
  * share.
  */
-export type SpaceRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
+export type ReservationRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
 
 /** Share of the free disk space that the unfinished uploads of one account may take together. */
 const ACCOUNT_SHARE = 1 / 5;
@@ -13,14 +13,14 @@ const ACCOUNT_SHARE = 1 / 5;
 const CHECK_INTERVAL_BYTES = 256 * 1024;
 
 /**
- * Disk space of uploads that have not arrived completely. Space is taken as bytes arrive, so an announced
+ * Disk space of uploads that have not arrived completely. Space is reserved as bytes arrive, so an announced
  * Content-Length takes nothing from other uploads. The share refers to the space that would be free without the
  * account's own uploads, so uploads of others reduce it. If n accounts take all they can, (4/5)^n of the free space is
  * still left.
  */
 export class UploadSpace {
   readonly #disk: DiskSpace;
-  readonly #takenByAccount = new Map<string, number>();
+  readonly #reservedByAccount = new Map<string, number>();
 
   constructor(disk: DiskSpace) {
     this.#disk = disk;
@@ -34,26 +34,26 @@ export class UploadSpace {
   /**
    * Returns why an account's upload of the given size surely does not fit now; null when it may fit. Reserves nothing.
    */
-  refusal(accountId: string, bytes: number): SpaceRefusal | null {
+  refusal(accountId: string, bytes: number): ReservationRefusal | null {
     if (this.#disk.shortage(bytes, "intake") !== null) return "disk_full";
-    const taken = this.#taken(accountId);
+    const reserved = this.#reservedBy(accountId);
     // Bytes that have arrived are on the disk, which no longer counts them as free.
-    const share = (this.#disk.freeBytes("intake") + taken) * ACCOUNT_SHARE;
-    return taken + bytes > share ? "account_share_full" : null;
+    const share = (this.#disk.freeBytes("intake") + reserved) * ACCOUNT_SHARE;
+    return reserved + bytes > share ? "account_share_full" : null;
   }
 
   /** Creates the reservation of an upload. It is empty at first and released when it is disposed of. */
-  open(accountId: string): UploadReservation {
-    let taken = 0;
+  reserve(accountId: string): UploadReservation {
+    let reserved = 0;
     let sinceCheck = CHECK_INTERVAL_BYTES;
     const add = (bytes: number) => {
-      taken += bytes;
-      const sum = this.#taken(accountId) + bytes;
-      if (sum === 0) this.#takenByAccount.delete(accountId);
-      else this.#takenByAccount.set(accountId, sum);
+      reserved += bytes;
+      const sum = this.#reservedBy(accountId) + bytes;
+      if (sum === 0) this.#reservedByAccount.delete(accountId);
+      else this.#reservedByAccount.set(accountId, sum);
     };
     return {
-      take: (bytes) => {
+      extend: (bytes) => {
         sinceCheck += bytes;
         if (sinceCheck >= CHECK_INTERVAL_BYTES) {
           const refusal = this.refusal(accountId, bytes);
@@ -63,12 +63,12 @@ export class UploadSpace {
         add(bytes);
         return null;
       },
-      [Symbol.dispose]: () => add(-taken),
+      [Symbol.dispose]: () => add(-reserved),
     };
   }
 
-  #taken(accountId: string): number {
-    return this.#takenByAccount.get(accountId) ?? 0;
+  #reservedBy(accountId: string): number {
+    return this.#reservedByAccount.get(accountId) ?? 0;
   }
 }
 
@@ -78,5 +78,5 @@ export interface UploadReservation extends Disposable {
    * Reserves space for received bytes before they are written. Returns the reason for a refusal, or null when they may
    * be written.
    */
-  take(bytes: number): SpaceRefusal | null;
+  extend(bytes: number): ReservationRefusal | null;
 }

@@ -14,13 +14,13 @@ function disk({ freeBytes = 1000 * MB } = {}) {
   const room = new DiskSpace("/", () => 100 * MB, look);
   const space = new UploadSpace(room);
   const upload = (accountId: string) => {
-    const reservation = space.open(accountId);
+    const reservation = space.reserve(accountId);
     let written = 0;
     return {
       /** Sends chunks of 64 kB until the given bytes have arrived or the upload is refused. */
       send(bytes: number) {
         for (let sent = 0; sent < bytes; sent += 64 * KB) {
-          const refusal = reservation.take(64 * KB);
+          const refusal = reservation.extend(64 * KB);
           if (refusal !== null) return refusal;
           written += 64 * KB;
           free -= 64 * KB;
