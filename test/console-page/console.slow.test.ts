@@ -237,6 +237,8 @@ describe.if(ready)("the console in a browser", () => {
 
   test("follows the playback until the user scrolls, and again on request", async () => {
     await go(`#/recordings/${filled.arabicId}`);
+    // Without this, a slow browser may skip the Arabic recording, and the page would stay on the long one, not following.
+    await transcript().getByText("الميناء").waitFor();
     await go(`#/recordings/${filled.longId}?at=30000`);
     // Segment 5,000 begins at 30,000 seconds.
     const now = page.locator("[data-index='5000'][data-now]");
