@@ -1,5 +1,6 @@
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { messageOf } from "../text/index.ts";
 import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
 
 /** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
@@ -57,20 +58,15 @@ export function requireExecutable(program: string, directory: string): void {
 
 /** Returns a file system's error as an UnpackError with advice for the operator; any other error unchanged. */
 export function unpackErrorOf(error: unknown, directory: string, sizeBytes: number): unknown {
-  if (!(error instanceof Error) || !("code" in error)) return error;
-  switch (error.code) {
-    case "ENOSPC":
-    case "EDQUOT":
-      return new UnpackError(
-        `${directory} has not enough disk space for this program's parts, ${Math.ceil(sizeBytes / 1e6)} MB; free some, or ${advice}`,
-      );
-    case "EROFS":
-    case "EACCES":
-    case "EPERM":
-    case "ENOTDIR":
-    case "EEXIST":
-      return new UnpackError(`this program's parts can't be unpacked into ${directory} (${error.message}); ${advice}`);
-    default:
-      return error;
+  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  if (["ENOSPC", "EDQUOT"].includes(code)) {
+    const megabytes = Math.ceil(sizeBytes / 1e6);
+    return new UnpackError(
+      `${directory} has not enough disk space for this program's parts, ${megabytes} MB; free some, or ${advice}`,
+    );
   }
+  if (["EROFS", "EACCES", "EPERM", "ENOTDIR", "EEXIST"].includes(code)) {
+    return new UnpackError(`this program's parts can't be unpacked into ${directory} (${messageOf(error)}); ${advice}`);
+  }
+  return error;
 }

@@ -35,11 +35,7 @@ export interface Measurement {
   /** `cpu`, or the backend of the GPU that the recognizer used. */
   readonly device: string;
   /** Seconds of work for each second of audio, by step. */
-  readonly costs: {
-    readonly detect: number;
-    readonly transcribe: number;
-    readonly diarize: number;
-  };
+  readonly costs: Readonly<Record<"detect" | "transcribe" | "diarize", number>>;
   /** Seconds to detect the language of one chunk; a recording needs up to five such detections. */
   readonly languageSeconds: number;
   /** Seconds of speech transcribed in the measurement. */
@@ -60,11 +56,10 @@ const recordingsAtOnce = 2;
  * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { recording: pcm, signal, threads, speechModel: model } = options;
+  const { files, recording: pcm, signal, speechModel: model, threads, verdictsPath } = options;
   const directory = mkdtempSync(join(options.directory, "steps-"));
   const area = { directory, pcm };
   let device = "cpu";
-  const { files, verdictsPath } = options;
   const speechEngine = new SpeechEngine({
     files,
     speechModels: () => [model],
