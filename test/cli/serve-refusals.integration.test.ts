@@ -30,7 +30,7 @@ describe("a server that can't start", () => {
       "a missing model",
       { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" },
       1,
-      "engine.whisper_model: no model /no/such.bin is installed, and no file is there of that name",
+      "engine.whisper_model: no model /no/such.bin is installed and no file has this path",
     ],
     [
       "a model that is not installed",
@@ -39,7 +39,7 @@ describe("a server that can't start", () => {
       "engine.whisper_model: no model whisper-small is installed",
     ],
     [
-      "a model that is none",
+      "a file that is not a model",
       { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/etc/passwd" },
       1,
       "engine.whisper_model: /etc/passwd is not a whisper model in ggml form",
