@@ -27,10 +27,10 @@ import { copyAlteredModel } from "../support/altered-model.ts";
 import { available } from "../support/checkout.ts";
 import { fillDataDirectory } from "../support/fill-data-directory.ts";
 import { isFromSource, programCommand, programSettings } from "../support/program.ts";
+import { withReachableProgram } from "../support/reachable-program.ts";
 import { runCli } from "../support/server.ts";
 import { canMount } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { withinReach } from "../support/within-reach.ts";
 import { Commands, shapes } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.
@@ -357,7 +357,7 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
   async function run(made: ReturnType<typeof place>, ...args: string[]) {
     const scratch = join(made.path, `scratch-${Bun.randomUUIDv7()}`);
     mkdirSync(scratch);
-    const child = Bun.spawn(withinReach(programCommand(...args, "--data-dir", made.directory.root), scratch), {
+    const child = Bun.spawn(withReachableProgram(programCommand(...args, "--data-dir", made.directory.root), scratch), {
       env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" },
       ...({ stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const),
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { canSeeProcesses } from "../e2e/processes.ts";
+import { canSeeProcesses } from "../support/processes.ts";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

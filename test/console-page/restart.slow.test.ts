@@ -62,7 +62,7 @@ describe.if(found !== null)("a page that is open while the server restarts", () 
       for (let frame = 0; frame < 30; frame++) await new Promise(requestAnimationFrame);
     });
     expect(asked).toHaveLength(1);
-    await server.startAgain();
+    await server.restartOnSamePort();
     await page.getByRole("button", { name: "Try again" }).click();
     await page.waitForFunction((all) => document.querySelectorAll(".rows > li").length === all, filled.count);
   });
@@ -79,7 +79,7 @@ describe.if(found !== null)("a page that is open while the server restarts", () 
   });
 
   test("reconnects by itself and stays signed in when the server is back", async () => {
-    await server.startAgain();
+    await server.restartOnSamePort();
     await page.getByText("The whole day").waitFor();
     await alert().waitFor({ state: "detached" });
     await go("#/");
@@ -99,7 +99,7 @@ describe.if(found !== null)("a page that is open while the server restarts", () 
     await server.killHard();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByRole("alert").getByText("You are still signed in").waitFor();
-    await server.startAgain();
+    await server.restartOnSamePort();
     await page.reload();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.getByText("You have signed out.").waitFor();

@@ -13,7 +13,7 @@ export function wordErrorRate(reference: string, segments: readonly Segment[]): 
 }
 
 /** A reference turn and the label that most of the words in it were given. */
-export interface HeardTurn extends NamedTurn {
+export interface LabelledTurn extends NamedTurn {
   /** Null where no word was heard. */
   readonly label: string | null;
 }
@@ -25,7 +25,7 @@ const minAloneSeconds = 1;
  * The label of most words within each reference turn, counting only the time in which its speaker is alone. Words are
  * spread evenly over their segment, which is all that the API says of them.
  */
-export function heardTurns(turns: readonly NamedTurn[], segments: readonly Segment[]): HeardTurn[] {
+export function labelledTurns(turns: readonly NamedTurn[], segments: readonly Segment[]): LabelledTurn[] {
   const words = segments.flatMap(({ start, end, speaker, text }) => {
     const count = text.split(/\s+/).length;
     return Array.from({ length: count }, (_, index) => ({
@@ -54,6 +54,6 @@ function common(turn: NamedTurn, other: NamedTurn): number {
  * Whether every turn has its own speaker's label and each speaker one label: the pairs of both, which are as many as there
  * are speakers when it is so.
  */
-export function speakerLabels(turns: readonly HeardTurn[]): string[] {
+export function speakerLabels(turns: readonly LabelledTurn[]): string[] {
   return [...new Set(turns.map(({ speaker, label }) => `${speaker} is ${label}`))].sort();
 }

@@ -61,7 +61,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
 
   test(
     "gives the same API elsewhere: recordings, exports, keys and kept answers; what was in work is gone on with",
-    restored.showing(async () => {
+    restored.showingLog(async () => {
       const made = await server.cli("backup", file, "--json");
       expect([made.exitCode, JSON.parse(made.stdout)]).toMatchObject([
         0,
@@ -97,7 +97,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
       ).toBe("invalid_api_key");
       // Exports' files go in the moments after their answers.
       await restored.until(() => readdirSync(join(restored.dataDirectory, "incoming")).length === 0);
-      await restored.untilTidy();
+      await restored.untilCleanedUp();
       expect(readdirSync(join(restored.dataDirectory, "uploads")).toSorted()).toEqual([done, ...open].toSorted());
     }),
     180_000,

@@ -7,7 +7,7 @@ import { available, corpusPath } from "../support/checkout.ts";
 import type { Segment } from "../support/contract.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { englishWordErrors, errorRate } from "../support/wer.ts";
-import { served } from "./served.ts";
+import { startServerForSuite } from "./suite-server.ts";
 
 const saidSchema = Type.Array(
   Type.Object({ speaker: Type.String(), text: Type.String(), end: Type.Optional(Type.Number()) }),
@@ -31,7 +31,7 @@ const withEcho =
   "asplit[dry][wet];[wet]pan=stereo|c0=0.1*c1|c1=0.1*c0,adelay=200|200[echo];[dry][echo]amix=normalize=0:duration=first";
 
 describe.if(ready)("a call with a channel for each party", () => {
-  const made = served("calls");
+  const made = startServerForSuite("calls");
   const { server } = made;
 
   /** Each party has one label, and at most these parts of what it says are wrong: nothing is the other's, or there twice. */
@@ -49,7 +49,7 @@ describe.if(ready)("a call with a channel for each party", () => {
 
   test(
     "has all words of both, where both talk at once",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const { segments } = await made.client.transcribe(both);
       isToldApart(segments, await partiesOf(corpusPath("dialogue/stereo-two-channels.turns.json"), 5), 0);
     }),
@@ -58,7 +58,7 @@ describe.if(ready)("a call with a channel for each party", () => {
 
   test(
     "and echo of the other party has no word twice, none of the other's, and no third speaker",
-    server.showing(async () => {
+    server.showingLog(async () => {
       using directory = temporaryDirectory();
       const path = join(directory.path, "call.wav");
       makeWithFfmpeg("-i", call, "-t", "24", "-filter_complex", withEcho, path);

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { available, samplePath } from "../support/checkout.ts";
 import { errorOf, spokenText } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
+import { isAlive } from "../support/processes.ts";
 import { runCli, startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { isAlive } from "./processes.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of the CLI", jfk);

@@ -3,8 +3,8 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, corpusPath, samplePath } from "../support/checkout.ts";
 import { type NamedTurn, parseRttm } from "../support/rttm.ts";
-import { heardTurns, speakerLabels, wordErrorRate } from "./accuracy.ts";
-import { served } from "./served.ts";
+import { labelledTurns, speakerLabels, wordErrorRate } from "./accuracy.ts";
+import { startServerForSuite } from "./suite-server.ts";
 
 interface Reference {
   readonly text: string;
@@ -41,13 +41,13 @@ const ready = available("e2e tests of two speakers", sample);
 const readyDialogues = available("e2e tests of dialogues", ...dialogues.map(({ path }) => path));
 
 describe.if(ready)("who said what", () => {
-  const made = served("dialogues");
+  const made = startServerForSuite("dialogues");
   const { server } = made;
 
   const tellsTheTwoApart = async (path: string, reference: Reference, mostErrors: number) => {
     const { ended, segments } = await made.client.transcribe(path);
     expect(ended).toMatchObject({ status: "completed", language: "en" });
-    const turns = heardTurns(reference.turns, segments);
+    const turns = labelledTurns(reference.turns, segments);
     // Labels go by first appearance, and every turn of a speaker has that speaker's.
     expect([...new Set(segments.map((segment) => segment.speaker))]).toEqual(["A", "B"]);
     const names = [...new Set(turns.map((turn) => turn.speaker))];
@@ -61,14 +61,14 @@ describe.if(ready)("who said what", () => {
 
   test(
     "two women on the telephone: every turn has its speaker, and at most 15 % of the words are wrong",
-    server.showing(async () => tellsTheTwoApart(sample, await readSample(), 0.15)),
+    server.showingLog(async () => tellsTheTwoApart(sample, await readSample(), 0.15)),
     180_000,
   );
 
   for (const { name, path, turnsPath } of dialogues) {
     test.if(readyDialogues)(
       `${name}: every turn has its speaker, and at most 15 % of the words are wrong`,
-      server.showing(async () => tellsTheTwoApart(path, await readTurns(turnsPath), 0.15)),
+      server.showingLog(async () => tellsTheTwoApart(path, await readTurns(turnsPath), 0.15)),
       180_000,
     );
   }

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available, samplePath } from "../support/checkout.ts";
 import { bodyOf, spokenText } from "../support/client.ts";
 import { transcriptionContract } from "../support/contract.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("e2e tests of fairness between accounts", jfk, ...recordingOfChunksNeeds);
+const ready = available("e2e tests of fairness between accounts", jfk, ...sampleRecordingNeeds);
 
 /** A host on loopback whose bodies never end and drip, yet faster than the 16 KiB/s under which a link fails in the end. */
 class DrippingHost implements AsyncDisposable {
@@ -60,7 +60,7 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
 
   test(
     "five links that drip hold no slot: two are downloaded, three wait, and another account's upload completes",
-    server.showing(async () => {
+    server.showingLog(async () => {
       await using host = new DrippingHost();
       const slow = server.client("slow");
       const ids: string[] = [];
@@ -93,7 +93,7 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
 
   test(
     "long recordings that hold all slots leave one to another account's, and the suspended one loses no chunk",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const many = server.client("many");
       const [first, second] = [
         await many.create(long, { language: "en" }),

@@ -6,7 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { available, corpusPath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { wordErrorRate } from "./accuracy.ts";
-import { served } from "./served.ts";
+import { startServerForSuite } from "./suite-server.ts";
 
 const manifestSchema = Type.Array(
   Type.Object({
@@ -20,7 +20,7 @@ const manifest = ready ? Value.Parse(manifestSchema, await Bun.file(corpusPath("
 const files = manifest.filter(({ path }) => path.startsWith("formats/"));
 
 describe.if(ready)("every file of formats/ ends as its answer says", () => {
-  const made = served("formats");
+  const made = startServerForSuite("formats");
   const { server } = made;
   let taken = 0;
 
@@ -28,7 +28,7 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
 
   afterEach(async () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
-    await server.untilTidy();
+    await server.untilCleanedUp();
     expect(filesIn("incoming")).toEqual([]);
     // An upload is kept for a second try; of what was refused nothing is.
     expect(filesIn("uploads")).toHaveLength(taken);
@@ -38,7 +38,7 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
     const [verdict, detail] = answer.split(" ");
     test(
       `${path}: ${answer}`,
-      server.showing(async () => {
+      server.showingLog(async () => {
         // Finding out the language has its own tests; here it would cost each file a run of the encoder.
         const response = await made.client.send(corpusPath(path), { language: "en" });
         if (verdict === "422") {

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { available, samplePath } from "../support/checkout.ts";
 import { errorOf, type TestClient } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
+import { canSeeProcesses } from "../support/processes.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { canSeeProcesses } from "./processes.ts";
-import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("e2e tests of full disks", jfk, ...recordingOfChunksNeeds);
+const ready = available("e2e tests of full disks", jfk, ...sampleRecordingNeeds);
 const prlimit = Bun.which("prlimit");
 if (prlimit === null) console.warn("SKIPPED: e2e tests with few open files; there is no prlimit");
 
@@ -64,7 +64,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     expect(await client.segments(id)).toEqual(undisturbed);
   };
   const isWhole = async () => {
-    await server.untilTidy();
+    await server.untilCleanedUp();
     using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
     expect(database.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
     expect(readdirSync(join(server.dataDirectory, "incoming"))).toEqual([]);
@@ -72,7 +72,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
 
   test(
     "that fills up in the middle: none fails, what is there can be read, creates are 503, and all goes on when there is room",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const since = server.log.length;
       const first = await client.create(long, { language: "en" });
       await server.until(() =>
@@ -108,7 +108,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
 
   test(
     "of which the part for work can't be written for a while, too",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,mode=700");
       disks.push(work);
       work.remount("ro");
@@ -128,7 +128,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
 
   test(
     "that takes no more files, too",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,nr_inodes=2,mode=700");
       disks.push(work);
       const since = server.log.length;
@@ -156,7 +156,7 @@ describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open fil
 
   test(
     "recordings wait, the server lives, and all goes on when there are more",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const since = server.log.length;
       const { id } = await client.create(jfk, { language: "en" });
       allow(8);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { available, corpusPath, samplePath } from "../support/checkout.ts";
 import { spokenText } from "../support/client.ts";
-import { served } from "./served.ts";
+import { startServerForSuite } from "./suite-server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const jfkFlac = corpusPath("formats/jfk.flac");
@@ -9,7 +9,7 @@ const ready = available("e2e tests of one speaker", jfk);
 const readyFlac = ready && available("e2e test of jfk.flac", jfkFlac);
 
 describe.if(ready)("one speaker", () => {
-  const made = served("one");
+  const made = startServerForSuite("one");
   const { server } = made;
 
   const readsTheInauguralAddress = async (path: string) => {
@@ -28,13 +28,13 @@ describe.if(ready)("one speaker", () => {
 
   test.if(readyFlac)(
     'jfk.flac reads "ask not what your country can do for you", in English, by one speaker',
-    server.showing(() => readsTheInauguralAddress(jfkFlac)),
+    server.showingLog(() => readsTheInauguralAddress(jfkFlac)),
     120_000,
   );
 
   test(
     'jfk.mp3 reads "ask not what your country can do for you", in English, by one speaker',
-    server.showing(() => readsTheInauguralAddress(jfk)),
+    server.showingLog(() => readsTheInauguralAddress(jfk)),
     120_000,
   );
 

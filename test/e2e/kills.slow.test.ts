@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { kills } from "../../scripts/support/endurance/kills.ts";
 import { smallRecordingNeeds } from "../../scripts/support/endurance/small-recordings.ts";
 import { available } from "../support/checkout.ts";
-import { canSeeProcesses } from "./processes.ts";
+import { canSeeProcesses } from "../support/processes.ts";
 
 const ready = available("the e2e test of kills", ...smallRecordingNeeds);
 if (!canSeeProcesses) console.warn("SKIPPED: the e2e test of kills; it finds workers in /proc");

@@ -43,7 +43,7 @@ describe.if(ready)("links and operator commands", () => {
 
   test(
     "a link is fetched and transcribed; its record names the link and no file",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const created = await bodyOf(await sendLink("/jfk.mp3#t=3"), 201, transcriptionContract);
       expect(created.source).toEqual({ type: "url", name: null, url: `http://127.0.0.1:${mediaServer.port}/jfk.mp3` });
       const ended = await client.waitUntilEnded(created.id);
@@ -65,14 +65,14 @@ describe.if(ready)("links and operator commands", () => {
       expect(JSON.stringify(ended)).not.toContain(cause);
       expect((await shown(id)).failure_cause).toBe(cause);
       expect(readdirSync(join(server.dataDirectory, "uploads"))).not.toContain(id);
-      await server.untilTidy();
+      await server.untilCleanedUp();
     },
     60_000,
   );
 
   test(
     "a recording that is cancelled while it is processed ends as internal and frees its place",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const { id } = await client.create(sample);
       await server.until(async () => (await client.get(id)).status === "processing");
       expect((await server.cli("recordings", "cancel", id)).exitCode).toBe(0);
@@ -81,14 +81,14 @@ describe.if(ready)("links and operator commands", () => {
         server.log.some((line) => line.event === "recording.cancelled" && line.recordingId === id),
       );
       expect((await shown(id)).failure_cause).toBe("cancelled");
-      await server.untilTidy();
+      await server.untilCleanedUp();
     }),
     120_000,
   );
 
   test(
     "an account that is deleted takes its recordings along, those in hand too",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const other = server.client("leaving");
       const { id } = await other.create(sample);
       await server.until(async () => (await other.get(id)).status === "processing");

@@ -61,7 +61,7 @@ describe.if(ready)("the segments of hours", () => {
 
   test(
     "are shown to nobody before all of them are there, whenever the server is killed, and then are whole",
-    server.showing(async () => {
+    server.showingLog(async () => {
       leaveSome();
       await server.start(false);
       using database = new Database(databasePath(), { readonly: true });
@@ -77,7 +77,7 @@ describe.if(ready)("the segments of hours", () => {
       const segments = await client().segments(id);
       expect(segments.length).toBeGreaterThan(1000);
       expect(withoutSpaces(segments.map(({ text }) => text).join(""))).toBe(withoutSpaces(said));
-      await server.untilTidy();
+      await server.untilCleanedUp();
     }),
     120_000,
   );

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { available } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
-const ready = available("e2e tests of lost work files", ...recordingOfChunksNeeds);
+const ready = available("e2e tests of lost work files", ...sampleRecordingNeeds);
 
 describe.if(ready)("work files that a power cut or somebody's hand took", () => {
   const server = new TestServer();
@@ -42,12 +42,12 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
   const endsUndisturbed = async (id: string) => {
     expect((await client().waitUntilEnded(id)).status).toBe("completed");
     expect(await client().segments(id)).toEqual(undisturbed);
-    await server.untilTidy();
+    await server.untilCleanedUp();
   };
 
   test(
     "are made again when the server starts",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const { id, work } = await begin();
       await server.killHard();
       rmSync(join(work, "activity/000000.block"));
@@ -61,7 +61,7 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
 
   test(
     "are made again while they are worked with, and no chunk is done twice",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const since = server.log.length;
       const { id, work } = await begin();
       truncateSync(join(work, "activity/000000.block"), 1000);

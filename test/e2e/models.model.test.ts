@@ -6,11 +6,11 @@ import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
 import { available, samplePath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
+import { makeLongRecording, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { longRecordingNeeds, makeLongRecording } from "./long-recording.ts";
 
-const ready = available("e2e tests of switching models", ...longRecordingNeeds, basePath);
+const ready = available("e2e tests of switching models", ...sampleRecordingNeeds, basePath);
 
 describe.if(ready)("models of a running server", () => {
   const server = new TestServer();
@@ -56,7 +56,7 @@ describe.if(ready)("models of a running server", () => {
 
   test(
     "a model that was imported and chosen beside it counts at once, and for new recordings alone",
-    server.showing(async () => {
+    server.showingLog(async () => {
       expect(await json("import", join(directory.path, "ggml-loud.bin"))).toMatchObject([
         { id: "whisper-loud", in_catalogue: false },
       ]);
@@ -78,7 +78,7 @@ describe.if(ready)("models of a running server", () => {
 
   test(
     "after a power cut each recording is still finished with the model that it was created for",
-    server.showing(async () => {
+    server.showingLog(async () => {
       await server.killHard();
       await server.start();
       client = new TestClient(server.baseUrl, client.key);
@@ -94,7 +94,7 @@ describe.if(ready)("models of a running server", () => {
 
   test(
     "a model that can't be loaded is refused, and the one in use stays",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const cut = join(directory.path, "cut.bin");
       await Bun.write(cut, await Bun.file(basePath).slice(0, 5_000_000).arrayBuffer());
       expect(await refusal("import", cut)).toContain("is damaged or not a whisper model: 1572864 bytes are missing");
@@ -113,7 +113,7 @@ describe.if(ready)("models of a running server", () => {
 
   test(
     "the built-in model can be chosen again, and one that nothing needs any more be removed",
-    server.showing(async () => {
+    server.showingLog(async () => {
       await json("use", "whisper-base");
       const third = (await client.create(samplePath("jfk.mp3"), { language: "en" })).id;
       expect(await textOf(third)).toContain("country");

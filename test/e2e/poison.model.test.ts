@@ -37,7 +37,7 @@ describe.if(ready)("a recording that the worker dies of at one chunk", () => {
 
   test(
     "is tried three times, whatever server is started in between, then failed; the others are completed",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const { id } = await client().create(poison, { language: "en" });
       const others = [await client().create(jfk, { language: "en" }), await client().create(jfk, { language: "en" })];
       await server.until(() => deaths().length === 1);

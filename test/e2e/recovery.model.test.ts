@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { available, samplePath } from "../support/checkout.ts";
 import { errorOf, spokenText, TestClient } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
-import { makeRecordingOfChunks, recordingOfChunksNeeds } from "./recording-of-chunks.ts";
 
-const ready = available("e2e tests of recovery", ...recordingOfChunksNeeds);
+const ready = available("e2e tests of recovery", ...sampleRecordingNeeds);
 if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they find them in /proc");
 
 /** Parts that were finished of a step, in order, as the log tells it; a part that was done twice is there twice. */
@@ -53,7 +53,7 @@ describe.if(ready)("what is interrupted goes on", () => {
   const endsUndisturbed = async (id: string) => {
     expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 50 });
     expect(await client().segments(id)).toEqual(undisturbed);
-    await server.untilTidy();
+    await server.untilCleanedUp();
   };
 
   beforeAll(async () => {
@@ -82,7 +82,7 @@ describe.if(ready)("what is interrupted goes on", () => {
 
   test.if(canSeeProcesses)(
     "the worker is killed in mid-job: the server stays, starts another, and no word is lost",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const serverPid = server.pid;
       const id = await begin();
       const [worker = 0, ...others] = childrenOf(server.pid, "__worker");
@@ -98,7 +98,7 @@ describe.if(ready)("what is interrupted goes on", () => {
 
   test(
     "the server is killed in mid-job and started again: the recording goes on from its checkpoint, no chunk is done twice",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const id = await begin();
       const worker = canSeeProcesses ? childrenOf(server.pid, "__worker")[0] : undefined;
       await server.killHard();
@@ -118,7 +118,7 @@ describe.if(ready)("what is interrupted goes on", () => {
 
   test(
     "the server is told to stop in mid-job: it stops in order, and goes on when it is started again",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const id = await begin();
       expect(await server.stop()).toBe(0);
       expect(server.log.at(-1)?.event).toBe("server.stopped");
@@ -133,7 +133,7 @@ describe.if(ready)("what is interrupted goes on", () => {
 
   test(
     "a second server on the same data directory is refused, and the first does not notice",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const { exitCode, stdout, stderr } = await server.cli("serve", "--port", "0");
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
       expect(stderr).toContain("another transcribe server uses");
@@ -145,7 +145,7 @@ describe.if(ready)("what is interrupted goes on", () => {
 
   test(
     "five recordings in hand survive a kill together; a sixth is refused until one of them has ended",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const ids = [];
       // None of them may end before the sixth is sent.
       for (const pid of canSeeProcesses ? childrenOf(server.pid, "__worker") : []) process.kill(pid, "SIGSTOP");

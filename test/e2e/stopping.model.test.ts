@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getPriority } from "node:os";
 import { available, samplePath } from "../support/checkout.ts";
 import { errorOf, TestClient } from "../support/client.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
-import { canSeeProcesses, childrenOf, isAlive } from "./processes.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of stopping", jfk);
@@ -31,7 +31,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
 
   test(
     "waits for processors behind the server, and leaves signals of the terminal to it",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const pid = worker();
       expect(getPriority(pid) - getPriority(server.pid)).toBe(10);
       const id = await begin();
@@ -44,7 +44,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
 
   test(
     "makes the server not ready, though alive, until it goes on",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const pid = worker();
       process.kill(pid, "SIGSTOP");
       try {
@@ -63,7 +63,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
 
   test(
     "holds up no stop: the server answers to its end, takes no more work, and exits in order, however often it is told to",
-    server.showing(async () => {
+    server.showingLog(async () => {
       const id = await begin();
       const pid = worker();
       process.kill(pid, "SIGSTOP");

@@ -6,10 +6,10 @@ import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
-import { longSegments } from "../support/long-text.ts";
+import { longSegments } from "../support/long-segments.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
-import { UnreadAnswer } from "../support/unread-answer.ts";
+import { UnreadResponse } from "../support/unread-response.ts";
 
 const ready = available("e2e tests of answers that are not read", ffmpegPath);
 const mebibyte = 1024 * 1024;
@@ -52,7 +52,7 @@ describe.if(ready)("answers that nobody reads", () => {
     const before = residentBytes();
     using unread = new DisposableStack();
     for (let count = 0; count < answersEach; count++) {
-      const opened = await Promise.all(keys.map(({ key, id }) => UnreadAnswer.of(urlOf(id, path), key)));
+      const opened = await Promise.all(keys.map(({ key, id }) => UnreadResponse.of(urlOf(id, path), key)));
       for (const answer of opened) expect(unread.use(answer).status).toBe(200);
     }
     return residentBytes() - before;
@@ -67,7 +67,7 @@ describe.if(ready)("answers that nobody reads", () => {
     "leave no file behind when the server is killed, and neither do exports that are being made",
     async () => {
       const { key, id } = keys[0] ?? { key: "", id: "" };
-      using _unread = await UnreadAnswer.of(urlOf(id, "export?format=txt"), key);
+      using _unread = await UnreadResponse.of(urlOf(id, "export?format=txt"), key);
       const lost = new TestClient(server.baseUrl, key)
         .fetch(`/transcriptions/${id}/export?format=pdf`)
         .catch(() => null);

@@ -11,13 +11,13 @@ import {
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "../support/scripted-start.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];
 function engine({ lanes = 2, ...options }: Partial<EngineOptions> & { readonly lanes?: number } = {}): Engine {
   const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
     prepare: async () => [{ ...scriptedStart, lanes }],
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,
@@ -230,7 +230,7 @@ describe("the engine", () => {
   });
 
   test("lets the program exit when it is closed while it waits to restart a worker", async () => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/closed-engine.ts")], {
+    const child = Bun.spawn([process.execPath, join(import.meta.dir, "program-that-closes-engine.ts")], {
       stdio: ["ignore", "ignore", "inherit"],
       timeout: 10_000,
     });

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../e2e/processes.ts";
-import { scriptedStart } from "../support/scripted-start.ts";
+import { isAlive } from "../support/processes.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];
 afterEach(async () => {
@@ -21,7 +21,7 @@ const onCpu = scriptedStart;
 /** Starts an engine with a worker for each of two GPUs. */
 async function engine(options: Partial<EngineOptions> = {}): Promise<Engine> {
   const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
     prepare: async () => [onGpu("0"), onGpu("1")],
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,

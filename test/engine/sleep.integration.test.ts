@@ -2,8 +2,8 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../e2e/processes.ts";
-import { scriptedStart } from "../support/scripted-start.ts";
+import { isAlive } from "../support/processes.ts";
+import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];
 let exits = 0;
@@ -15,7 +15,7 @@ afterEach(async () => {
 /** Returns an engine whose worker falls asleep after 40 ms without work. */
 function engine(options: Partial<EngineOptions> = {}): Engine {
   const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
     prepare: async () => [scriptedStart],
     log: createLogger("silent"),
     restartDelayMilliseconds: () => 10,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../e2e/processes.ts";
-import { scriptedStart } from "../support/scripted-start.ts";
+import { isAlive } from "../support/processes.ts";
+import { scriptedStart } from "./scripted-start.ts";
 
 const never = new AbortController().signal;
 const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });
@@ -23,7 +23,7 @@ afterEach(() => {
 test("a worker that no signal ends is abandoned: another one completes its operation, and the engine can be closed", async () => {
   const exits: UnexpectedExit[] = [];
   const made = new Engine({
-    command: [process.execPath, join(import.meta.dir, "../support/scripted-worker.ts")],
+    command: [process.execPath, join(import.meta.dir, "scripted-worker.ts")],
     prepare: async () => [scriptedStart],
     log: createLogger("silent"),
     timeLimits: new TimeLimits({ minSeconds: 2, startSeconds: 20 }),
@@ -47,7 +47,7 @@ test("a worker that no signal ends is abandoned: another one completes its opera
 });
 
 test("an abandoned worker does not keep the program from exiting", async () => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "../support/abandoned-worker.ts")], {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "program-with-abandoned-worker.ts")], {
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 10_000,
   });

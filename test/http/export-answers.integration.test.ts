@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync, statfsSync } from "node:fs";
 import { errorOf } from "../support/client.ts";
-import { longSegments } from "../support/long-text.ts";
-import { UnreadAnswer } from "../support/unread-answer.ts";
+import { longSegments } from "../support/long-segments.ts";
+import { UnreadResponse } from "../support/unread-response.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
 
 const mostOpen = 16;
@@ -33,7 +33,7 @@ describe("an export that is not read", () => {
   const server = new ApiServer();
   const client = server.client("acme");
   const id = enterLong(server, client.accountId, 8);
-  const unread = (path = exportPath(id, "txt")) => UnreadAnswer.of(client.baseUrl + path, client.key);
+  const unread = (path = exportPath(id, "txt")) => UnreadResponse.of(client.baseUrl + path, client.key);
   afterAll(() => server[Symbol.dispose]());
 
   test("is sent from a file, which is removed when its client has read it or has disconnected", async () => {
@@ -42,7 +42,7 @@ describe("an export that is not read", () => {
     expect([read.status, left.status, filesOf(server).length]).toEqual([200, 200, 2]);
     const length = Number(read.header("content-length")) + read.head.length + 4;
     expect(length).toBeGreaterThan(8_000_000);
-    expect(await read.readOn(length)).toBe(length);
+    expect(await read.continueReading(length)).toBe(length);
     while (filesOf(server).length > 1) await Bun.sleep(5);
     left[Symbol.dispose]();
     await untilNoFiles(server);
@@ -63,7 +63,7 @@ describe("an export that is not read", () => {
     await untilNoFiles(server);
     while (openFiles().some((path) => path.includes("export-"))) await Bun.sleep(20);
     server.now = Date.now;
-    expect(await answer.readOn()).toBeLessThan(length);
+    expect(await answer.continueReading()).toBeLessThan(length);
   }, 30_000);
 
   test("loses its file when its recording is deleted", async () => {

@@ -30,7 +30,7 @@ import { newRecordingId, Recordings, type Segment } from "../../src/recordings/i
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
-import { metricsWithoutEngine } from "../support/metrics.ts";
+import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

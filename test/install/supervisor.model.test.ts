@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findSupervisor, Supervisor } from "../../src/install/supervisor.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { childrenOf } from "../e2e/processes.ts";
+import { childrenOf } from "../support/processes.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Receiver } from "./receiver.ts";

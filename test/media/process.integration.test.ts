@@ -4,7 +4,7 @@ import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
 import { machineTrouble } from "../../src/storage/index.ts";
-import { isAlive } from "../e2e/processes.ts";
+import { isAlive } from "../support/processes.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
 

@@ -5,7 +5,7 @@ import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/comp
 import { recoverWork } from "../../src/pipeline/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
-import { meanwhile } from "../support/meanwhile.ts";
+import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -30,7 +30,7 @@ const never = new AbortController().signal;
 
 test("storing the segments of hours yields to other work, which sees the recording as processing until all are stored", async () => {
   const seen = new Set<string>();
-  const turns = await meanwhile(complete(recordings, id, segmentsOfHours, never), () => {
+  const turns = await countTurnsUntilSettled(complete(recordings, id, segmentsOfHours, never), () => {
     const recording = recordings.get(id);
     seen.add(`${recording?.status} ${recording?.status === "completed" ? stored().length : "with some"}`);
   });
@@ -56,7 +56,7 @@ test.each(["cancelled", "cancelled and deleted"])(
   async (how) => {
     let left = 5;
     const ended = complete(recordings, id, segmentsOfHours, never);
-    await meanwhile(ended, () => {
+    await countTurnsUntilSettled(ended, () => {
       if (--left !== 0) return;
       recordings.fail(id, { reason: "internal", cause: "cancelled" });
       if (how !== "cancelled") recordings.delete(id);
@@ -72,7 +72,7 @@ test("a recording that is suspended meanwhile stays open and is stored whole at 
   const controller = new AbortController();
   let left = 5;
   const parked = complete(recordings, id, segmentsOfHours, controller.signal);
-  const parking = meanwhile(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
+  const parking = countTurnsUntilSettled(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
   expect(parking).rejects.toThrow("the server stops");
   await parking.catch(() => {});
   expect(recordings.get(id)?.status).toBe("processing");

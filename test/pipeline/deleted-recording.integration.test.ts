@@ -6,7 +6,7 @@ import { type RecordingEnded, RecordingEvents, Recordings } from "../../src/reco
 import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { samplePath } from "../support/checkout.ts";
-import { metricsWithoutEngine } from "../support/metrics.ts";
+import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { type Fragment, fragmentsOf, fragmentsToCompare, reassignTurns } from "../../src/pipeline/second-pass.ts";
 import type { Turn } from "../../src/timeline/index.ts";
-import { countedLooks } from "../support/counted-looks.ts";
+import { countReads } from "../support/count-reads.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
 const turn = (startSeconds: number, endSeconds: number, speaker: number): Turn => ({
@@ -81,15 +81,15 @@ describe("a fragment of the second pass", () => {
 });
 
 test("the work per hour does not grow with the length of the recording", () => {
-  const looksAt = (hours: number) => {
+  const readsIn = (hours: number) => {
     const turns = Array.from({ length: hours * 720 }, (_, index) => turn(index * 5, index * 5 + 4, index % 3));
     const pieces = turns.map(({ startSeconds, endSeconds, speaker }) => piece(startSeconds, endSeconds, speaker));
-    const counted = countedLooks(turns);
+    const counted = countReads(turns);
     const speakers = pieces.map(({ speaker }, index) => (index % 4 === 0 ? (speaker + 1) % 3 : speaker));
     const corrected = reassignTurns(counted.all, pieces, speakers);
     expect(corrected.map(({ speaker }) => speaker)).toEqual(speakers);
-    return counted.looks() / hours;
+    return counted.reads() / hours;
   };
   // Sorting takes slightly more.
-  expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.5);
+  expect(readsIn(16)).toBeLessThan(readsIn(2) * 1.5);
 });

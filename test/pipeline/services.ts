@@ -4,7 +4,7 @@ import type { PipelineServices } from "../../src/pipeline/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
 import { type DiskSpace, WorkReservations } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
-import { metricsWithoutEngine } from "../support/metrics.ts";
+import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 
 /** Stands for a service that a test must not use. */
 export function unused(): never {

@@ -6,7 +6,7 @@ import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments, StoredAnswers } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { meanwhile } from "../support/meanwhile.ts";
+import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -113,7 +113,7 @@ describe("a deleted recording of hours", () => {
     const { store, recordings, accountId, id, other } = filled(":memory:");
     expect(recordings.delete(id)).toBe(true);
     const left = new Set<number>();
-    const turns = await meanwhile(recordings.rows.removeDeleted(id), () => {
+    const turns = await countTurnsUntilSettled(recordings.rows.removeDeleted(id), () => {
       expect([recordings.get(id), recordings.list({ accountId }, 9).map((each) => each.id)]).toEqual([null, [other]]);
       expect([recordings.delete(id), recordings.setHold(id, true)]).toEqual([false, false]);
       left.add(readSegments(store, id, 0, 10_000).length);
@@ -133,7 +133,7 @@ describe("a deleted recording of hours", () => {
     recordings.delete(id);
     const removing = recordings.rows.removeDeleted(id);
     let turns = 0;
-    await meanwhile(
+    await countTurnsUntilSettled(
       removing.catch(() => {}),
       () => void (++turns === 5 && store.$client.close()),
     );

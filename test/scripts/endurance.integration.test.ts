@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { canSeeProcesses, childrenOf, isAlive } from "../e2e/processes.ts";
 import { inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, root } from "../support/checkout.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
 
 const ready = available("tests of scripts/endurance", ffmpegPath) && canSeeProcesses;
 

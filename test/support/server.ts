@@ -10,13 +10,12 @@ import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
 import { programCommand, programSettings } from "./program.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
-import { dyingWithParent } from "./with-parent.ts";
 
-/** Time for a server to listen and load its models; a machine that builds beside the tests is slow. */
+/** Time for a server to listen and to load its models on a machine that also runs a build. */
 export const startTimeout = 120_000;
 
-/** Limits that tests which are not about them would run into: they poll often and create much. */
-const outOfTheWay = {
+/** Limits that most tests would exceed, because they poll often and create many recordings. */
+const generousLimits = {
   TRANSCRIBE_LIMITS_REQUESTS_PER_MINUTE: "1000000",
   TRANSCRIBE_LIMITS_CREATES_PER_HOUR: "100000",
   TRANSCRIBE_LIMITS_CREATES_PER_DAY: "100000",
@@ -36,8 +35,8 @@ export interface CliResult {
 }
 
 /**
- * The real server, started as its users start it, on a data directory of its own that survives its processes: it can be
- * killed and started again. Dispose of it, and process and directory are gone.
+ * The real server, started as its users start it. Its data directory survives the process, so that tests can kill the
+ * server and start it again. Disposing of it removes the process and the directory.
  */
 export class TestServer implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
@@ -47,18 +46,18 @@ export class TestServer implements AsyncDisposable {
   #origin = "";
   #directory: ReturnType<typeof temporaryDirectory> | null = null;
 
-  /** What the first of this process found out of the machine's CPU, by itself; it takes seconds. */
+  /** Self-test results of the first server in this process. Later servers reuse them, because a self-test takes seconds. */
   static #verdicts: Buffer | null = null;
 
-  /** Those of this process that have been started and not ended. */
+  /** Servers of this process that run. */
   static readonly running = new Set<TestServer>();
 
   /** @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES` */
   constructor(environment: Readonly<Record<string, string>> = {}) {
-    this.#environment = { TRANSCRIBE_LOG_LEVEL: "debug", ...outOfTheWay, ...environment };
+    this.#environment = { TRANSCRIBE_LOG_LEVEL: "debug", ...generousLimits, ...environment };
   }
 
-  /** Made when it is first asked for, so that a test that is skipped leaves nothing behind. */
+  /** Path of the data directory, created on first use so that a skipped test leaves nothing behind. */
   get dataDirectory(): string {
     this.#directory ??= temporaryDirectory();
     return this.#directory.path;
@@ -78,21 +77,22 @@ export class TestServer implements AsyncDisposable {
     return this.#child.pid;
   }
 
-  /** Everything logged so far by all processes on this data directory, in order. */
+  /** All log lines so far of all processes on this data directory, in order. */
   get log(): readonly LogLine[] {
     return this.#log;
   }
 
   /**
-   * Starts a process on the data directory and waits until its models are loaded. To ask /readyz would have it try them, too.
-   * @param untilReady false: only until it listens
+   * Starts a process on the data directory and waits until its models are loaded. It does not request /readyz, which would
+   * start a self-test.
+   * @param untilReady false: waits only until the server listens
    */
   start(untilReady = true): Promise<void> {
     return this.#start(untilReady, "0");
   }
 
-  /** Starts a process where the one before listened, as people's servers do, and waits until it listens. */
-  startAgain(): Promise<void> {
+  /** Starts a process on the port of the previous one and waits until it listens. */
+  restartOnSamePort(): Promise<void> {
     return this.#start(false, new URL(this.#origin).port);
   }
 
@@ -104,7 +104,7 @@ export class TestServer implements AsyncDisposable {
     }
     const command = programCommand("serve", "--port", port, "--data-dir", this.dataDirectory);
     const since = this.#log.length;
-    const child = Bun.spawn(dyingWithParent(command), {
+    const child = Bun.spawn(killedWithParent(command), {
       cwd: root,
       env: environmentWith(this.#environment),
       stdin: "ignore",
@@ -122,14 +122,14 @@ export class TestServer implements AsyncDisposable {
     }
     if (this.#origin === "") {
       const exitCode = await this.#end("SIGKILL");
-      throw new Error(`the server did not listen and ended with ${exitCode}\n${this.tail()}`);
+      throw new Error(`the server did not listen and exited with ${exitCode}\n${this.tail()}`);
     }
     if (!untilReady) return;
     await this.until(() => this.#log.slice(since).some(({ event }) => event === "engine.ready"));
     if (existsSync(verdicts)) TestServer.#verdicts ??= readFileSync(verdicts);
   }
 
-  /** Waits for something to come true, and fails with the log's end when the server ends or it takes too long. */
+  /** Waits for a condition. Fails with the last log lines when the server exits or the time is over. */
   async until(
     isTrue: () => boolean | Promise<boolean>,
     everyMilliseconds = 50,
@@ -138,20 +138,20 @@ export class TestServer implements AsyncDisposable {
     const giveUpAt = performance.now() + patienceMilliseconds;
     for (;;) {
       const exitCode = this.#child === null ? "a signal of this process" : this.#child.exitCode;
-      if (exitCode !== null) throw new Error(`the server ended with ${exitCode}\n${this.tail()}`);
-      if (performance.now() > giveUpAt) throw new Error(`it does not come true: ${isTrue}\n${this.tail()}`);
+      if (exitCode !== null) throw new Error(`the server exited with ${exitCode}\n${this.tail()}`);
+      if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}\n${this.tail()}`);
       if (await isTrue()) return;
       await Bun.sleep(everyMilliseconds);
     }
   }
 
-  /** Waits until it answers that it is ready: an idle worker has three seconds for its first trial, which a slow machine exceeds. */
+  /** Waits until /readyz succeeds. An idle worker has 3 s for its first self-test, which a slow machine exceeds. */
   untilReady(): Promise<void> {
     return this.until(async () => (await fetch(`${this.#origin}/readyz`)).ok, 200);
   }
 
-  /** Waits until nothing is left of the work on recordings that have ended; it goes in the moments after. */
-  untilTidy(): Promise<void> {
+  /** Waits until checkpoints and work files are removed, which happens shortly after a recording has finished. */
+  untilCleanedUp(): Promise<void> {
     return this.until(() => {
       using database = new Database(join(this.dataDirectory, "transcribe.db"));
       const { parts } = database.query<{ parts: number }, []>("SELECT count(*) AS parts FROM checkpoints").get() ?? {};
@@ -159,7 +159,7 @@ export class TestServer implements AsyncDisposable {
     });
   }
 
-  /** Asks the server to stop and waits. @returns its exit code */
+  /** Stops the server with SIGTERM. @returns its exit code */
   async stop(): Promise<number> {
     return this.#end("SIGTERM");
   }
@@ -174,7 +174,7 @@ export class TestServer implements AsyncDisposable {
     return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
   }
 
-  /** A client with a new key of a new account. @param patienceMilliseconds as of `TestClient` */
+  /** Returns a client with a new key of a new account. @param patienceMilliseconds see `TestClient` */
   client(account: string, patienceMilliseconds?: number): TestClient {
     const store = openDatabaseOf(new DataDirectory(this.dataDirectory));
     try {
@@ -186,7 +186,7 @@ export class TestServer implements AsyncDisposable {
     }
   }
 
-  /** The log's last lines, for people; without the polls, which would push all else out of sight. */
+  /** Returns the last log lines for a person to read, without successful requests, of which polls make many. */
   tail(count = 40): string {
     return this.#log
       .filter(({ event, status }) => event !== "http.request" || status !== 200)
@@ -195,13 +195,13 @@ export class TestServer implements AsyncDisposable {
       .join("\n");
   }
 
-  /** A test's body that prints the end of the log when it fails. */
-  showing(body: () => Promise<void>): () => Promise<void> {
+  /** Returns the body of a test that prints the last log lines when it fails. */
+  showingLog(body: () => Promise<void>): () => Promise<void> {
     return async () => {
       try {
         await body();
       } catch (error) {
-        console.error(`the server's log ends:\n${this.tail()}`);
+        console.error(`the server's last log lines:\n${this.tail()}`);
         throw error;
       }
     };
@@ -218,7 +218,7 @@ export class TestServer implements AsyncDisposable {
     const collected = this.#collected;
     child.kill(signal);
     const exitCode = await child.exited;
-    // Its last lines may still be in the pipe, which a child of its own may hold open.
+    // The last lines may still be in the pipe, which a child process of the server may hold open.
     await Promise.race([collected, Bun.sleep(5000)]);
     this.#child = null;
     TestServer.running.delete(this);
@@ -227,14 +227,14 @@ export class TestServer implements AsyncDisposable {
 
   async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
     for await (const line of lines(stream)) {
-      const parsed = parsedOrNot(line);
+      const parsed = parseLine(line);
       this.#log.push(Value.Check(lineSchema, parsed) ? parsed : { event: "no event", line });
     }
   }
 }
 
-/** A line of the log; whoever is killed leaves half of one. */
-function parsedOrNot(line: string): unknown {
+/** Parses a log line. A killed process can leave an incomplete one. */
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
@@ -242,7 +242,7 @@ function parsedOrNot(line: string): unknown {
   }
 }
 
-/** Runs a command of the CLI to its end. @param environment settings and `TRANSCRIBE_API_KEY` */
+/** Runs a command of the CLI until it exits. @param environment settings and `TRANSCRIBE_API_KEY` */
 export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -262,12 +262,12 @@ export async function runCli(
   return { exitCode, stdout, stderr };
 }
 
-/** Our environment without the settings that a developer may have in it. */
+/** Returns the environment of this process without a developer's own settings. */
 function environmentWith(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("TRANSCRIBE_") || name === "TRANSCRIBE_CACHE",
   );
-  // Nor the machine's settings file.
+  // An empty path also disables the machine's settings file.
   return { ...Object.fromEntries(inherited), TRANSCRIBE_CONFIG: "", ...programSettings, ...settings };
 }
 
@@ -280,4 +280,15 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string
     yield* found;
   }
   if (rest !== "") yield rest;
+}
+
+const setpriv = [Bun.which("setpriv") ?? "", "--pdeathsig", "KILL", "--"];
+const hasSetpriv =
+  process.platform === "linux" &&
+  setpriv[0] !== "" &&
+  Bun.spawnSync([...setpriv, "true"], { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
+
+/** Returns a command line whose process the kernel kills when this process exits for any reason. */
+function killedWithParent(command: readonly string[]): string[] {
+  return hasSetpriv ? [...setpriv, ...command] : [...command];
 }

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { planChunks } from "../../src/speech/plan-chunks.ts";
 import { OverlapFinder } from "../../src/timeline/overlap-finder.ts";
 import type { Span } from "../../src/timeline/spans.ts";
-import { countedLooks } from "../support/counted-looks.ts";
+import { countReads } from "../support/count-reads.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 
 test("an OverlapFinder finds the spans that a comparison with all of them finds", () => {
@@ -25,7 +25,7 @@ test("an OverlapFinder finds the spans that a comparison with all of them finds"
 test.each([false, true])(
   "an hour of a long recording is planned with as many accesses as an hour of a short one (a call: %p)",
   (isCall) => {
-    const looksAt = (hours: number) => {
+    const readsIn = (hours: number) => {
       const regions = Array.from(
         { length: hours * 600 },
         (_, index): Span => ({
@@ -33,11 +33,11 @@ test.each([false, true])(
           endSeconds: index * 6 + 4,
         }),
       );
-      const counted = countedLooks(regions);
+      const counted = countReads(regions);
       const chunks = planChunks(counted.all, hours * 3600, isCall);
       expect(chunks.flatMap(({ speech }) => speech).length).toBe(regions.length);
-      return counted.looks() / hours;
+      return counted.reads() / hours;
     };
-    expect(looksAt(16)).toBeLessThan(looksAt(2) * 1.1);
+    expect(readsIn(16)).toBeLessThan(readsIn(2) * 1.1);
   },
 );

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makeLongRecording } from "../../../test/e2e/long-recording.ts";
 import { samplePath } from "../../../test/support/checkout.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { programCommand } from "../../../test/support/program.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { makeLongRecording } from "../../../test/support/sample-recordings.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import type { PartOptions, Row } from "./row.ts";

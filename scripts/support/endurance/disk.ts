@@ -1,10 +1,10 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { makeLongRecording } from "../../../test/e2e/long-recording.ts";
 import { samplePath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { makeLongRecording } from "../../../test/support/sample-recordings.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { canMount, SmallDisk } from "../../../test/support/small-disk.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";

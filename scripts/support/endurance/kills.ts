@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { childrenOf } from "../../../test/e2e/processes.ts";
 import { bodyOf, TestClient } from "../../../test/support/client.ts";
 import { transcriptionContract } from "../../../test/support/contract.ts";
+import { childrenOf } from "../../../test/support/processes.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
@@ -93,7 +93,7 @@ export async function kills(
       }
     }
   }
-  await server.untilTidy();
+  await server.untilCleanedUp();
   const exitCode = await server.stop();
   if (!isWhole(server.dataDirectory)) faults.damaged += 1;
   const stray = [...strayFiles(server.dataDirectory, round.entered), ...readdirSync(temporary)];

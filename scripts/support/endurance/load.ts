@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeLongRecording } from "../../../test/e2e/long-recording.ts";
 import { ffmpegPath, samplePath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { makeLongRecording } from "../../../test/support/sample-recordings.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { createAtOnce } from "./load-creates.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { makeRecordingOfChunks } from "../../../test/e2e/recording-of-chunks.ts";
 import { ffmpegPath, samplePath } from "../../../test/support/checkout.ts";
+import { makeRecordingOfChunks } from "../../../test/support/sample-recordings.ts";
 
 /** What the small recordings are made of; without these there are none. */
 export const smallRecordingNeeds = [ffmpegPath, samplePath("sample.wav"), samplePath("jfk.mp3")];

@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import { childrenOf } from "../../../test/e2e/processes.ts";
 import type { TestClient } from "../../../test/support/client.ts";
+import { childrenOf } from "../../../test/support/processes.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import type { Row } from "./row.ts";

@@ -23,7 +23,7 @@ async function reload(toml: string, lines = 1) {
 
 test(
   "a running server reloads its settings on SIGHUP, and an invalid file changes nothing",
-  server.showing(async () => {
+  server.showingLog(async () => {
     await Bun.write(file, "[limits]\nfailed_authentications_per_minute = 1\n");
     await server.start();
     const strangers = async (count: number) => {

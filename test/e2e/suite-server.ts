@@ -2,14 +2,14 @@ import { afterAll, beforeAll } from "bun:test";
 import type { TestClient } from "../support/client.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 
-export interface Served {
+export interface SuiteServer {
   readonly server: TestServer;
   /** There once the tests begin. */
   readonly client: TestClient;
 }
 
 /** A server for the tests of the `describe` that this is called in, and a client with a key of a new account. */
-export function served(account: string): Served {
+export function startServerForSuite(account: string): SuiteServer {
   const server = new TestServer();
   let client: TestClient | undefined;
   beforeAll(async () => {

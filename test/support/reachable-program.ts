@@ -23,7 +23,7 @@ function closedOn(path: string): string | null {
  * is so, it runs in a mount namespace, in which such a directory holds nothing but what the program needs.
  * @param scratch an empty directory
  */
-export function withinReach(command: readonly string[], scratch: string): string[] {
+export function withReachableProgram(command: readonly string[], scratch: string): string[] {
   const places = needed
     .map((path) => realpathSync(path))
     .map((path) => (lstatSync(path).isFile() ? dirname(path) : path));

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 /** An answer of which its client has read the head and some bytes, and reads no more until it is told to. */
-export class UnreadAnswer implements Disposable {
+export class UnreadResponse implements Disposable {
   /** Status line and headers. */
   readonly head: string;
   readonly #socket: Socket;
@@ -19,7 +19,7 @@ export class UnreadAnswer implements Disposable {
   }
 
   /** Asks for a URL and waits for the beginning of the answer. */
-  static async of(url: string, key: string): Promise<UnreadAnswer> {
+  static async of(url: string, key: string): Promise<UnreadResponse> {
     const { hostname, port, pathname, search } = new URL(url);
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
     const socket = connect(Number(port), hostname);
@@ -34,7 +34,7 @@ export class UnreadAnswer implements Disposable {
     };
     socket.on("data", read);
     socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
-    return new UnreadAnswer(socket, await promise);
+    return new UnreadResponse(socket, await promise);
   }
 
   get status(): number {
@@ -46,7 +46,7 @@ export class UnreadAnswer implements Disposable {
   }
 
   /** Reads until the server closes the connection, or `enough` bytes have come. @returns bytes received, the head too */
-  async readOn(enough = Number.POSITIVE_INFINITY): Promise<number> {
+  async continueReading(enough = Number.POSITIVE_INFINITY): Promise<number> {
     const all = Promise.withResolvers<void>();
     this.#socket.on("data", (data) => {
       this.#received += Buffer.byteLength(data);
