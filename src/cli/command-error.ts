@@ -27,11 +27,6 @@ export class CommandError extends Error {
   }
 }
 
-/** Returns the code of a system error, such as `ENOENT`; an empty string for other errors. */
-export function systemCode(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
-}
-
 /**
  * Throws one error for several, if there are any, with their common exit code, or else `failed`.
  * @param summary message for several errors; by default their messages, one per line

@@ -5,8 +5,8 @@ import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
 import { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "../exports/index.ts";
-import { messageOf } from "../text/index.ts";
-import { CommandError, exitCodes, systemCode } from "./command-error.ts";
+import { codeOf, messageOf } from "../text/index.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
 import { fitted, printable, printableText } from "./printable.ts";
 
@@ -176,7 +176,7 @@ async function placeNew(partial: string, path: string): Promise<void> {
   try {
     await link(partial, path);
   } catch (error) {
-    if (systemCode(error) === "EEXIST") throw taken;
+    if (codeOf(error) === "EEXIST") throw taken;
     if (await stat(path).catch(() => null)) throw taken;
     await rename(partial, path);
   }

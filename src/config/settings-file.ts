@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 
 /** Settings file of a machine's service, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
@@ -66,7 +66,7 @@ function decoded(bytes: Uint8Array): string {
 }
 
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no such settings file";
   if (code === "EACCES" || code === "EPERM") {
     return `this user (${process.getuid?.()}) may not read this settings file: run this as root or as the service's user, or name another file with --config`;

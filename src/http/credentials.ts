@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 
 /** The server's TLS certificate chain and private key, in PEM. */
 export interface Credentials {
@@ -57,7 +57,7 @@ function parseKey(path: string, text: string): KeyObject {
   try {
     return createPrivateKey(text);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_MISSING_PASSPHRASE") {
+    if (codeOf(error) === "ERR_MISSING_PASSPHRASE") {
       throw new Error(
         `the key in ${path} is encrypted, but the server starts without anybody who could enter its passphrase; decrypt it for the server's user only: openssl pkey -in ${path} -out NEW && chmod 600 NEW`,
       );

@@ -1,3 +1,4 @@
+import { isSystemError } from "../text/index.ts";
 import { ServiceError } from "./layout.ts";
 
 /** One step of an installation or removal, which may be done already. */
@@ -44,7 +45,7 @@ async function asServiceError(what: string, apply: Step["apply"]): Promise<void>
   try {
     await apply();
   } catch (error) {
-    if (error instanceof Error && "code" in error && "syscall" in error) {
+    if (isSystemError(error)) {
       throw new ServiceError(`${what}: ${error.message}; earlier steps are kept, and the command can be repeated`);
     }
     throw error;

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { MachineError, probeWriting } from "../storage/index.ts";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { EXIT_OUT_OF_MEMORY, MEMORY_LIMIT_BYTES, openArguments, outputArgumentsOf } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
@@ -76,8 +76,7 @@ export async function checkFfmpegEnd(end: FfmpegEnd, sampleCount: number, output
   if (blamed !== undefined) {
     const trouble = await probeWriting(dirname(outputPath));
     if (trouble === null) return blamed.message;
-    const code = "code" in trouble && typeof trouble.code === "string" ? trouble.code : "";
-    const cause = new MachineError(code, messageOf(trouble));
+    const cause = new MachineError(codeOf(trouble), messageOf(trouble));
     throw new MediaError("disk_full", `the decoded recording can't be written: ${blamed.message}`, { cause });
   }
   if (end.signalName !== null && !end.flooded) {

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
+import { codeOf } from "../text/index.ts";
 import { confinedCommand, confiningProgram, type OpenFiles, type ResourceLimits } from "./confinement.ts";
 import { MediaError } from "./media-error.ts";
 
@@ -160,7 +161,7 @@ function killGroup(leader: number): void {
     process.kill(-leader, "SIGKILL");
   } catch (error) {
     // macOS returns EPERM for a group whose last process waits to be reaped.
-    if (!(error instanceof Error && "code" in error && (error.code === "ESRCH" || error.code === "EPERM"))) throw error;
+    if (!["ESRCH", "EPERM"].includes(codeOf(error))) throw error;
   }
 }
 

@@ -1,5 +1,6 @@
 import { lstatSync, readFileSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { codeOf } from "../text/index.ts";
 
 /** A directory, link or file through which the kernel resolves a path. */
 interface PathStep {
@@ -125,7 +126,7 @@ function statOrNull(path: string): Stats | null {
   try {
     return lstatSync(path);
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOENT" || error.code === "ENOTDIR")) return null;
+    if (["ENOENT", "ENOTDIR"].includes(codeOf(error))) return null;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { accessSync, constants, lstatSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
 
 /** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
@@ -58,7 +58,7 @@ export function requireExecutable(program: string, directory: string): void {
 
 /** Returns a file system's error as an UnpackError with advice for the operator; any other error unchanged. */
 export function unpackErrorOf(error: unknown, directory: string, sizeBytes: number): unknown {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (["ENOSPC", "EDQUOT"].includes(code)) {
     const megabytes = Math.ceil(sizeBytes / 1e6);
     return new UnpackError(

@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { messageOf } from "../text/index.ts";
+import { codeOf, isSystemError, messageOf } from "../text/index.ts";
 import { ownCommand } from "./own-program.ts";
 import { UnpackError } from "./runtime-directory.ts";
 
@@ -70,8 +70,7 @@ export async function runUnpack([directory = "", list = ""]: readonly string[]):
     const parts = Value.Parse(Type.Array(partSchema), JSON.parse(list));
     for (const part of parts) await writePart(part, `${directory}/${part.path}`);
   } catch (error) {
-    const code = !(error instanceof UnpackError) && error instanceof Error && "code" in error ? String(error.code) : "";
-    await Bun.write(Bun.stdout, JSON.stringify({ message: messageOf(error), code }));
+    await Bun.write(Bun.stdout, JSON.stringify({ message: messageOf(error), code: codeOf(error) }));
     process.exit(1);
   }
   process.exit(0);
@@ -99,15 +98,11 @@ async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, pa
       throw new Error("the unpacked bytes differ from the packed ones");
     await file.sync();
   } catch (error) {
-    if (isOfFileSystem(error)) throw error;
+    // Errors of zstd have a code, too, but come from no system call.
+    if (isSystemError(error)) throw error;
     const why = messageOf(error);
     throw new UnpackError(`this program's file is damaged (${why}): copy it again and compare it with SHA256SUMS`);
   } finally {
     await file.close();
   }
-}
-
-/** Returns whether an error comes from the file system; zstd's errors have codes, too, but no `syscall`. */
-function isOfFileSystem(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error;
 }

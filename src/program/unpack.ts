@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { codeOf } from "../text/index.ts";
 import { requirePrivate, requireTrustedPath, UnpackError, unpackErrorOf } from "./runtime-directory.ts";
 import { type EmbeddedPart, writePartsInChild } from "./unpack-child.ts";
 
@@ -201,8 +202,7 @@ function moveTo(target: string, temporary: string): boolean {
     renameSync(temporary, target);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && (error.code === "ENOTEMPTY" || error.code === "EEXIST"))
-      return false;
+    if (["ENOTEMPTY", "EEXIST"].includes(codeOf(error))) return false;
     throw error;
   }
 }

@@ -9,7 +9,7 @@ import {
   type WorkerStart,
 } from "../engine/index.ts";
 import { dieWithParent, yieldProcessor } from "../program/index.ts";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { GpuError } from "./gpu-error.ts";
 import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
@@ -56,9 +56,8 @@ export function runWorker(): void {
     } catch (error) {
       // The server kills this process and retries the operation elsewhere.
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
-      const code =
-        error instanceof Error && "code" in error && typeof error.code === "string" ? { code: error.code } : {};
-      send({ type: "failed", id, message: messageOf(error), ...code });
+      const code = codeOf(error);
+      send({ type: "failed", id, message: messageOf(error), ...(code === "" ? {} : { code }) });
     } finally {
       running.delete(id);
     }

@@ -1,5 +1,5 @@
 import { isAdministrator, pathSteps, untrustedWriter } from "../program/index.ts";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
 /** Returns the ids of a user's extra groups, such as those that a service's unit gives to its user. */
@@ -105,7 +105,7 @@ function takeGroups(userId: number, groupId: number): void {
     if (!("initgroups" in process) || typeof process.initgroups !== "function") throw new Error("no initgroups");
     process.initgroups(userId, groupId);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERR_UNKNOWN_CREDENTIAL")) throw error;
+    if (codeOf(error) !== "ERR_UNKNOWN_CREDENTIAL") throw error;
     process.setgroups?.([groupId]);
   }
 }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type BunSQLiteDatabase, drizzle } from "drizzle-orm/bun-sqlite";
 import { programVersion } from "../program/index.ts";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { newBackupPath, pruneUpgradeBackups, upgradeBackups } from "./backup/backup-directory.ts";
 import { copyDatabase } from "./backup/copy-database.ts";
 import { type DataDirectory, DataDirectoryInUseError } from "./data-directory.ts";
@@ -124,7 +124,7 @@ function makeFile(path: string): void {
     closeSync(openSync(path, "ax", 0o600));
   } catch (error) {
     // Another process created it meanwhile.
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return;
+    if (codeOf(error) === "EEXIST") return;
     throw error;
   }
 }
@@ -154,7 +154,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
 
 /** Returns the error with a message that tells what to do next; an unknown error is returned unchanged. */
 function withAdvice(error: unknown, path: string): unknown {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {
     return new MigrationError(
       `${path} is damaged, or no database of transcribe; put a backup in its place: transcribe restore --replace FILE`,

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf, messageOf } from "../text/index.ts";
 
 /** Temporary problems of the machine, by kind; an operator or time resolves them. */
 export const machineTroubles = {
@@ -49,7 +50,7 @@ export class MachineError extends Error {
  */
 export function machineTrouble(error: unknown): MachineTrouble | null {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++) {
-    const code = "code" in cause && typeof cause.code === "string" ? cause.code : "";
+    const code = codeOf(cause);
     const kind = kinds.find(([pattern]) => pattern.test(code))?.[1];
     if (kind === undefined) continue;
     return { kind, detail: cause.message, isConfirmed: cause instanceof MachineError || code.startsWith("SQLITE_") };
@@ -64,8 +65,7 @@ const byTheMachine = /^(SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM|BUSY)|EACCES|E
  * disk, missing rights, or another program that holds the database. Returns null for any other error.
  */
 export function databaseTrouble(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;
-  return byTheMachine.test(error.code) ? error.message : null;
+  return byTheMachine.test(codeOf(error)) ? messageOf(error) : null;
 }
 
 const PROBE_BYTES = 1024 * 1024;

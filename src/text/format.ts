@@ -15,8 +15,3 @@ export function size(bytes: number): string {
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
-
-/** Returns an error's message without its name and stack, or any other thrown value as text. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

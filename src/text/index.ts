@@ -1,3 +1,4 @@
 export { type Boundary, boundaryBetween, sentenceMark } from "./boundary-between.ts";
 export { editDistance } from "./edit-distance.ts";
-export { count, messageOf, size } from "./format.ts";
+export { codeOf, isSystemError, messageOf } from "./errors.ts";
+export { count, size } from "./format.ts";

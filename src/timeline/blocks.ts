@@ -1,6 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../text/index.ts";
 import type { WorkArea } from "./work-area.ts";
 
 /** Block files of a track: speaker activity, voice embeddings of windows, and voice embeddings of sentences. */
@@ -36,7 +37,7 @@ export function makeBlockDirectory({ directory }: WorkArea, kind: BlockKind): vo
   try {
     mkdirSync(join(directory, kind), { mode: 0o700 });
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   }
 }
 
@@ -93,7 +94,7 @@ export async function hasBlock(area: WorkArea, kind: BlockKind, block: number): 
     const bytes = await readFile(blockPath(area, kind, block));
     return bytes.length >= HEADER_BYTES && parse(bytes).isIntact;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return false;
+    if (codeOf(error) === "ENOENT") return false;
     throw error;
   }
 }

@@ -1,7 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { CommandError, exitCodes, systemCode } from "../command-error.ts";
+import { codeOf } from "../../text/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
 
 /** Returns the path of the user's key file (XDG base directories). */
 function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
@@ -35,7 +36,7 @@ function readKeyFile(path: string): string | null {
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (systemCode(error) === "ENOENT" || systemCode(error) === "ENOTDIR") return null;
+    if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
     throw new CommandError(`can't read the key file ${path}: ${error}`);
   }
   try {

@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ServerTrust } from "../../server/index.ts";
-import { messageOf } from "../../text/index.ts";
-import { CommandError, type ExitCode, exitCodes, systemCode } from "../command-error.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
+import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
 import { printable } from "../printable.ts";
 
 /** The address of an API, with the key and the trusted certificates for its requests. */
@@ -139,7 +139,7 @@ const lostReasons: Readonly<Record<string, string>> = {
 
 /** Converts the failure of a request without a response to an error. */
 function noAnswer(baseUrl: string, error: unknown): ClientError {
-  const code = systemCode(error);
+  const code = codeOf(error);
   const reason = lostReasons[code] ?? messageOf(error);
   if (/CERT|SIGNATURE|ERR_TLS/.test(code)) {
     return new ClientError(`the certificate of ${baseUrl} is not trusted (${reason}); see --ca`, "tls_failed");

@@ -2,7 +2,8 @@ import { createHash, randomUUID } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
-import { CommandError, systemCode } from "../command-error.ts";
+import { codeOf } from "../../text/index.ts";
+import { CommandError } from "../command-error.ts";
 import { ClientError } from "./request.ts";
 
 const chunkBytes = 256 * 1024;
@@ -85,7 +86,7 @@ async function openRecording(path: string): Promise<FileHandle> {
     // Without O_NONBLOCK, opening a pipe without a writer would block forever.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = systemCode(error);
+    const code = codeOf(error);
     if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
     throw new CommandError(`can't read ${path}: ${code === "EACCES" ? "you lack the permission" : error}`);
   }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { type FileHandle, open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
+import { isSystemError } from "../../text/index.ts";
 import type { ReceivedFile } from "./receive-upload.ts";
 import type { KnownPart, UploadFailure } from "./upload-failure.ts";
 
@@ -139,10 +140,6 @@ export class FormReader {
     this.#seen.add(part);
     return true;
   }
-}
-
-function isSystemError(error: unknown): error is NodeJS.ErrnoException {
-  return error instanceof Error && "code" in error && "syscall" in error;
 }
 
 /**

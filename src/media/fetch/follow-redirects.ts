@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
+import { codeOf } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
 import { type AddressGuard, blocked, forbiddenHost, guardedLookup, type ResolveHost } from "./address-guard.ts";
 import { hostOf } from "./allow-list.ts";
@@ -149,7 +150,7 @@ async function openResponse(url: URL, options: RequestOptions): Promise<Incoming
 
 function faultOf(error: Error, host: string, stage: FetchStage): Error {
   if (error instanceof MediaError) return error;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
   if (code.startsWith("HPE_")) {
     return new MediaError("fetch_bad_answer", `${host} did not answer with HTTP: ${error.message}`, { cause: error });
   }

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, type Stats } from "node:fs";
-import { messageOf } from "../../text/index.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
 import { readAt, readPieces, writeAll } from "../file-io.ts";
 import { BackupError } from "./copy-database.ts";
 
@@ -62,7 +62,7 @@ function openFile(path: string): number {
     // Opening a pipe must not wait for a writer.
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === "ENOENT" || code === "ENOTDIR") throw new BackupError(`there is no file ${path}`);
     throw new BackupError(`${path} can't be read (${messageOf(error)})`, { cause: error });
   }

@@ -11,7 +11,7 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { messageOf } from "../../text/index.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataDirectory, DataPaths } from "../data-directory.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
@@ -170,7 +170,7 @@ function mergeLog(databasePath: string): string {
     database.run("PRAGMA journal_mode = DELETE");
     return databaseState(database).version;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "SQLITE_BUSY") {
+    if (codeOf(error) === "SQLITE_BUSY") {
       throw new Error("another command has it open; try again");
     }
     return "damaged";

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, rmSync } from "node:fs";
-import { messageOf } from "../../text/index.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataPaths } from "../data-directory.ts";
 import { readPieces } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
@@ -122,7 +122,7 @@ function openIfThere(path: string): number | null {
   try {
     return openSync(path, "r");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return null;
+    if (codeOf(error) === "ENOENT") return null;
     throw error;
   }
 }

@@ -1,0 +1,14 @@
+/** Returns the code of an error of the system, SQLite or the runtime, e.g. `ENOENT`; empty for any other value. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+}
+
+/** Returns an error's message without its name and stack, or any other thrown value as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns whether an error comes from a system call, such as a write to a full disk. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "code" in error && "syscall" in error;
+}
