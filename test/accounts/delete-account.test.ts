@@ -7,7 +7,7 @@ import { newRecording } from "../support/new-recording.ts";
 const by = { actor: "operator", now: 1000 };
 
 // Thousands of rows take a second of processor time, and longer on a busy machine.
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 test("an account larger than one batch is deleted completely, its keys first, and nothing of another account", async () => {
   const store = openDatabase(":memory:");

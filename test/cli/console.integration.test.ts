@@ -1,8 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { ConsoleServer } from "../console/support.ts";
 import { programCommand } from "../support/program.ts";
 import { Commands } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const timeout = 60_000;
 

@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const timeout = 60_000;
 

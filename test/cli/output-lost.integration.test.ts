@@ -1,8 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const timeout = 60_000;
 /** A device on which every write fails as on a full disk. */

@@ -1,9 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { Commands, shapes } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const timeout = 60_000;
 const list = Type.Array(shapes.recording);

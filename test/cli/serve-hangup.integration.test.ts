@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canSeeProcesses } from "../support/processes.ts";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 /** Returns the signals that a process handles (proc(5)), as a bit mask. */
 function signalsTaken(pid: number): bigint {

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 describe("a server that can't start", () => {
   const cases: [string, Record<string, string>, number, string][] = [

@@ -1,7 +1,9 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { programCommand } from "../support/program.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "a server that gets %s as soon as it is ready stops gracefully",

@@ -1,9 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { ApiServer } from "../http/support.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const timeout = 60_000;
 

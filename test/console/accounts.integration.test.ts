@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { accountPageSchema, createdKeySchema, keySchema } from "../../src/console/contract/accounts.ts";
 import { bodyOf } from "../support/client.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 describe("accounts", () => {
   test("are shown with their used limits", async () => {

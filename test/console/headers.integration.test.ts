@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ApiServer } from "../http/support.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; media-src 'self'; img-src 'self' data:; " +

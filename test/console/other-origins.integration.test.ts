@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createKey } from "../../src/accounts/index.ts";
 import { consolePath } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 /** Headers that another origin's page can make a signed-in browser send, if the cookie came along despite SameSite. */
 const foreign: [string, Record<string, string>][] = [

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { type Overview, overviewSchema } from "../../src/console/contract/overview.ts";
 import { signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 describe("the overview", () => {
   test("shows open recordings: those in progress, then the queued ones in the queue's order", async () => {

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync } from "node:fs";
 import { playbackCopySchema } from "../../src/console/contract/recordings.ts";
 import { waveformSchema } from "../../src/console/contract/transcript.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of playback in the console", ffmpegPath, jfk);

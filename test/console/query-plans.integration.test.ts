@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deleteAccount } from "../../src/accounts/index.ts";
 import { removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
 import { SearchIndex } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 /** Tables with one or more rows for every recording. */
 const growing = ["recordings", "segments", "creates", "audio_usage", "searchable_recordings", "speaker_names"];

@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { connect } from "node:net";
 import { Type } from "@sinclair/typebox";
 import { ConsoleError } from "../../src/console/errors.ts";
 import { readBody } from "../../src/console/read-body.ts";
+
+setDefaultTimeout(60_000);
 
 /** Answers with the result of `readBody`, as the console's routes do. */
 async function answer(request: Request, mostMilliseconds: number): Promise<Response> {

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { recordingPageSchema, recordingSchema } from "../../src/console/contract/recordings.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const idsOf = (page: { recordings: readonly { id: string }[] }) => page.recordings.map(({ id }) => id);
 

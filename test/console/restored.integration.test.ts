@@ -1,9 +1,11 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { createLink, setPassword } from "../../src/console/index.ts";
 import { BackupFile, DataDirectory, openDatabase, restoreBackup } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 test("a restored backup contains no sessions and no sign-in links, but the search index and the password", async () => {
   using server = new ConsoleServer();

@@ -1,6 +1,8 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type FoundRecording, recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const search = async (browser: Browser, q: string, rest = "") => {
   const page = await browser.read(`/recordings?q=${encodeURIComponent(q)}${rest}`, recordingPageSchema);

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sessionSchema, signInMethodsSchema } from "../../src/console/contract/shared.ts";
 import { createLink, removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
 import { ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const minute = 60_000;
 const hour = 60 * minute;

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
 import { findSchema, outlineSchema, segmentPageSchema } from "../../src/console/contract/transcript.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const exported = async (browser: Browser, id: string, format: string) => {
   const answer = await browser.data(`/recordings/${id}/exports/${format}`);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { changeAccount, deleteAccount } from "../../src/accounts/index.ts";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
 import { uploadOptionsSchema } from "../../src/console/contract/shared.ts";
@@ -7,6 +7,8 @@ import { SlowUpload } from "../http/forms.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { bodyOf } from "../support/client.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of uploads in the console", ffmpegPath, jfk);

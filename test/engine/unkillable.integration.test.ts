@@ -1,10 +1,12 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { isAlive } from "../support/processes.ts";
 import { scriptedStart } from "./scripted-start.ts";
+
+setDefaultTimeout(60_000);
 
 const never = new AbortController().signal;
 const script = (path: string) => ({ area: { directory: "/", pcm: { path, sampleCount: 1 } } });

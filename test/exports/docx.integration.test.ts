@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { cleanText } from "../../src/exports/clean-text.ts";
@@ -6,6 +6,8 @@ import { writeDocx } from "../../src/exports/docx.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { hostileTexts, samples, transcript } from "./transcripts.ts";
+
+setDefaultTimeout(60_000);
 
 async function parts(document: ExportDocument): Promise<Record<string, string>> {
   const entries = Object.entries(unzipSync(await writeDocx(document)));

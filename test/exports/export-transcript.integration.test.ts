@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -12,6 +12,8 @@ import {
 import { MachineError } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
+
+setDefaultTimeout(60_000);
 
 const signatures: Record<ExportFormat, string> = {
   txt: "meeting",

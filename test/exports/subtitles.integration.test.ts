@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ExportDocument, ExportFormat } from "../../src/exports/index.ts";
 import { available, ffmpegPath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, transcript } from "./transcripts.ts";
+
+setDefaultTimeout(60_000);
 
 async function exported(format: ExportFormat, document: ExportDocument): Promise<string> {
   return new TextDecoder().decode(await exportedBytes(format, document));

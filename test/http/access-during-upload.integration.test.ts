@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AccountChanges, changeAccount, deleteAccount, revokeKey, rotateKey } from "../../src/accounts/index.ts";
 import { probeRecording } from "../../src/media/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { post, SlowUpload } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of access that ends during an upload", ffmpegPath, jfk);

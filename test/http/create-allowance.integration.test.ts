@@ -1,9 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AccountLimits, changeAccount } from "../../src/accounts/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const second = 1000;
 const hour = 3600 * second;

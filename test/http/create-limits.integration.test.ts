@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { ApiServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the limits of POST /transcriptions", ffmpegPath, jfk);

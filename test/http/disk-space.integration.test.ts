@@ -1,10 +1,12 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const megabyte = 1_000_000;
 const jfk = samplePath("jfk.mp3");

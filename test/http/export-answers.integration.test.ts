@@ -1,9 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readlinkSync, statfsSync } from "node:fs";
 import { errorOf } from "../support/client.ts";
 import { longSegments } from "../support/long-segments.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const mostOpen = 16;
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createAtOnce } from "../../scripts/support/endurance/load-creates.ts";
@@ -11,6 +11,8 @@ import { fakeFfmpeg, inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
 import { ApiServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of load", ffmpegPath, jfk);

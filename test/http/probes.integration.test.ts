@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { comesTrue } from "../../scripts/support/endurance/load-target.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { ApiServer } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of looks at uploads", ffmpegPath, jfk);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { uploadPace } from "../../src/http/upload/index.ts";
@@ -7,6 +7,8 @@ import { errorOf } from "../support/client.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const megabyte = 1_000_000;
 const jfk = samplePath("jfk.mp3");

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { corpusPath } from "../support/checkout.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
@@ -10,6 +10,8 @@ import { setLures } from "./bad-files/set-lures.ts";
 import { specialFiles, truncatedMp4s, unexpected } from "./bad-files/special-files.ts";
 import { canTrace, openedPaths, traceFfmpeg } from "./bad-files/traced-ffmpeg.ts";
 import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const ready = available(FFMPEG, "tests of bad files");
 const maxSeconds = 1800;

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
 import { available, FFMPEG, inFolder, namesIn, SHARED_AUDIO } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const ManifestEntry = Type.Object({
   path: Type.String(),

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { machineTrouble } from "../../src/storage/index.ts";
 import { isAlive } from "../support/processes.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const ready = available(FFMPEG, "ffmpeg process tests");
 

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
 import { copyOf } from "./playback/copy-of.ts";
 import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const ready = available(FFMPEG, "tests of media times");
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { bringCublas, cublasFor } from "../../native/steps/cublas.ts";
@@ -6,6 +6,8 @@ import { type CudaToolkit, findCudaToolkit } from "../../native/steps/cuda-toolk
 import { backendPatches, prepareBackendSource, prepareSource } from "../../native/steps/source.ts";
 import { available, root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const requirements = join(root, "native", "cuda");
 

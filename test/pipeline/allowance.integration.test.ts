@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { createAccount } from "../../src/accounts/index.ts";
@@ -13,6 +13,8 @@ import { available, ffmpegPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices, unused } from "./services.ts";
+
+setDefaultTimeout(60_000);
 
 describe.if(available("tests of the allowance", ffmpegPath))("the daily allowance", () => {
   let parent: ReturnType<typeof temporaryDirectory>;

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
@@ -14,6 +14,8 @@ import { newRecording } from "../support/new-recording.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices, unused } from "./services.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 

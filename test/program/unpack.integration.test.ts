@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   chownSync,
@@ -18,6 +18,8 @@ import type { EmbeddedPart } from "../../src/program/index.ts";
 import { findUnpacked, verifyParts } from "../../src/program/unpack.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { makePart, makeParts } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 let scope: ReturnType<typeof temporaryDirectory>;
 let runtime: string;

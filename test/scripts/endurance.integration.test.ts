@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, root } from "../support/checkout.ts";
 import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
+
+setDefaultTimeout(60_000);
 
 const ready = available("tests of scripts/endurance", ffmpegPath) && canSeeProcesses;
 

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findRunningServer, ServerStateFile } from "../../src/server/server-state-file.ts";
@@ -6,6 +6,8 @@ import { DataDirectory } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 test.if(canMount)(
   "a server state file that a full disk refused is written by the first retry after space is free",

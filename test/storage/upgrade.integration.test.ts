@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -13,6 +13,8 @@ import {
 import { canMount, withSmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { writeReleased } from "./released/index.ts";
+
+setDefaultTimeout(60_000);
 
 /** Makes a database look like one of a later version. */
 function makeNewer(path: string): void {

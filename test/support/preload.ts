@@ -1,13 +1,18 @@
 // Loaded before each test file, by bunfig.toml.
-import { afterAll } from "bun:test";
+import { afterAll, setDefaultTimeout } from "bun:test";
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
 import { removeTemporaryDirectories } from "./temporary-directory.ts";
 
+/** Time limit of a test that sets no other. The usual 5 s are too short on a machine that runs a build as well. */
+const DEFAULT_TIMEOUT_MILLISECONDS = 60_000;
+
+// Bun resets this limit after the first file of a process. Files with slow tests therefore set it themselves, too.
+setDefaultTimeout(DEFAULT_TIMEOUT_MILLISECONDS);
 afterAll(removeTemporaryDirectories);
 
-/** Makes what a unit test must not use throw, so that a test without a size in its name stays one. */
-function holdToUnitTest(): void {
+/** Makes functions that a unit test must not call throw, so that unit tests start no process and serve nothing. */
+function refuseProcessesAndAddons(): void {
   const refuse = () => {
     throw new Error(
       "a unit test starts no process, serves nothing and loads no addon: name the test's size in its file name",
@@ -24,4 +29,4 @@ function holdToUnitTest(): void {
 
 // scripts/test loads this once for each file. Other runs of `bun test` may load it once for many.
 const isUnitTest = /[\\/][^.\\/]+\.test\.tsx?$/.test(Bun.main);
-if (process.env.TEST_SIZES === "enforced" && isUnitTest) holdToUnitTest();
+if (process.env.TEST_SIZES === "enforced" && isUnitTest) refuseProcessesAndAddons();

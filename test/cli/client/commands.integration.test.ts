@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ApiServer } from "../../http/support.ts";
@@ -7,6 +7,8 @@ import type { Transcription } from "../../support/contract.ts";
 import { programCommand } from "../../support/program.ts";
 import { runCli } from "../../support/server.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const jfk = samplePath("jfk.mp3");
 const nowhere = Bun.randomUUIDv7();

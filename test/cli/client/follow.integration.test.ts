@@ -1,7 +1,9 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { followRecording, nextPause } from "../../../src/cli/client/follow.ts";
 import { ApiServer } from "../../http/support.ts";
 import { connectedClient, TestClock } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const quietly = { everySeconds: undefined, atOnce: false, together: () => 1, onPoll: () => {} };
 const spoken = [{ index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Yes.", words: [] }];

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { ApiServer } from "../../http/support.ts";
 import { canMakeCertificates, makeCertificate, runOpenssl } from "../../support/certificate.ts";
 import { runCli } from "../../support/server.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 describe.if(canMakeCertificates("tests of a private authority"))(
   "a server whose certificate a private authority signed",

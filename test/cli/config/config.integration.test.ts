@@ -1,10 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { settingEntries } from "../../../src/config/index.ts";
 import { runCli } from "../../support/server.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

@@ -1,10 +1,12 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { PDFDict, PDFDocument, PDFName } from "@cantoo/pdf-lib";
 import type { ExportDocument } from "../../../src/exports/index.ts";
 import { writePdf } from "../../../src/exports/pdf/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
+
+setDefaultTimeout(60_000);
 
 const hours = transcript([], {
   durationSeconds: 7200,

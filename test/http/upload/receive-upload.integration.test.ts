@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import {
@@ -12,6 +12,8 @@ import {
   sendRaw,
   startReceiving,
 } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const SOUND = Buffer.from(Array.from({ length: 70_000 }, (_, index) => (index * 7919) % 256));
 const FILE = part('name="file"; filename="call.wav"', SOUND);

@@ -1,9 +1,11 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fetchRecording, MediaError, parseAllowList } from "../../../src/media/index.ts";
 import { answer, type Behaviour, type Fetching, fetching, onWritten, SOUND, startHost } from "./support.ts";
+
+setDefaultTimeout(60_000);
 
 const HEADER = "HTTP/1.1 200 OK\r\n\r\n";
 const silent: Behaviour = () => {};

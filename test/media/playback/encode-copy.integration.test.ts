@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { PCM_SAMPLE_RATE_HZ, readWaveform } from "../../../src/media/index.ts";
@@ -11,6 +11,8 @@ import { specialFiles } from "../bad-files/special-files.ts";
 import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, loudness, makeWithFfmpeg, SHARED_AUDIO } from "../support.ts";
 import { copyOf, lagAt, loudestSeconds, played, UndecodableError } from "./copy-of.ts";
 import { cuesFirst, webmPlaces } from "./webm.ts";
+
+setDefaultTimeout(60_000);
 
 const ready = available(FFMPEG, "tests of copies to listen to");
 const corpus = ready && available(SHARED_AUDIO, "tests of copies of the corpus");

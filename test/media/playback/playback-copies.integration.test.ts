@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readWaveform } from "../../../src/media/index.ts";
@@ -8,6 +8,8 @@ import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { canMount, SmallDisk } from "../../support/small-disk.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { isAtWorkOn, longRecording, until, Workplace } from "./workplace.ts";
+
+setDefaultTimeout(60_000);
 
 const speech = samplePath("jfk.mp3");
 const speechSeconds = 11;

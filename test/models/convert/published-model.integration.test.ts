@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -6,6 +6,8 @@ import { unpackWheel } from "../../../scripts/support/wheel.ts";
 import { makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { convertCtranslate2, findModel, productCatalogue } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
+
+setDefaultTimeout(60_000);
 
 const root = resolve(import.meta.dir, "../../..");
 const entry = findModel(productCatalogue(), "whisper-base");

@@ -1,7 +1,9 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { makeRecording } from "../../../scripts/support/bench/recordings.ts";
 import { available, corpusPath, ffmpegPath } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const audio = corpusPath("");
 const ready = available("the recordings of scripts/bench", corpusPath("manifest.json"), ffmpegPath);

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
@@ -8,6 +8,8 @@ import { systemFiles } from "../../../scripts/support/container/root-files.ts";
 import { thisMachine } from "../../../src/install/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

@@ -1,8 +1,10 @@
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runProcess, runSelfTest } from "../../../src/speech/devices/run-self-test.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
 
 /** Leaves a grandchild that keeps the output open, so that the end never comes, as with a process stuck in a driver. */
 const unkillable = ["sh", "-c", 'sleep 20 & echo $! > "$0"; exec sleep 20'];
