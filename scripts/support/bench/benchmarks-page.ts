@@ -16,7 +16,7 @@ export function withFigures(page: string, bench: Omit<Bench, "runs">, rows: read
     [
       `${circumstancesIn(bench)}, medians of ${runsOf(rows)}:`,
       asMarkdown(overview(rows)),
-      "Where the time goes, of those that tell it:",
+      "Time by step, for programs that report it:",
       asMarkdown(stepsTable(rows)),
     ].join("\n\n"),
   );
@@ -24,7 +24,7 @@ export function withFigures(page: string, bench: Omit<Bench, "runs">, rows: read
 
 /** When, of what, on what and how, in one line. */
 export function circumstancesIn({ date, commit, machine, threads, language }: Omit<Bench, "runs">): string {
-  const told = language === null ? "the language not told" : `language ${language}`;
+  const told = language === null ? "language detected" : `language ${language}`;
   return `${date}, commit ${commit}, ${machine}, ${threads} threads, ${told}`;
 }
 

@@ -13,22 +13,22 @@ import { median } from "./table.ts";
 /** What is measured, with the unit of its figure. */
 export const measured = {
   list: "list, first page, ms",
-  listDeep: "list, a page nine tenths down, ms",
-  listRare: "list of one state in a hundred, nine tenths down, ms",
-  listStates: "list of two states, ms",
-  listTime: "list of before the middle of the time, ms",
-  listWorkspace: "list of a workspace with one in a thousand, ms",
+  listDeep: "list, page at nine tenths, ms",
+  listRare: "list by a status of one in a hundred, page at nine tenths, ms",
+  listStates: "list by two statuses, ms",
+  listTime: "list of the older half, ms",
+  listWorkspace: "list of a workspace that has one in a thousand, ms",
   get: "get, ms",
   segments: "segments, ms",
   create: "create by link, ms",
   delete: "delete with ten segments, ms",
   metrics: "/metrics, ms",
-  listening: "start until it listens, ms",
+  listening: "start until the server listens, ms",
   resident: "resident memory of the server, MiB",
   retention: "retention with nothing to remove, ms",
-  retentionEach: "retention, each that it removes, ms",
+  retentionEach: "retention, each removed recording, ms",
   backup: "backup of the database, s",
-  database: "the database, MiB",
+  database: "size of the database, MiB",
 } as const;
 export type RowFigures = Record<keyof typeof measured, number>;
 

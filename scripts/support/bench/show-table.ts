@@ -11,7 +11,17 @@ export interface Cells {
 /** Who took how long, with what, and how well it heard. */
 export function overview(rows: readonly Row[]): Cells {
   return {
-    head: ["recording", "at once", "by", "seconds", "× real time", "beside ours", "CPU s", "peak MiB", "words wrong"],
+    head: [
+      "recording",
+      "parallel",
+      "program",
+      "seconds",
+      "× real time",
+      "relative to ours",
+      "CPU s",
+      "peak MiB",
+      "WER",
+    ],
     lines: rows.map((row) => [
       ...[row.recording, String(row.atOnce), row.by, row.seconds.toFixed(1), row.timesRealTime.toFixed(1)],
       ...[row.besideOurs === null ? "" : row.besideOurs.toFixed(2), row.cpuSeconds.toFixed(1), peaksOf(row)],
@@ -23,7 +33,7 @@ export function overview(rows: readonly Row[]): Cells {
 /** The time of each step, of programs that tell it, one recording at a time. In ours several run at once, each on its own threads. */
 export function stepsTable(rows: readonly Row[]): Cells {
   return {
-    head: ["recording", "by", "step", "times", "seconds", "of all steps"],
+    head: ["recording", "program", "step", "calls", "seconds", "share"],
     lines: rows
       .filter(({ atOnce }) => atOnce === 1)
       .flatMap(({ recording, by, steps }) => {

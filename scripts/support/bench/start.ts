@@ -19,17 +19,17 @@ import { median } from "./table.ts";
 
 /** What is measured, with the unit of its figure. */
 const measured = {
-  firstListening: "first start until it listens, ms",
-  firstReady: "first start until it is ready, which tries the processor's variants, ms",
-  listening: "start until it listens, ms",
-  ready: "start until it is ready, ms",
-  workerReady: "worker, from its process's start until it has its models, ms",
-  idleServer: "server without work, MiB",
-  idleWorker: "worker without work, MiB",
+  firstListening: "first start until the server listens, ms",
+  firstReady: "first start until the server is ready, with self-tests of the CPU variants, ms",
+  listening: "start until the server listens, ms",
+  ready: "start until the server is ready, ms",
+  workerReady: "worker, from process start until the models are loaded, ms",
+  idleServer: "idle server, MiB",
+  idleWorker: "idle worker, MiB",
   usedServer: "server after a recording, MiB",
   usedWorker: "worker after a recording, MiB",
-  asleepServer: "server whose worker sleeps, MiB",
-  woken: "worker that slept, from its process's start until it has its models, ms",
+  asleepServer: "server with a sleeping worker, MiB",
+  woken: "woken worker, from process start until the models are loaded, ms",
 } as const;
 type StartFigures = Record<keyof typeof measured, number>;
 

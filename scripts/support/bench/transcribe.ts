@@ -19,12 +19,12 @@ import { beforeStop } from "./stopping.ts";
 const pollMilliseconds = 100;
 /** In the order of a recording's way; what a server does not tell of is left out. */
 const stepNames: Readonly<Record<string, string>> = {
-  decode: "decode",
-  detect: "find speech",
-  language: "find the language",
-  transcribe: "transcribe",
-  diarize: "tell speakers apart",
-  finalize: "give words to speakers, build segments",
+  decode: "decoding",
+  detect: "speech detection",
+  language: "language detection",
+  transcribe: "transcription",
+  diarize: "speaker diarization",
+  finalize: "finalization",
 };
 
 /** What it is called beside the others. */

@@ -34,30 +34,30 @@ function wordRows(words: readonly WordResult[]): Row[] {
   const right = single.filter(({ language, heardLanguage }) => language === heardLanguage);
   const repeats = words.filter(({ language, longestRepeat }) => longestRepeat > (isByCharacter(language) ? 8 : 3));
   return [
-    ...rated("words wrong, single/", single),
+    ...rated("WER, single/", single),
     ...(languages.length > 1
       ? languages.flatMap((one) =>
           rated(
-            `words wrong, single/, ${one}`,
+            `WER, single/, ${one}`,
             single.filter(({ language }) => language === one),
           ),
         )
       : []),
-    ...rated("words wrong, dialogues", inGroup(words, "dialogue")),
+    ...rated("WER, dialogues", inGroup(words, "dialogue")),
     ...rateRows(
-      "words wrong or at the wrong speaker (cpWER), dialogues",
+      "cpWER, dialogues",
       pairs.filter(({ group }) => group === "dialogue").map(({ bySpeaker }) => bySpeaker),
     ),
     ...rateRows(
-      "words wrong or at the wrong speaker (cpWER), two channels at once",
+      "cpWER, two channels at once",
       pairs.filter(({ group }) => group === "other").map(({ bySpeaker }) => bySpeaker),
     ),
-    ...(single.length === 0 ? [] : [countRow("languages right, single/", right.length, single.length)]),
+    ...(single.length === 0 ? [] : [countRow("languages correct, single/", right.length, single.length)]),
     ...(words.length === 0
       ? []
       : [
           {
-            measure: "phrases of four words or more heard again and not said again",
+            measure: "phrases of four words or more that only the transcript repeats",
             value:
               repeats.length === 0 ? "none" : `up to ${Math.max(...repeats.map((one) => one.longestRepeat))} words`,
             over: `${repeats.length} of ${recordings(words.length)}`,
@@ -71,9 +71,9 @@ function peerRows({ name, words }: NonNullable<Results["peer"]>): Row[] {
   const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
   const right = single.filter(({ language, heardLanguage }) => language === heardLanguage);
   return [
-    ...rateRows(`words wrong, single/, by ${name}`, of(single)),
-    ...rateRows(`words wrong, dialogues, by ${name}`, of(inGroup(words, "dialogue"))),
-    ...(single.length === 0 ? [] : [countRow(`languages right, single/, by ${name}`, right.length, single.length)]),
+    ...rateRows(`WER, single/, by ${name}`, of(single)),
+    ...rateRows(`WER, dialogues, by ${name}`, of(inGroup(words, "dialogue"))),
+    ...(single.length === 0 ? [] : [countRow(`languages correct, single/, by ${name}`, right.length, single.length)]),
   ];
 }
 
@@ -82,14 +82,14 @@ function joinedRows(joined: readonly JoinedResult[]): Row[] {
   const right = joined.filter(({ language, heardLanguage }) => language === heardLanguage);
   return [
     ...rateRows(
-      "words wrong, recordings of single/ joined",
+      "WER, joined recordings of single/",
       compared.map(({ all }) => all),
     ),
     ...rateRows(
-      "words wrong, the same ones apart",
+      "WER, the same recordings separately",
       compared.map(({ apart }) => apart),
     ),
-    ...(joined.length === 0 ? [] : [countRow("languages right, joined", right.length, joined.length)]),
+    ...(joined.length === 0 ? [] : [countRow("languages correct, joined recordings", right.length, joined.length)]),
   ];
 }
 
@@ -104,7 +104,7 @@ function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
       const ofWords = some.filter(({ wordErrors }) => wordErrors !== null);
       return [
         ...errorRows(`DER, ${name}, ${by}`, some, "errors"),
-        ...errorRows(`DER, ${name} against their words, ${by}`, ofWords, "wordErrors"),
+        ...errorRows(`DER, ${name}, reference from word times, ${by}`, ofWords, "wordErrors"),
       ];
     }),
     ...(["single", "dialogue", "meeting", "other"] as const).flatMap((group) => {
@@ -112,11 +112,11 @@ function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
       if (some.length === 0) return [];
       const { countsRight, countError } = summary(some);
       const row = countRow(
-        `numbers of speakers right, ${group === "single" ? "single/" : group}, ${by}`,
+        `numbers of speakers correct, ${group === "single" ? "single/" : group}, ${by}`,
         countsRight,
         some.length,
       );
-      return [countError === 0 ? row : { ...row, over: `${row.over}; ${countError} too many or too few in all` }];
+      return [countError === 0 ? row : { ...row, over: `${row.over}; ${countError} too many or too few in total` }];
     }),
   ];
 }
@@ -134,17 +134,17 @@ function timeRows(times: readonly TimeResult[]): Row[] {
   const outside = times.reduce((all, one) => all + one.outside, 0);
   return [
     ...edgeRow(
-      "first words of turns, start",
+      "start of the first word of a turn",
       times.flatMap(({ starts }) => starts),
       times,
     ),
     ...edgeRow(
-      "last words of turns, end",
+      "end of the last word of a turn",
       times.flatMap(({ ends }) => ends),
       times,
     ),
     {
-      measure: "words that reach 0.2 s or more out of the speech",
+      measure: "words that extend 0.2 s or more beyond the speech",
       value: percent(outside / words),
       over: `${outside} of ${words} words`,
     },
@@ -160,9 +160,9 @@ function edgeRow(measure: string, errors: readonly number[], times: readonly Tim
   const within = sizes.filter((size) => size <= 0.2).length / sizes.length;
   return [
     {
-      measure: `${measure} off by, median`,
+      measure: `${measure}, median error`,
       value: `${at(sizes, 0.5).toFixed(2)} s`,
-      over: `90 % under ${at(sizes, 0.9).toFixed(2)} s; ${percent(within)} within 0.2 s; ${signedSeconds(at(signed, 0.5))} at the middle; ${sizes.length} of ${turns} turns`,
+      over: `90 % under ${at(sizes, 0.9).toFixed(2)} s; ${percent(within)} within 0.2 s; median ${signedSeconds(at(signed, 0.5))}; ${sizes.length} of ${turns} turns`,
     },
   ];
 }
@@ -177,7 +177,7 @@ function inventedRows({ invented }: Results): Row[] {
   const minutes = invented.reduce((all, { seconds }) => all + seconds, 0) / 60;
   return [
     {
-      measure: "words invented in an hour without speech",
+      measure: "hallucinated words per hour without speech",
       value: inventedPerHour(invented).toFixed(1),
       over: `${count} words in ${minutes.toFixed(0)} min of silence, noise, tones, music and pauses`,
     },

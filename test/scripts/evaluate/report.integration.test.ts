@@ -33,13 +33,13 @@ test("errors are added up before they are divided, languages apart and together"
     ],
   });
   expect(rows).toEqual([
-    "words wrong, single/: 10.0 %",
-    "words wrong, single/, en: 1.1 %",
-    "words wrong, single/, zh: 90.0 %",
-    "words wrong, dialogues: 0.0 %",
-    "words wrong or at the wrong speaker (cpWER), dialogues: 30.0 %",
-    "languages right, single/: 1 of 2",
-    "phrases of four words or more heard again and not said again: up to 4 words",
+    "WER, single/: 10.0 %",
+    "WER, single/, en: 1.1 %",
+    "WER, single/, zh: 90.0 %",
+    "WER, dialogues: 0.0 %",
+    "cpWER, dialogues: 30.0 %",
+    "languages correct, single/: 1 of 2",
+    "phrases of four words or more that only the transcript repeats: up to 4 words",
   ]);
 });
 
@@ -54,9 +54,9 @@ test("speakers are counted by recording, and their errors in parts of the speech
       over: "false alarm 2.0 %, missed 10.0 %, confusion 3.0 %; 2 recordings",
     },
     {
-      measure: "numbers of speakers right, dialogue, segments",
+      measure: "numbers of speakers correct, dialogue, segments",
       value: "1 of 2",
-      over: "2 recordings; 2 too many or too few in all",
+      over: "2 recordings; 2 too many or too few in total",
     },
   ]);
 });
@@ -65,21 +65,21 @@ test("times are off by their size, and early or late by their middle", () => {
   const times = [{ path: "dialogue/one", starts: [-0.3, -0.1, 0.05], ends: [], turns: 4, words: 50, outside: 1 }];
   expect(rowsOf({ ...nothing, times })).toEqual([
     {
-      measure: "first words of turns, start off by, median",
+      measure: "start of the first word of a turn, median error",
       value: "0.10 s",
-      over: "90 % under 0.10 s; 66.7 % within 0.2 s; 0.10 s early at the middle; 3 of 4 turns",
+      over: "90 % under 0.10 s; 66.7 % within 0.2 s; median 0.10 s early; 3 of 4 turns",
     },
-    { measure: "words that reach 0.2 s or more out of the speech", value: "2.0 %", over: "1 of 50 words" },
+    { measure: "words that extend 0.2 s or more beyond the speech", value: "2.0 %", over: "1 of 50 words" },
   ]);
 });
 
 test("the page keeps its words and takes another table", () => {
   const page = pageNamed("docs/quality.md").text;
   const made = { date: "2031-02-03", commit: "0123456789", machine: "2 × a processor" };
-  const written = withTable(page, made, [{ measure: "words wrong", value: "1.0 %", over: "all" }]);
+  const written = withTable(page, made, [{ measure: "WER", value: "1.0 %", over: "all" }]);
   expect(written).toContain("2031-02-03, commit 0123456789, 2 × a processor:\n\n| measured | | over |");
-  expect(written).toContain("\n| words wrong | 1.0 % | all |\n");
-  expect(withTable(written, made, [])).not.toContain("words wrong |");
+  expect(written).toContain("\n| WER | 1.0 % | all |\n");
+  expect(withTable(written, made, [])).not.toContain("WER |");
   expect(written.replaceAll(/from here -->.*<!--/gs, "")).toBe(page.replaceAll(/from here -->.*<!--/gs, ""));
   expect(() => withTable("no place", made, [])).toThrow("no place for the table");
 });
