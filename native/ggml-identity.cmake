@@ -1,5 +1,5 @@
-# What a backend that is loaded from elsewhere has to have in common with the program: the headers that ggml's libraries are
-# compiled with, as patched. Both sides take the digest of their own copy.
+# Identity that a separately loaded backend and the program must share: the digest of the patched headers that ggml's
+# libraries are compiled with. Each side computes it from its own copy.
 function(ggml_identity directory into)
   file(GLOB headers RELATIVE "${directory}" CONFIGURE_DEPENDS "${directory}/include/*.h" "${directory}/src/*.h")
   list(SORT headers)

@@ -1,4 +1,4 @@
-// The filter of system calls that ffmpeg runs under.
+// The system call filter for ffmpeg.
 #pragma once
 
 #include <cerrno>
@@ -15,9 +15,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The system calls of a program that reads a file, computes in threads and writes. Those that are not named end with ENOSYS,
-// as on a kernel without them, which C libraries expect; among them are all that make sockets, processes, mounts, links or
-// namespaces, change rights or owners, look into other processes or signal them.
+// System calls of a program that reads a file, computes in threads and writes. All others fail with ENOSYS, as on a kernel
+// without them, which C libraries expect. Among the others are all calls that create sockets, processes, mounts, links or
+// namespaces, change permissions or owners, inspect other processes or signal them.
 inline constexpr int ALLOWED_CALLS[] = {
     __NR_read, __NR_write, __NR_futex, __NR_lseek, __NR_mmap, __NR_munmap, __NR_mprotect, __NR_mremap, __NR_madvise,
     __NR_brk, __NR_mlock, __NR_munlock, __NR_readv, __NR_writev, __NR_pread64, __NR_pwrite64, __NR_close, __NR_openat,
@@ -46,7 +46,7 @@ inline constexpr uint32_t ARCHITECTURE = AUDIT_ARCH_X86_64;
 inline constexpr uint32_t ARCHITECTURE = AUDIT_ARCH_AARCH64;
 #endif
 
-// A filter for system calls, as a program for the kernel (seccomp(2)).
+// Builds a system call filter as a program for the kernel (seccomp(2)).
 class CallFilter {
  public:
   CallFilter() {
@@ -62,7 +62,7 @@ class CallFilter {
     end(SECCOMP_RET_ALLOW);
   }
 
-  // Allows a call whose argument is one of these values. The kernel reads 32 bits of each argument that is asked for here.
+  // Allows a call whose argument has one of these values. The kernel compares 32 bits of each argument.
   template <size_t count>
   void allow(int call, int argument, const uint32_t (&values)[count]) {
     jumpUnlessEqual(static_cast<uint32_t>(call), 0, 2 * count + 2);
@@ -74,7 +74,7 @@ class CallFilter {
     end(SECCOMP_RET_ERRNO | EPERM);
   }
 
-  // Allows a call whose argument has this bit.
+  // Allows a call whose argument has this bit set.
   void allowWithBit(int call, int argument, uint32_t bit) {
     jumpUnlessEqual(static_cast<uint32_t>(call), 0, 4);
     load(offsetof(seccomp_data, args) + sizeof(uint64_t) * argument);
@@ -102,13 +102,13 @@ class CallFilter {
   size_t length_ = 0;
 };
 
-// Returns whether this process and what it becomes are held to these calls from now on.
+// Applies the filter to this process and the program that it becomes. Returns whether it is active.
 inline bool confineCalls() {
   CallFilter filter;
   for (const int call : ALLOWED_CALLS) filter.allow(call);
-  // Threads; a process would escape the server's count of them, and clone3 hides its flags from a filter.
+  // Threads only. A process would escape the server's count, and a filter cannot see clone3's flags.
   filter.allowWithBit(__NR_clone, 0, CLONE_THREAD);
-  // Never of another process: a descriptor can be told to signal one (F_SETOWN), and limits of one can be set.
+  // Never for another process: F_SETOWN lets a descriptor signal one, and prlimit sets the limits of one.
   filter.allow(__NR_fcntl, 1, {F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC});
   filter.allow(__NR_prlimit64, 0, {0});
   filter.allow(__NR_tgkill, 0, {static_cast<uint32_t>(getpid())});

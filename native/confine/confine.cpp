@@ -1,13 +1,13 @@
-// Starts ffmpeg so that a recording which takes it over gains nothing: it sees its input, its outputs and the system's
-// libraries, has no network, starts no process, and is bounded in memory, time and output.
+// Confines ffmpeg, so that a recording that exploits it gains nothing: the process sees its input, its outputs and the
+// system's libraries, has no network, starts no process, and is bounded in memory, time and output.
 //
 //   confine --memory BYTES --cpu SECONDS --file BYTES [--read PATH]… [--write PATH]… -- PROGRAM ARGUMENT…
 //   confine --report
 //
-// Each part is applied where the kernel and the machine's rules allow it. `--report` applies them to itself and prints as
-// JSON which of them are active: the same code runs for both, so the report can't promise more than a run gets.
+// Each restriction applies if the kernel and the machine's policy allow it. `--report` applies them to itself and prints the
+// active ones as JSON. Both use the same code, so the report matches a run.
 //
-// A line on standard input starts the program: a server that ended before it could guard this process leaves nothing behind.
+// A line on standard input starts the program. If the server exits before it tracks this process, nothing is left behind.
 #include <cerrno>
 #include <climits>
 #include <cstdint>
@@ -28,12 +28,12 @@
 
 namespace {
 
-// ffmpeg has a thread for each step of each output, a dozen in all.
+// ffmpeg uses a thread for each step of each output, about a dozen.
 constexpr rlim_t MOST_THREADS = 64;
 constexpr rlim_t MOST_OPEN_FILES = 64;
 constexpr int MOST_PATHS = 16;
 
-// As a shell ends where it can't run a program: src/media/run-ffmpeg.ts tells such ends from ffmpeg's own.
+// A shell's exit code for a program that it cannot run; src/media distinguishes it from ffmpeg's own exit codes.
 constexpr int CANNOT_RUN = 126;
 
 struct Paths {
@@ -55,14 +55,14 @@ struct Request {
   rlim_t fileBytes = RLIM_INFINITY;
   Paths read;
   Paths write;
-  // PROGRAM and its arguments, ended by a null pointer; null for a report.
+  // PROGRAM and its arguments, terminated by a null pointer; null for a report.
   char** command = nullptr;
 };
 
 struct Confinement {
   bool networkNamespace = false;
   bool threadLimit = false;
-  // Version of the kernel's Landlock interface; 0 where it has none.
+  // Version of the kernel's Landlock interface; 0 if it has none.
   int landlock = 0;
   bool seccomp = false;
 };
@@ -111,14 +111,14 @@ void awaitStart() {
   if (nothing != STDIN_FILENO) close(nothing);
 }
 
-// The program may write to these files and make none, so they have to be there.
+// The program may write to these files but create none, so they must exist.
 void makeOutputs(const Paths& outputs) {
   for (int index = 0; index < outputs.count; index++) {
     const int file = open(outputs.items[index], O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (file < 0) {
       const int reason = errno;
       fprintf(stderr, "confine: an output can't be made: %s\n", strerror(reason));
-      // As ffmpeg itself ends where it can't open an output.
+      // ffmpeg's own exit code for an output that it cannot open.
       exit((256 - reason) & 0xff);
     }
     close(file);
@@ -133,9 +133,9 @@ bool writeFile(const char* path, const char* text) {
   return written;
 }
 
-// Root stays in its user namespace: in one of its own it would lose the right to read what belongs to others, such as the
-// data directory of the service's user. Everyone else needs one for the network namespace and the limit on threads.
-// Returns whether there is a user namespace of its own.
+// Enters a user namespace, except as root: there root would lose the right to read files of others, such as the data
+// directory of the service's user. Other users need one for the network namespace and the limit on threads.
+// Returns whether the process is in a user namespace of its own.
 bool enterNamespaces(Confinement& active) {
   if (geteuid() == 0) {
     active.networkNamespace = unshare(CLONE_NEWNET) == 0;
@@ -145,14 +145,14 @@ bool enterNamespaces(Confinement& active) {
   char group[64];
   snprintf(user, sizeof user, "%u %u 1", geteuid(), geteuid());
   snprintf(group, sizeof group, "%u %u 1", getegid(), getegid());
-  // Both or neither: where rules of the machine (Ubuntu's AppArmor) take away what a user namespace is for, none is entered.
+  // Both or neither: if the machine's policy (Ubuntu's AppArmor) makes a user namespace useless, none is entered.
   active.networkNamespace = unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;
   if (!active.networkNamespace) return false;
   return writeFile("/proc/self/setgroups", "deny") && writeFile("/proc/self/uid_map", user) &&
          writeFile("/proc/self/gid_map", group);
 }
 
-// Since 5.14 the kernel counts processes in each user namespace apart; before, the limit would count all of the user's.
+// Since 5.14 the kernel counts processes separately for each user namespace; before, the limit counts all of the user's.
 bool countsInNamespace() {
   utsname system;
   int major = 0;
@@ -161,7 +161,7 @@ bool countsInNamespace() {
   return major > 5 || (major == 5 && minor >= 14);
 }
 
-// A limit that is lower already is left as it is.
+// Keeps a limit that is already lower.
 bool limit(int resource, rlim_t wanted) {
   rlimit now;
   if (getrlimit(static_cast<__rlimit_resource>(resource), &now) != 0) return false;
@@ -178,7 +178,7 @@ void setLimits(const Request& request) {
   limit(RLIMIT_NOFILE, MOST_OPEN_FILES);
 }
 
-// Root keeps what lets it read and write the files of others; Landlock says which files.
+// Root keeps the capabilities to read and write files of others; Landlock restricts which files.
 void dropCapabilities() {
   __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {};
@@ -190,7 +190,7 @@ void dropCapabilities() {
   syscall(SYS_capset, &header, sets);
 }
 
-// Landlock's interface (linux/landlock.h), of which headers of older systems lack parts; the numbers are the same for all
+// Landlock's interface (linux/landlock.h). Headers of older systems lack parts of it; the numbers are the same on all
 // architectures.
 constexpr long LANDLOCK_CREATE_RULESET = 444;
 constexpr long LANDLOCK_ADD_RULE = 445;
@@ -212,7 +212,7 @@ struct __attribute__((packed)) PathRule {
   int32_t parent;
 };
 
-// What the dynamic loader opens before ffmpeg runs; a static ffmpeg needs none of it.
+// Files that the dynamic loader opens before ffmpeg runs; a static ffmpeg needs none of them.
 constexpr const char* LIBRARIES[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"};
 #if defined(__x86_64__)
 constexpr const char* LOADERS[] = {"/lib64/ld-linux-x86-64.so.2", "/lib/ld-musl-x86_64.so.1"};
@@ -229,7 +229,7 @@ class Ruleset {
     descriptor_ = static_cast<int>(syscall(LANDLOCK_CREATE_RULESET, &attributes, sizeof attributes, 0));
   }
 
-  // What is not there needs no rule. The rule holds for the file, whatever takes its name afterwards.
+  // A missing file needs no rule. The rule applies to the file, not to another one that later gets its name.
   void allow(const char* path, uint64_t access) const {
     const int parent = open(path, O_PATH | O_CLOEXEC);
     if (parent < 0) return;
@@ -245,7 +245,7 @@ class Ruleset {
   int descriptor_;
 };
 
-// Returns the version in use; 0 where files are not confined.
+// Returns the version in use; 0 if files are not confined.
 int confineFiles(const Request& request) {
   const long version = syscall(LANDLOCK_CREATE_RULESET, nullptr, 0, 1);
   if (version < 1) return 0;
@@ -260,20 +260,20 @@ int confineFiles(const Request& request) {
   rules.allow("/dev/null", READ_FILE | WRITE_FILE);
   rules.allow("/dev/urandom", READ_FILE);
   for (int index = 0; index < request.read.count; index++) rules.allow(request.read.items[index], READ_FILE);
-  // A container's index is written at its end, from what was written before.
+  // Some containers have their index at the end, made from the part written before.
   for (int index = 0; index < request.write.count; index++)
     rules.allow(request.write.items[index], READ_FILE | WRITE_FILE | TRUNCATE);
   return rules.restrict() ? static_cast<int>(version) : 0;
 }
 
-// In this order: each step may need what a later one takes away.
+// The order matters: a step may need a right that a later one removes.
 Confinement confine(const Request& request) {
   Confinement active;
   const bool ownUsers = enterNamespaces(active);
   setLimits(request);
   active.threadLimit = ownUsers && countsInNamespace() && limit(RLIMIT_NPROC, MOST_THREADS);
   dropCapabilities();
-  // Landlock and the filter of system calls are for those who can gain no privileges.
+  // Landlock and the system call filter require that the process can gain no privileges.
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return active;
   active.landlock = confineFiles(request);
   active.seccomp = confineCalls();
@@ -284,7 +284,7 @@ Confinement confine(const Request& request) {
 
 int main(int count, char** arguments) {
   const Request request = readArguments(count, arguments);
-  // Nothing that the server has open, whatever its flags.
+  // Closes everything that the server has open, whatever its flags.
   syscall(SYS_close_range, 3u, ~0u, 0u);
   if (request.command == nullptr) {
     const Confinement active = confine(request);

@@ -7,7 +7,7 @@
 
 #include <napi.h>
 
-// The addon's face; src/engine/whisper/addon.ts has its types.
+// The addon's exports; their types are in src/speech/ggml/runtime.ts and src/speech/recognizer/whisper/addon.ts.
 namespace {
 
 Napi::Object define_addon(Napi::Env env, Napi::Object exports) {

@@ -18,7 +18,7 @@ namespace transcribe {
 namespace {
 
 constexpr size_t lanes = 16;
-// Accumulators of 16 lanes: 24 of the 32 registers.
+// Uses 24 of the 32 registers as accumulators of 16 lanes.
 constexpr size_t rows = 6;
 constexpr size_t columns = 4;
 constexpr size_t keys_at_once = columns * lanes;
@@ -46,7 +46,7 @@ AVX512 inline __m512i pairs_of(__m512 low, __m512 high) {
     return _mm512_or_si512(lower, upper);
 }
 
-// A head's keys and values, as the products read them.
+// Keys and values of a head in the layout that the products read.
 struct Head {
     size_t padded;
     Buffer<Pair> keys;   // [padded / 64][32 pairs of dimensions][64 keys]
@@ -112,7 +112,7 @@ AVX512 void score(const Pair * query, const Head & head, float * scores) {
     }
 }
 
-// Turns a row of scores into shares, that don't sum up to 1 yet, in bfloat16. Returns their sum.
+// Converts a row of scores to unnormalized shares in bfloat16. Returns their sum.
 AVX512 float share(float * scores, size_t count, size_t padded, Pair * shares) {
     std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
     __m512 most[columns];
@@ -170,8 +170,8 @@ AVX512 void mix(const Pair * shares, const float * totals, const Head & head, fl
 }
 
 AVX512 void take_query(const float * query, Pair * pairs) {
-    // so that powers of two can be taken in place of those of e
-    const __m512 scale = _mm512_set1_ps(static_cast<float>(M_LOG2E / 8)); // 8: the root of head_width
+    // Base 2 replaces base e: exp(x) = 2^(x · log2(e)).
+    const __m512 scale = _mm512_set1_ps(static_cast<float>(M_LOG2E / 8)); // 8 is the square root of head_width
     for (size_t d = 0; d < head_width; d += 2 * lanes) {
         const __m512 first = _mm512_mul_ps(_mm512_loadu_ps(query + d), scale);
         const __m512 second = _mm512_mul_ps(_mm512_loadu_ps(query + d + lanes), scale);

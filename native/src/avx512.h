@@ -2,13 +2,13 @@
 
 #include <immintrin.h>
 
-// Functions that are compiled for processors with AVX-512, whatever the rest is compiled for: `can_attend` says whether
-// this one has it.
+// Compiles a function for CPUs with AVX-512, whatever the rest is compiled for. Call such functions only if `can_attend`
+// returns true.
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
 
 namespace transcribe {
 
-// 2 to the power of x, of which only x <= 0 comes; off by 2e-7 of it (Taylor's coefficients on [-0.5, 0.5], the last two fitted).
+// Returns 2^x for x <= 0 with a relative error of 2e-7 (Taylor coefficients on [-0.5, 0.5], the last two fitted).
 AVX512 inline __m512 power_of_two(__m512 x) {
     x = _mm512_max_ps(x, _mm512_set1_ps(-120.0f));
     const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);

@@ -34,7 +34,7 @@ Napi::Value check_backend(const Napi::CallbackInfo & info) {
     }
     const auto * identity = static_cast<const char *>(dlsym(library, "transcribe_ggml"));
     const bool fits = identity != nullptr && std::string(identity) == TRANSCRIBE_GGML;
-    // One that fits is about to be loaded, and stays open for that.
+    // A matching library is loaded next, so it stays open.
     if (!fits) {
         dlclose(library);
     }
@@ -59,7 +59,7 @@ Napi::Value cpu_score(const Napi::CallbackInfo & info) {
     if (library == nullptr) {
         throw Napi::Error::New(info.Env(), "cannot open " + path + ": " + dlerror());
     }
-    // the name under which ggml's own loader looks for it
+    // The symbol that ggml's own loader uses.
     auto * score = reinterpret_cast<int (*)()>(dlsym(library, "ggml_backend_score"));
     const int result = score != nullptr ? score() : 0;
     dlclose(library);

@@ -7,7 +7,7 @@ namespace transcribe {
 
 namespace {
 
-// Sixteen windows of base, seven of large: five to twenty-five of a recording are asked for their language.
+// Memory for 16 windows of base or 7 of large. Language detection uses 5 to 25 windows of a recording.
 constexpr size_t most_bytes = 64 << 20;
 
 }  // namespace

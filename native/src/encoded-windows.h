@@ -7,14 +7,14 @@
 
 namespace transcribe {
 
-// What windows were encoded into that are likely to be asked for once more: those whose language was asked for, which are
-// read some time later, by any state of the model.
+// Encoder outputs of windows whose language was detected. Any state of the model may transcribe such a window later and then
+// need not encode it again.
 class EncodedWindows {
 public:
-    // Keeps a window; the oldest ones go where there are too many.
+    // Stores a window; drops the oldest ones beyond the limit.
     void keep(std::vector<float> spectrum, std::vector<float> output);
 
-    // Writes the output of a window of that spectrum and forgets it; false where there is none.
+    // Copies and drops the output of the window with this spectrum. Returns false if there is none.
     bool take(const float * spectrum, size_t count, float * output);
 
 private:

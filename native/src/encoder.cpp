@@ -50,7 +50,7 @@ EncoderUse::EncoderUse(std::shared_ptr<Encoder::Core> encoder)
 
 bool EncoderUse::encode(const float * spectrum, int frames, float * output, const std::function<bool()> & should_end) {
     encoder_->runtime.allow(options_.get());
-    // an end that was asked for before is not lost
+    // An abort that came before this call still counts.
     if (should_end()) {
         return false;
     }

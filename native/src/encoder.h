@@ -11,7 +11,7 @@
 
 namespace transcribe {
 
-// A model's encoder as ONNX Runtime computes it. The weights are shared by the states and freed with the last of them.
+// A model's encoder, computed by ONNX Runtime. The states share its weights; the last state frees them.
 class Encoder : public Napi::ObjectWrap<Encoder> {
 public:
     static Napi::Function define(Napi::Env env);
@@ -19,7 +19,7 @@ public:
     // new Encoder({ library, model, threads, mels, width })
     explicit Encoder(const Napi::CallbackInfo & info);
 
-    // What running jobs hold on to.
+    // The part that running jobs share.
     struct Core {
         Core(const std::string & library, const std::string & model, int threads, int mels, int width);
 
@@ -27,11 +27,11 @@ public:
         const std::shared_ptr<OnnxRuntime::Session> session;
         const int mels;
         const int width;
-        // apart from those of the model's own encoder, whose numbers are others
+        // Separate from the windows of the model's own encoder, whose numbers differ.
         const std::shared_ptr<EncodedWindows> windows = std::make_shared<EncodedWindows>();
     };
 
-    // The weights, or a thrown error once the encoder was disposed.
+    // Returns the weights. Throws if the encoder was disposed.
     std::shared_ptr<Core> core(Napi::Env env) const;
 
 private:
@@ -40,20 +40,20 @@ private:
     std::shared_ptr<Core> core_;
 };
 
-// Which form of an encoder is the faster one on this processor, by its name in src/engine/encoder: "bfloat16" where it can run
-// our own operators, else "float".
+// Returns the faster form of an encoder on this CPU: "bfloat16" if it can run our own operators, else "float". The names are
+// those of src/speech/recognizer/whisper/encoder.
 Napi::Value encoder_form(const Napi::CallbackInfo & info);
 
-// One user of an encoder: its calls can be ended without touching those of others.
+// One user of an encoder, whose calls can be aborted without affecting other users.
 class EncoderUse {
 public:
     explicit EncoderUse(std::shared_ptr<Encoder::Core> encoder);
 
-    // Encodes a window: a spectrum of [mels][frames] into [frames / 2][width]. Returns false where it was to end; throws
-    // where the runtime can't do it.
+    // Encodes a window: a spectrum of [mels][frames] into [frames / 2][width]. Returns false if it was aborted; throws if the
+    // runtime fails.
     bool encode(const float * spectrum, int frames, float * output, const std::function<bool()> & should_end);
 
-    // Makes the running call end soon; from any thread.
+    // Aborts the running call, from any thread.
     void end();
 
 private:

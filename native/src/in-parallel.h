@@ -9,7 +9,7 @@
 
 namespace transcribe {
 
-// Calls `work(from, to)` for parts of [0, count), one for each thread; the first exception of one of them is thrown again.
+// Calls `work(from, to)` for parts of [0, count), one for each thread. Rethrows the first exception.
 template <typename Work> void in_parallel(size_t threads, size_t count, const Work & work) {
     const size_t parts = std::max<size_t>(1, std::min(threads, count));
     std::exception_ptr failure;
@@ -28,7 +28,7 @@ template <typename Work> void in_parallel(size_t threads, size_t count, const Wo
         try {
             others.emplace_back(part, number);
         } catch (const std::exception &) {
-            // no thread to be had
+            // No thread is available: this one does the work.
             part(number);
         }
     }

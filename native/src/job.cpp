@@ -49,21 +49,14 @@ void settle(Napi::Env env, Job & job) {
 }
 
 void run(Job & job) {
-    const bool reports = !job.steps.on_progress.IsEmpty();
     try {
-        job.steps.work([&job, reports](int percent) {
-            if (reports) {
-                job.call_back.NonBlockingCall([percent](Napi::Env env, Napi::Function on_progress) {
-                    on_progress.Call({Napi::Number::New(env, percent)});
-                });
-            }
-        });
+        job.steps.work();
     } catch (const std::exception & error) {
         job.failed = true;
         job.error = error.what();
     } catch (...) {
         job.failed = true;
-        job.error = "the native code failed without saying why";
+        job.error = "the native code failed without a reason";
     }
     count_running(-1);
     job.call_back.BlockingCall([&job](Napi::Env env, Napi::Function) { settle(env, job); });
@@ -73,13 +66,11 @@ void run(Job & job) {
 }  // namespace
 
 Napi::Promise start_job(Napi::Env env, const char * name, JobSteps steps) {
-    // owned by the thread-safe function, whose finalizer is the last to touch it
+    // The thread-safe function owns the job; its finalizer deletes it.
     auto * job = new Job(env, std::move(steps));
     const Napi::Promise promise = job->deferred.Promise();
-    const Napi::Function function = job->steps.on_progress.IsEmpty()
-        ? Napi::Function::New(env, [](const Napi::CallbackInfo &) {})
-        : job->steps.on_progress;
-    job->call_back = Napi::ThreadSafeFunction::New(env, function, name, 0, 1, [job](Napi::Env) {
+    const Napi::Function nothing = Napi::Function::New(env, [](const Napi::CallbackInfo &) {});
+    job->call_back = Napi::ThreadSafeFunction::New(env, nothing, name, 0, 1, [job](Napi::Env) {
         if (job->thread.joinable()) {
             job->thread.join();
         }

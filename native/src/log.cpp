@@ -6,11 +6,11 @@ namespace transcribe {
 
 namespace {
 
-// whisper.cpp logs a failure on the thread that ran into it, so a buffer per thread needs no lock.
+// whisper.cpp logs a failure on the thread in which it occurs, so a buffer for each thread needs no lock.
 thread_local std::string logged_errors;
 thread_local bool continues_an_error = false;
 
-// A failure logs a handful of lines; more than this is noise.
+// Maximum size of the stored lines; a failure logs only a few.
 constexpr size_t max_logged_bytes = 2000;
 
 void keep_errors(ggml_log_level level, const char * text, void *) {

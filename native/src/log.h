@@ -2,14 +2,14 @@
 
 #include <string>
 
-// Routes the log of whisper.cpp and ggml away from stderr and keeps the errors of the calling thread,
-// so that a failed call can say why.
+// Keeps the log of whisper.cpp and ggml off stderr and stores the errors of the calling thread, so that a failed call can
+// report its reason.
 namespace transcribe {
 
 // Installs the log callback for the whole process.
 void install_log_callback();
 
-// The error lines logged on this thread since the last call, joined by "; ", without the line ends.
+// Returns and clears the error lines that this thread logged since the last call, joined by "; ".
 std::string take_logged_errors();
 
 }  // namespace transcribe

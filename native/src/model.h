@@ -9,7 +9,7 @@
 
 namespace transcribe {
 
-// A loaded model. The weights are shared by its states and freed with the last of them.
+// A loaded model. Its states share the weights; the last state frees them.
 class Model : public Napi::ObjectWrap<Model> {
 public:
     static Napi::Function define(Napi::Env env);
@@ -17,10 +17,10 @@ public:
     // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers })
     explicit Model(const Napi::CallbackInfo & info);
 
-    // The weights, or a thrown error once the model was disposed.
+    // Returns the weights. Throws if the model was disposed.
     std::shared_ptr<whisper_context> context(Napi::Env env) const;
 
-    // What its states have encoded for each other, by its own encoder.
+    // Windows that its states encoded for each other with the model's own encoder.
     std::shared_ptr<EncodedWindows> windows() const { return windows_; }
 
 private:
@@ -32,7 +32,7 @@ private:
     const std::shared_ptr<EncodedWindows> windows_ = std::make_shared<EncodedWindows>();
 };
 
-// How many of whisper.cpp's languages the model has tokens for; they are the first so many.
+// Returns how many of whisper.cpp's languages the model knows: the first ones of its list.
 int language_count(whisper_context * context);
 
 }  // namespace transcribe

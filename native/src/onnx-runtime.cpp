@@ -12,10 +12,10 @@ namespace transcribe {
 
 namespace {
 
-// The version of the table that has all of the places below: 5 added the session's settings by name.
+// First version of the table with all indices below: version 5 added named settings of a session.
 constexpr uint32_t table_version = 5;
 
-enum Place {
+enum Index {
     get_error_message = 2,
     create_env = 3,
     create_session = 7,
@@ -83,7 +83,7 @@ const OnnxRuntime & OnnxRuntime::open(const std::string & library) {
     static std::map<std::string, OnnxRuntime> opened;
     const std::lock_guard<std::mutex> lock(mutex);
     const auto known = opened.find(library);
-    // never closed: its threads may outlive any of its users
+    // Never closed: the library's threads may outlive its users.
     return known != opened.end() ? known->second : opened.emplace(library, OnnxRuntime(library)).first->second;
 }
 
@@ -107,7 +107,7 @@ std::shared_ptr<OnnxRuntime::Session> OnnxRuntime::load(const std::string & mode
     const std::shared_ptr<void> released(options, function<void (*)(void *)>(release_session_options));
     check(function<void * (*)(void *, int)>(set_intra_op_threads)(options, threads));
     check(function<void * (*)(void *, int)>(set_graph_optimization_level)(options, all_optimizations));
-    // threads that wait give their core away: other jobs and the server need it
+    // Waiting threads release their core: other jobs and the server need it.
     const auto set = function<void * (*)(void *, const char *, const char *)>(add_session_config_entry);
     check(set(options, "session.intra_op.allow_spinning", "0"));
     const auto session = std::make_shared<Session>();
@@ -151,7 +151,7 @@ void OnnxRuntime::run(Session * session, RunOptions * options, const float * inp
     const auto release = function<void (*)(void *)>(release_value);
     const std::shared_ptr<void> from(tensor(input, rows, columns), release);
     const std::shared_ptr<void> to(tensor(output, output_rows, output_columns), release);
-    // in a run that was ended before it could tell
+    // A run that was aborted.
     Operators::have_failed();
     const char * const input_name = "spectrum";
     const char * const output_name = "encoding";

@@ -8,28 +8,28 @@
 
 namespace transcribe {
 
-// What is used of ONNX Runtime's C interface. Its package for Node brings the library without a header, so the functions
-// are taken by their places in the table: those never change, new ones are added at its end (the library itself asserts
-// the places that ended its versions 1 to 4: 101, 118, 124 and 126).
+// The part of ONNX Runtime's C interface that is used. The Node package has the library but no header, so functions are
+// called by their index in the table. Indices never change; new functions are appended (the library itself asserts the
+// last indices of versions 1 to 4: 101, 118, 124 and 126). See docs/decisions/0009-native-sources.md.
 class OnnxRuntime {
 public:
-    // Opens libonnxruntime.so.1, once for the process; throws where it can't be used.
+    // Opens libonnxruntime.so.1 once for the process. Throws if it cannot be used.
     static const OnnxRuntime & open(const std::string & library);
 
     struct Session;
     struct RunOptions;
 
-    // A tensor that an operator of our own is called with.
+    // An argument of one of our own operators.
     struct Tensor {
         void * data;
         std::vector<int64_t> shape;
     };
 
-    // Where this processor has what they need, the model may use operators of our own.
+    // Loads a model. On a CPU with the needed instructions it may use our own operators.
     std::shared_ptr<Session> load(const std::string & model, int threads) const;
     std::shared_ptr<RunOptions> run_options() const;
 
-    // Makes calls that run under these options, and later ones, end with an error.
+    // Makes running and later calls with these options fail.
     void terminate(RunOptions * options) const;
     void allow(RunOptions * options) const;
 
@@ -37,11 +37,11 @@ public:
     void run(Session * session, RunOptions * options, const float * input, int64_t rows, int64_t columns, float * output,
              int64_t output_rows, int64_t output_columns) const;
 
-    // For operators of our own: what one is called with, and where its outputs go.
+    // For our own operators: arguments and outputs of a call.
     Tensor input(void * context, size_t index) const;
     void * output(void * context, size_t index, const std::vector<int64_t> & shape) const;
 
-    // A set of operators, each laid out as ONNX Runtime wants it; it is to live as long as the sessions that use it.
+    // A set of operators in ONNX Runtime's layout. It must outlive the sessions that use it.
     void * create_domain(const char * name, const std::vector<void *> & operators) const;
     void add_domain(void * session_options, void * domain) const;
     void release_domain(void * domain) const;

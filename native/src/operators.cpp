@@ -13,12 +13,12 @@ namespace transcribe {
 
 namespace {
 
-// Element types by their numbers in ONNX.
+// Element types, numbered as in ONNX.
 constexpr int floats = 1;
-// Bfloat16, which not all parts of ONNX Runtime know.
+// Stands for bfloat16, which not all parts of ONNX Runtime support.
 constexpr int halves = 4;
 
-// A session's operators run one after the other, in the thread that runs the session.
+// The operators of a session run one after another in the session's thread.
 thread_local bool failed = false;
 
 }  // namespace
@@ -32,7 +32,7 @@ struct Tensor {
     template <typename Element> Element * as() const { return static_cast<Element *>(data); }
 };
 
-// What an operator is called with.
+// Arguments of an operator.
 struct Operators::Call {
     const OnnxRuntime & runtime;
     void * context;
@@ -49,13 +49,13 @@ struct Operators::Call {
         return runtime.output(context, index, {1, static_cast<int64_t>(count), static_cast<int64_t>(width)});
     }
 
-    // The weights of which this input and the next are the matrix and the bias.
+    // Returns the weights whose matrix is this input and whose bias is the next one.
     Weights weights(size_t index, size_t inputs) const {
         const Tensor bias = input(index + 1);
         return {input(index).as<Bfloat16>(), bias.as<float>(), inputs, bias.width};
     }
 
-    // Calls `work(from, to)` for all positions, at most a block of them at a time.
+    // Calls `work(from, to)` for all positions, at most one block at a time.
     template <typename Work> void by_blocks(size_t count, const Work & work) const {
         const size_t blocks = (count + block_positions - 1) / block_positions;
         in_parallel(threads, blocks, [&](size_t from, size_t to) {
@@ -66,7 +66,7 @@ struct Operators::Call {
     }
 };
 
-// As ONNX Runtime's header has it, as far as its version 8 knew it; kernels need nothing of their own.
+// ONNX Runtime's structure as of version 8. Kernels need no state of their own.
 struct Operators::Operator {
     using Run = void (*)(const Call & call);
 
@@ -85,7 +85,7 @@ struct Operators::Operator {
     int (*get_input_kind)(const Operator *, size_t) = [](const Operator *, size_t) { return 0; };
     int (*get_output_kind)(const Operator *, size_t) = [](const Operator *, size_t) { return 0; };
 
-    // ours from here on
+    // From here on our own fields.
     Operators & owner;
     const char * name;
     std::vector<int> inputs;

@@ -8,13 +8,13 @@
 
 namespace transcribe {
 
-// ONNX operators of our own, in the domain "transcribe", over all positions of a window: `Normalise` (input, weight, bias) is
-// layer normalisation; of the others each begins with a product, whose weights are a matrix and a bias: `Attend` (input,
-// weights) goes on with attention, `Activate` (input, weights) with GELU, `Add` (before, input, weights) adds it to what was
-// before. What is multiplied is in bfloat16, under the name of uint16; rows.h tells how matrices are laid out.
+// Our own ONNX operators, in the domain "transcribe", over all positions of a window. `Normalise` (input, weight, bias) is
+// layer normalization. The others start with a matrix product plus bias: `Attend` (input, weights) continues with
+// attention, `Activate` (input, weights) with GELU, and `Add` (before, input, weights) adds the product to `before`.
+// Factors are bfloat16, declared as uint16; rows.h describes the layout of matrices.
 class Operators {
 public:
-    // Whether this processor has the instructions that they are made of.
+    // Reports whether this CPU has the needed instructions.
     static bool are_supported();
 
     Operators(const OnnxRuntime & runtime, size_t threads);
@@ -22,10 +22,10 @@ public:
     Operators(const Operators &) = delete;
     Operators & operator=(const Operators &) = delete;
 
-    // Makes a session that is set up with these options know them; they must live longer than it.
+    // Registers the operators with the options of a session, which they must outlive.
     void add_to(void * session_options);
 
-    // Whether one has failed in a run of this thread's since this was asked last: they can't tell the session.
+    // Returns and clears whether an operator failed in a run of this thread; operators cannot report this to the session.
     static bool have_failed();
 
 private:

@@ -35,7 +35,6 @@ Options read_options(const Napi::Object & object) {
     options.no_speech_threshold = number(object, "noSpeechThreshold");
     options.without_timestamps = flag(object, "withoutTimestamps");
     options.suppress_non_speech = flag(object, "suppressNonSpeech");
-    options.guess_token_times = flag(object, "guessTokenTimes");
     return options;
 }
 
@@ -52,11 +51,10 @@ whisper_full_params to_whisper_params(const Options & options) {
     params.no_speech_thold = options.no_speech_threshold;
     params.no_timestamps = options.without_timestamps;
     params.suppress_nst = options.suppress_non_speech;
-    params.token_timestamps = options.guess_token_times;
     if (options.beam_size > 1) {
         params.beam_search.beam_size = options.beam_size;
     }
-    // each call stands alone: text of an earlier recording must not colour the next
+    // Calls are independent: text of an earlier recording must not influence the next.
     params.no_context = true;
     params.print_progress = false;
     params.print_timestamps = false;

@@ -14,13 +14,12 @@ struct Options {
     int threads;
     int beam_size; // 1: greedy
     int audio_context; // encoder positions of 20 ms each; 0: all 1500
-    float temperature_increment; // 0: never decode again
+    float temperature_increment; // 0: no second pass
     float entropy_threshold;
     float log_probability_threshold;
     float no_speech_threshold;
     bool without_timestamps;
     bool suppress_non_speech;
-    bool guess_token_times; // coarse times from timestamp probabilities, where alignment is off
 };
 
 Options read_options(const Napi::Object & object);

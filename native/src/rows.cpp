@@ -13,18 +13,18 @@ namespace transcribe {
 namespace {
 
 constexpr size_t lanes = 16;
-// Accumulators of 16 lanes: 24 of the 32 registers.
+// Uses 24 of the 32 registers as accumulators of 16 lanes.
 constexpr size_t rows = 6;
 constexpr size_t columns = 4;
 constexpr size_t panel = columns * lanes;
-// As in PyTorch, which Whisper was trained with.
+// PyTorch's value, with which Whisper was trained.
 constexpr float epsilon = 1e-5f;
 
 AVX512 inline void store(Bfloat16 * output, __m512 numbers) {
     _mm256_storeu_si256(reinterpret_cast<__m256i *>(output), (__m256i)_mm512_cvtneps_pbh(numbers));
 }
 
-// Rows [first, first + rows) of a panel of 64 columns; the same row again where there are fewer.
+// Multiplies rows [first, first + rows) with a panel of 64 columns. Repeats the last row if there are fewer.
 AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matrix, const float * bias, size_t pairs,
                           float * const * outputs) {
     __m512 sums[rows][columns];
@@ -54,7 +54,7 @@ AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matr
     }
 }
 
-// x · Φ(x), Φ by Abramowitz and Stegun's formula 7.1.26, which is off by less than 1e-6.
+// Returns x · Φ(x), with Φ by Abramowitz and Stegun 7.1.26 (error below 1e-6).
 AVX512 inline __m512 gelu(__m512 x) {
     const __m512 one = _mm512_set1_ps(1.0f);
     const __m512 z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(static_cast<float>(M_SQRT1_2)));

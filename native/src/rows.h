@@ -5,12 +5,12 @@
 
 namespace transcribe {
 
-// Steps of an encoder over positions, [count][width] with widths that are multiples of 64. What is multiplied is in
-// bfloat16, all else in floats. All need AVX-512 with BF16.
+// Steps of an encoder over positions, [count][width], with widths that are multiples of 64. Factors are bfloat16,
+// everything else is 32-bit float. All functions need AVX-512 with BF16.
 
 using Bfloat16 = uint16_t;
 
-// A matrix of weights as the products read it, [outputs / 64][inputs / 2][64][2], and a bias for each output.
+// A matrix of weights in the layout that the products read, [outputs / 64][inputs / 2][64][2], and a bias for each output.
 struct Weights {
     const Bfloat16 * matrix;
     const float * bias;
@@ -18,21 +18,21 @@ struct Weights {
     size_t outputs;
 };
 
-// So many positions are multiplied at once, at most: they and what comes of them stay in the processor's cache.
+// Maximum number of positions that are multiplied at once, so that they and their products stay in the CPU's cache.
 constexpr size_t block_positions = 96;
 
-// output = input · weights + bias; of a block of positions at most.
+// Computes output = input · weights + bias for at most one block of positions.
 void multiply(const Bfloat16 * input, const Weights & weights, float * output, size_t count);
 
 void round_to_bfloat16(const float * input, Bfloat16 * output, size_t count);
 
-// output = input + product
+// Computes output = input + product.
 void add(const float * input, const float * product, float * output, size_t count);
 
-// Layer normalisation as whisper has it.
+// Computes Whisper's layer normalization.
 void normalise(const float * input, const float * weight, const float * bias, Bfloat16 * output, size_t count, size_t width);
 
-// GELU
+// Computes GELU.
 void activate(const float * input, Bfloat16 * output, size_t count);
 
 }  // namespace transcribe

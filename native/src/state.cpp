@@ -25,21 +25,16 @@ bool should_abort(void * core) {
 }
 
 void run_whisper(State::Core & core, const std::vector<float> & samples, const Options & options,
-                 const std::function<void(int)> & report, Transcript & transcript) {
+                 Transcript & transcript) {
     whisper_full_params params = to_whisper_params(options);
     params.abort_callback = should_abort;
     params.abort_callback_user_data = &core;
-    auto report_copy = report;
-    params.progress_callback_user_data = &report_copy;
-    params.progress_callback = [](whisper_context *, whisper_state *, int percent, void * data) {
-        (*static_cast<std::function<void(int)> *>(data))(percent);
-    };
 
     take_logged_errors();
     const int status =
         whisper_full_with_state(core.context.get(), core.state, params, samples.data(), static_cast<int>(samples.size()));
     transcript.language = options.language;
-    // the return code alone doesn't tell an abort from a failure
+    // The return code does not distinguish an abort from a failure.
     transcript.aborted = should_abort(&core);
     if (transcript.aborted) {
         return;
@@ -74,7 +69,7 @@ std::vector<float> run_detection(State::Core & core, const std::vector<float> & 
         fail("whisper could not detect the language");
     }
     core.keep_window();
-    // whisper.cpp also rates languages for which an older model has no token
+    // whisper.cpp also rates languages for which an older model has no token.
     probabilities.resize(language_count(context));
     return probabilities;
 }
@@ -104,7 +99,7 @@ whisper_encoder_result State::Core::encode(const float * spectrum, int frames, f
         const bool done = core.encoder_->encode(spectrum, frames, output, [&core] { return should_abort(&core); });
         return done ? WHISPER_ENCODER_ENCODED : WHISPER_ENCODER_FAILED;
     } catch (const std::exception &) {
-        // short of memory, perhaps: whisper.cpp's own encoder has its already
+        // Memory may be short; whisper.cpp's own encoder has its memory already.
         core.encoder_failed_ = true;
         return WHISPER_ENCODER_DECLINED;
     }
@@ -118,7 +113,7 @@ std::vector<float> State::Core::output() const {
 }
 
 void State::Core::keep_window() {
-    // empty: the state had encoded it just before, and still has it
+    // An empty spectrum means that the state itself still has this window's output.
     if (!spectrum_.empty() && !encoder_failed_) {
         windows_->keep(std::move(spectrum_), output());
     }
@@ -183,7 +178,7 @@ Napi::Value State::encode(const Napi::CallbackInfo & info) {
     const auto core = begin(info.Env());
     const auto output = std::make_shared<std::vector<float>>();
     JobSteps steps;
-    steps.work = [core, threads, output, samples = std::move(samples)](const auto &) {
+    steps.work = [core, threads, output, samples = std::move(samples)] {
         *output = run_encoding(*core, samples, threads);
     };
     steps.settled = [core] { core->busy = false; };
@@ -201,7 +196,7 @@ Napi::Value State::detect_language(const Napi::CallbackInfo & info) {
     const auto core = begin(info.Env());
     const auto probabilities = std::make_shared<std::vector<float>>();
     JobSteps steps;
-    steps.work = [core, threads, probabilities, samples = std::move(samples)](const auto &) {
+    steps.work = [core, threads, probabilities, samples = std::move(samples)] {
         *probabilities = run_detection(*core, samples, threads);
     };
     steps.settled = [core] { core->busy = false; };
@@ -221,14 +216,11 @@ Napi::Value State::transcribe(const Napi::CallbackInfo & info) {
     const auto core = begin(info.Env());
     const auto transcript = std::make_shared<Transcript>();
     JobSteps steps;
-    steps.work = [core, options, transcript, samples = std::move(samples)](const auto & report) {
-        run_whisper(*core, samples, options, report, *transcript);
+    steps.work = [core, options, transcript, samples = std::move(samples)] {
+        run_whisper(*core, samples, options, *transcript);
     };
     steps.settled = [core] { core->busy = false; };
     steps.result = [transcript](Napi::Env env) { return to_javascript(env, *transcript); };
-    if (info[2].IsFunction()) {
-        steps.on_progress = info[2].As<Napi::Function>();
-    }
     return start_job(info.Env(), "whisper-transcribe", std::move(steps));
 }
 

@@ -20,7 +20,7 @@ public:
     // new State(model, encoder or undefined)
     explicit State(const Napi::CallbackInfo & info);
 
-    // What a running job holds on to, so that disposing the state under it is safe.
+    // The part that a running job shares, so that the state can be disposed meanwhile.
     struct Core {
         Core(std::shared_ptr<whisper_context> context, std::shared_ptr<EncodedWindows> windows,
              std::unique_ptr<EncoderUse> encoder);
@@ -31,22 +31,22 @@ public:
         const std::shared_ptr<whisper_context> context;
         whisper_state * const state;
         std::atomic<bool> abort{false};
-        bool busy = false; // touched by the JavaScript thread alone
+        bool busy = false; // used by the JavaScript thread only
 
-        // What the last window was encoded into.
+        // Returns the encoder's output of the last window.
         std::vector<float> output() const;
-        // Keeps the window that the language was just asked for: it will be read.
+        // Stores the window whose language was detected: it is transcribed later.
         void keep_window();
-        // Makes the running call end soon.
+        // Aborts the running call.
         void end();
 
     private:
         static whisper_encoder_result encode(const float * spectrum, int frames, float * output, void * core);
 
         const std::shared_ptr<EncodedWindows> windows_;
-        // null: whisper.cpp's own
+        // Null if whisper.cpp's own encoder is used.
         const std::unique_ptr<EncoderUse> encoder_;
-        // these are touched by the job's thread alone
+        // Used by the job's thread only.
         bool encoder_failed_ = false;
         std::vector<float> spectrum_;
     };
@@ -58,7 +58,7 @@ private:
     Napi::Value abort(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
 
-    // The core, marked busy; throws where it is busy already or gone.
+    // Returns the core, marked busy. Throws if it is busy or disposed.
     std::shared_ptr<Core> begin(Napi::Env env);
 
     std::shared_ptr<Core> core_;

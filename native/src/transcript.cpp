@@ -4,7 +4,7 @@ namespace transcribe {
 
 namespace {
 
-// How long the character is that starts with this byte (RFC 3629, section 3); 0: none starts so.
+// Returns the length of the character that starts with this byte (RFC 3629, section 3), or 0 if no character does.
 size_t character_length(unsigned char first) {
     if (first < 0x80) return 1;
     if (first >= 0xC2 && first <= 0xDF) return 2;
@@ -15,7 +15,7 @@ size_t character_length(unsigned char first) {
 
 enum class Bytes { whole, unfinished, wrong };
 
-// Whether the bytes are whole characters, end in the middle of one, or can never become text.
+// Returns whether the bytes are whole characters, end inside a character, or can never become text.
 Bytes check_utf8(const std::string & bytes) {
     size_t at = 0;
     while (at < bytes.size()) {
@@ -36,23 +36,19 @@ Bytes check_utf8(const std::string & bytes) {
     return Bytes::whole;
 }
 
-// Joins tokens to pieces. Bytes that never become characters are dropped: they are half characters
-// that the model did not finish.
+// Joins tokens to pieces of whole characters. Drops bytes that never become characters: the model did not finish them.
 class PieceJoiner {
 public:
     void add(const char * token_bytes, const whisper_token_data & token) {
         bytes_ += token_bytes;
         probability_sum_ += token.p;
         count_ += 1;
-        if (count_ == 1) {
-            guessed_start_ = token.t0;
-        }
         const Bytes state = check_utf8(bytes_);
         if (state == Bytes::unfinished) {
             return;
         }
         if (state == Bytes::whole && !bytes_.empty()) {
-            pieces.push_back({bytes_, probability_sum_ / count_, token.t_dtw, guessed_start_, token.t1});
+            pieces.push_back({bytes_, probability_sum_ / count_, token.t_dtw});
         }
         bytes_.clear();
         probability_sum_ = 0;
@@ -65,7 +61,6 @@ private:
     std::string bytes_;
     float probability_sum_ = 0;
     int count_ = 0;
-    int64_t guessed_start_ = -1;
 };
 
 }  // namespace
@@ -108,8 +103,6 @@ Napi::Value to_javascript(Napi::Env env, const Transcript & transcript) {
             entry.Set("text", piece.text);
             entry.Set("probability", piece.probability);
             entry.Set("alignedEnd", static_cast<double>(piece.aligned_end));
-            entry.Set("guessedStart", static_cast<double>(piece.guessed_start));
-            entry.Set("guessedEnd", static_cast<double>(piece.guessed_end));
             pieces.Set(j, entry);
         }
         Napi::Object entry = Napi::Object::New(env);

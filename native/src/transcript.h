@@ -6,17 +6,15 @@
 #include <string>
 #include <vector>
 
-// What one transcription gave, copied out of whisper.cpp so that the state can go on.
+// The result of one transcription, copied out of whisper.cpp so that the state can be used again.
 namespace transcribe {
 
-// One or more tokens whose bytes are whole UTF-8 characters together. Times in units of 10 ms from
-// the start of the samples, -1 where there is none.
+// One or more tokens whose bytes form whole UTF-8 characters. Times are in units of 10 ms from the start of the samples;
+// -1 means none.
 struct Piece {
     std::string text;
-    float probability;     // the mean of its tokens', 0 to 1
-    int64_t aligned_end;   // by alignment (DTW) of its last token: the moment that token was over
-    int64_t guessed_start; // from timestamp probabilities, coarse; there where alignment is off
-    int64_t guessed_end;
+    float probability;   // mean of its tokens, 0 to 1
+    int64_t aligned_end; // end of its last token, by alignment (DTW)
 };
 
 struct Segment {
@@ -33,7 +31,7 @@ struct Transcript {
     std::vector<Segment> segments;
 };
 
-// Reads the segments of the state's last run. Special tokens and timestamps are left out.
+// Returns the segments of the state's last run, without special tokens and timestamps.
 std::vector<Segment> read_segments(whisper_context * context, whisper_state * state);
 
 Napi::Value to_javascript(Napi::Env env, const Transcript & transcript);
