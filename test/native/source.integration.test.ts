@@ -89,6 +89,22 @@ describe.skipIf(!canBuild)("the native source", () => {
     expect(sources).not.toContain("ggml-cuda");
   });
 
+  test("is checked against another tree, and the report names each patch that does not fit it", () => {
+    using directory = temporaryDirectory();
+    const tree = join(directory.path, "whisper.cpp");
+    for (const part of ["CMakeLists.txt", "ggml", "include", "src"]) {
+      cpSync(join(whisperSource(root), part), join(tree, part), { recursive: true });
+    }
+    const check = () => {
+      const { exitCode, stdout } = Bun.spawnSync([join(root, "scripts", "check-patches"), tree]);
+      return { exitCode, failed: [...stdout.toString().matchAll(/^FAILS +(\S+):/gm)].map(([, name]) => name) };
+    };
+    expect(check()).toEqual({ exitCode: 0, failed: [] });
+    const cmake = join(tree, "ggml", "src", "CMakeLists.txt");
+    writeFileSync(cmake, readFileSync(cmake, "utf8").replace("variant tag_name)", "variant another_name)"));
+    expect(check()).toEqual({ exitCode: 1, failed: ["patches/0003-choose-cpu-variants.patch"] });
+  }, 60_000);
+
   test("a patch applies to its lines, also after other lines were inserted before them, and only there", async () => {
     using directory = temporaryDirectory();
     const file = join(directory.path, "a.c");
@@ -96,7 +112,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     writeFileSync(file, "zero\nhalf\none\ntwo\nthree\nfour\n");
     await applyPatch(directory.path, patch);
     expect(readFileSync(file, "utf8")).toBe("zero\nhalf\none\ntwo\n3\nthree and a half\nfour\n");
-    expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c at line 2");
+    expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c");
   });
 
   test("a patch creates a missing file, and does not overwrite an existing one", async () => {

@@ -1,0 +1,51 @@
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, relative, resolve } from "node:path";
+import { nativeDirectory, repository } from "../../native/build.ts";
+import { applyPatch } from "../../native/steps/apply-patch.ts";
+import { patchFiles, whisperSource } from "../../native/steps/source.ts";
+import { messageOf } from "../../src/text/index.ts";
+
+/** Parts of whisper.cpp's tree that patches change. */
+const PATCHED_PARTS = ["CMakeLists.txt", "ggml", "include", "src"];
+
+/**
+ * Applies all patches to a copy of a tree and reports each of them. A patch that does not fit leaves its files as they
+ * were, so that later patches can still be checked.
+ * @returns whether all of them apply
+ */
+async function checkPatches(tree: string): Promise<boolean> {
+  const copy = await mkdtemp(join(tmpdir(), "transcribe-patches-"));
+  try {
+    for (const part of PATCHED_PARTS) await cp(join(tree, part), join(copy, part), { recursive: true });
+    const patches = [...(await patchFiles(nativeDirectory)), ...(await patchFiles(join(nativeDirectory, "vulkan")))];
+    let failed = 0;
+    for (const patch of patches) {
+      const name = relative(nativeDirectory, patch);
+      try {
+        await applyPatch(copy, await readFile(patch, "utf8"));
+        console.log(`applies  ${name}`);
+      } catch (error) {
+        failed++;
+        console.log(`FAILS    ${name}: ${messageOf(error)}`);
+      }
+    }
+    console.log(`${patches.length - failed} of ${patches.length} patches apply to ${basename(tree)}`);
+    return failed === 0;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+const [directory, ...rest] = process.argv.slice(2);
+if (rest.length > 0 || directory?.startsWith("-") === true) {
+  console.error("usage: scripts/check-patches [DIRECTORY]");
+  process.exit(2);
+}
+const tree = resolve(directory ?? whisperSource(repository));
+const isTree = await Bun.file(join(tree, "src", "whisper.cpp")).exists();
+if (!isTree) {
+  console.error(`check-patches: ${tree} is no tree of whisper.cpp: src/whisper.cpp is missing`);
+  process.exit(2);
+}
+process.exitCode = (await checkPatches(tree)) ? 0 : 1;
