@@ -69,8 +69,6 @@ export interface NativeTranscribeOptions {
   noSpeechThreshold: number;
   withoutTimestamps: boolean;
   suppressNonSpeech: boolean;
-  /** The addon requires it. Times that are estimated from timestamp probabilities are too coarse for use. */
-  guessTokenTimes: false;
 }
 
 export interface NativeTranscript {

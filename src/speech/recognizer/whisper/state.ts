@@ -57,7 +57,6 @@ function toNativeOptions(
     ...whisperThresholds,
     withoutTimestamps: options.withoutTimestamps ?? false,
     suppressNonSpeech: options.suppressNonSpeech ?? false,
-    guessTokenTimes: false,
   };
 }
 
