@@ -13,6 +13,7 @@ const layers = [
   ["exports", "pipeline"],
   ["media", "models"],
   ["speech"],
+  ["fleet"],
   ["engine"],
   ["timeline"],
   ["recordings", "accounts"],

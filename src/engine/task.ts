@@ -42,7 +42,7 @@ export interface Task {
  * third crash and fails. Crashes and kills from outside are counted separately: a kill is no proof, so the caller may
  * ask again.
  */
-const MAX_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 
 /**
  * Returns the operations that may have caused a worker's exit. When it was killed because one operation was stuck, the
