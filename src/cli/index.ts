@@ -30,6 +30,7 @@ import { quickstartCommand } from "./quickstart.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service.ts";
+import { workerCommand } from "./worker.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
@@ -38,7 +39,7 @@ Exit codes: 0 success; 1 failure, explained by the message; 2 the command line o
 /** Returns all commands by their headings in the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), configCommand()],
+    "Server:": [serveCommand(), workerCommand(), serviceCommand(), quickstartCommand(), configCommand()],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],

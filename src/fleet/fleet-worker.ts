@@ -39,8 +39,11 @@ import {
 export interface WorkerModel {
   readonly path: string;
   readonly sha256: string;
-  /** Returns the path of the ONNX form of its encoder on this machine; null if its own encoder is used. */
-  readonly encoder: (signal: AbortSignal) => Promise<string | null>;
+  /**
+   * Ensures that the engine can run the model.
+   * @returns the path of the ONNX form of its encoder on this machine; null if its own encoder is used
+   */
+  readonly prepare: (signal: AbortSignal, usesEncoder: boolean) => Promise<string | null>;
 }
 
 export interface FleetWorkerOptions {
@@ -205,7 +208,7 @@ export class FleetWorker {
   async #paramsOf(work: Work, area: WorkArea, signal: AbortSignal): Promise<Params<SpanOperation>> {
     const model = this.#options.models.find(({ sha256 }) => sha256 === work.model);
     if (work.model !== null && model === undefined) throw new Error("this machine does not have the operation's model");
-    const encoder = work.usesEncoder ? await model?.encoder(signal) : null;
+    const encoder = await model?.prepare(signal, work.usesEncoder);
     const params = {
       ...work.params,
       area,

@@ -13,6 +13,7 @@ import { Chores, hourlyChores } from "./chores.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
+import { coordinateFleet } from "./fleet-coordinator.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
@@ -111,6 +112,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   });
   const { engine } = speechEngine;
   stack.defer(() => speechEngine.close());
+  const fleet = settings.fleet.broker === "" ? null : await coordinateFleet(settings.fleet, { engine, models, log, now });
+  if (fleet !== null) stack.defer(() => fleet.close());
   const usage = new Usage(store);
   const events = new RecordingEvents(log);
   events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
@@ -120,8 +123,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     recordings,
     events,
     dataDirectory,
-    engine,
-    models,
+    engine: fleet?.engine ?? engine,
+    models: fleet?.models ?? models,
     usage,
     metrics,
     log,

@@ -89,7 +89,7 @@ describe.skipIf(program === null)("a fleet", () => {
     mkdirSync(own, { recursive: true });
     const made = new FleetWorker({
       ...{ broker: await connect(machine, stack), engine, build: ownBuild, version: "1", machine, instance: "i", log },
-      models: [{ ...model, path: `/elsewhere/${machine}.bin`, encoder: async () => null }],
+      models: [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
       directory: own,
       status: () => ({ devices: ["CPU"], trouble: null }),
       now: Date.now,
