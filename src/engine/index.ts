@@ -1,4 +1,4 @@
-export { deviceOf, type WorkerDevices } from "./completed-operation.ts";
+export { describeWork, deviceOf, type WorkerDevices } from "./completed-operation.ts";
 export { cpuShares } from "./cpu-shares.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";

@@ -2,10 +2,12 @@ import { Value } from "@sinclair/typebox/value";
 import {
   type AttemptRecord,
   dataOf,
+  describeWork,
   type Engine,
   EngineCrashError,
   EngineKilledError,
   EngineOperationError,
+  type EngineOptions,
   EngineStalledError,
   isSpanOperation,
   MAX_ATTEMPTS,
@@ -54,6 +56,8 @@ export interface FleetEngineOptions {
   readonly sha256Of: (modelPath: string) => string | null;
   /** Returns the SHA-256 of the models that operations may need. */
   readonly models: () => readonly string[];
+  /** Called with every operation that a worker completed. */
+  readonly onCompletion: NonNullable<EngineOptions["onCompletion"]>;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -328,11 +332,17 @@ export class FleetEngine {
       // The operation may have been cancelled while its files were written.
       if (!this.#published.delete(header.id)) return { verdict: "late" };
       task.settle(outcome);
+      if ("result" in outcome) this.#count(task, header);
       this.#dispatch();
       return { verdict: "go" };
     } catch (error) {
       return this.#refuse("result", error);
     }
+  }
+
+  #count({ operation, params }: Task, { device, gpu, seconds }: WorkResult): void {
+    const work = describeWork(operation, params, { speechDevice: device, gpu, speakersOnGpu: [] });
+    this.#options.onCompletion({ ...work, seconds });
   }
 
   /** Writes the files of a result. @throws {MessageError} if the result is not one of this operation */

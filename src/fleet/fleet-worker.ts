@@ -59,6 +59,8 @@ export interface FleetWorkerOptions {
   readonly directory: string;
   /** Describes the devices, and why the engine takes no work; null if it does. */
   readonly status: () => { readonly devices: readonly string[]; readonly trouble: string | null };
+  /** Returns the device of the recognizer: `cpu`, or a GPU's backend and label. */
+  readonly device: () => { readonly device: string; readonly gpu: string };
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -189,7 +191,7 @@ export class FleetWorker {
     const params = await this.#paramsOf(work, area, signal);
     for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
     const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
-      ...{ id: work.id, machine, outcome, attachments, device: "", gpu: "" },
+      ...{ id: work.id, machine, outcome, attachments, ...this.#options.device() },
       seconds: (performance.now() - startedAt) / 1000,
     });
     try {

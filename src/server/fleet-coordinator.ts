@@ -1,15 +1,16 @@
 import type { Settings } from "../config/index.ts";
-import type { Engine } from "../engine/index.ts";
+import type { Engine, EngineOptions } from "../engine/index.ts";
 import type { FleetEngine } from "../fleet/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildInfo, programVersion } from "../program/index.ts";
-import type { Logger } from "../telemetry/index.ts";
+import type { Logger, MetricSources } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
 
 interface Parts {
   readonly engine: Engine;
   readonly models: RecordingModels;
+  readonly onCompletion: NonNullable<EngineOptions["onCompletion"]>;
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -19,6 +20,7 @@ export interface Coordinator {
   readonly engine: FleetEngine;
   /** The server's models; the fleet learns their digests from it. */
   readonly models: RecordingModels;
+  status(): ReturnType<MetricSources["fleet"]>;
   close(): Promise<void>;
 }
 
@@ -28,7 +30,7 @@ export interface Coordinator {
  */
 export async function coordinateFleet(
   settings: Settings["fleet"],
-  { engine: local, models, log, now }: Parts,
+  { engine: local, models, onCompletion, log, now }: Parts,
 ): Promise<Coordinator> {
   // Loaded only here, so that a single machine does not load the broker's client.
   const { Broker, FleetEngine, subjectToken } = await import("../fleet/index.ts");
@@ -46,7 +48,7 @@ export async function coordinateFleet(
     const { machine, build } = await fleetIdentity(settings);
     const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
     const engine = new FleetEngine({
-      ...{ local, broker, build, version: programVersion, now, log },
+      ...{ local, broker, build, version: programVersion, onCompletion, now, log },
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,
       sha256Of: (path) => digests.get(path) ?? null,
@@ -57,6 +59,12 @@ export async function coordinateFleet(
     return {
       engine,
       models: known,
+      status: () => ({
+        brokerConnected: broker.connected,
+        machines: engine.machines(),
+        published: engine.load().published,
+        counts: engine.counts,
+      }),
       async close() {
         engine.close();
         await broker.close();

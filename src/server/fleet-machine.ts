@@ -77,6 +77,10 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
         const { trouble, workers } = speech.engine.status();
         return { trouble, devices: workers.map(({ gpu }) => gpu?.name ?? "CPU") };
       },
+      device: () => {
+        const label = speech.engine.status().workers.find(({ gpu }) => gpu !== null)?.gpu?.label ?? "";
+        return { device: label === "" ? "cpu" : label.replace(/\d+$/, "").toLowerCase(), gpu: label };
+      },
       now: Date.now,
     });
     stack.defer(() => worker.stop());

@@ -12,8 +12,8 @@ import type { Logger } from "../telemetry/index.ts";
 import { Chores, hourlyChores } from "./chores.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
-import { pipelineServices } from "./pipeline-services.ts";
 import { coordinateFleet } from "./fleet-coordinator.ts";
+import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
@@ -98,6 +98,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
+    fleet: () => fleet?.status() ?? null,
   });
   const { speechEngine, models } = startSpeechEngine(settings, {
     files,
@@ -112,7 +113,16 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   });
   const { engine } = speechEngine;
   stack.defer(() => speechEngine.close());
-  const fleet = settings.fleet.broker === "" ? null : await coordinateFleet(settings.fleet, { engine, models, log, now });
+  const fleet =
+    settings.fleet.broker === ""
+      ? null
+      : await coordinateFleet(settings.fleet, {
+          engine,
+          models,
+          onCompletion: (completed) => metrics.engine.stepDone(completed),
+          log,
+          now,
+        });
   if (fleet !== null) stack.defer(() => fleet.close());
   const usage = new Usage(store);
   const events = new RecordingEvents(log);

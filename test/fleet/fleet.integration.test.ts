@@ -11,7 +11,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of the fleet with a real broker");
-const log = createLogger(process.env["FLEET_LOG"] ?? "silent");
+const log = createLogger("silent");
 const never = new AbortController().signal;
 const SECOND = 16_000;
 
@@ -71,6 +71,7 @@ describe.skipIf(program === null)("a fleet", () => {
       ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, log },
       sha256Of: () => model.sha256,
       models: () => [model.sha256],
+      onCompletion: () => {},
       now: Date.now,
     });
     stack.defer(() => engine.close());
@@ -91,6 +92,7 @@ describe.skipIf(program === null)("a fleet", () => {
       ...{ broker: await connect(machine, stack), engine, build: ownBuild, version: "1", machine, instance: "i", log },
       models: [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
       directory: own,
+      device: () => ({ device: "cpu", gpu: "" }),
       status: () => ({ devices: ["CPU"], trouble: null }),
       now: Date.now,
     });
