@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import {
   type Consumer,
   JetStreamApiError,
@@ -16,7 +15,8 @@ import {
 } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { consumerOf, MAX_MESSAGE_BYTES, STREAM, subjects } from "./messages.ts";
+import { connectionTrouble, credentialsTrouble } from "./check-credentials.ts";
+import { consumerOf, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** How a machine reaches the broker. */
 export interface BrokerOptions {
@@ -35,8 +35,6 @@ export interface BrokerOptions {
 export const ACK_WAIT_MILLISECONDS = 10_000;
 const RECONNECT_MILLISECONDS = 1000;
 const REQUEST_MILLISECONDS = 5000;
-/** Memory for operations that no worker has fetched yet; the coordinator publishes few at a time. */
-const STREAM_BYTES = 1024 * 1024 * 1024;
 
 /** A fault of the broker or of the connection that a person has to mend. */
 export class BrokerError extends Error {
@@ -59,14 +57,8 @@ export class Broker {
   /** @throws {BrokerError} which says what to do */
   static async connect({ url, ca, certificate, key, machine, log }: BrokerOptions): Promise<Broker> {
     const tls = ca !== "" || certificate !== "" || key !== "";
-    for (const path of tls ? [ca, certificate, key] : []) {
-      if (path === "" || !existsSync(path)) {
-        throw new BrokerError(
-          `fleet.ca, fleet.certificate and fleet.key must name existing files; "${path}" is not one. ` +
-            "Make them with: transcribe fleet init",
-        );
-      }
-    }
+    const trouble = tls ? credentialsTrouble({ ca, certificate, key, machine }, Date.now()) : null;
+    if (trouble !== null) throw new BrokerError(trouble);
     if (!tls && !isLoopback(url)) {
       throw new BrokerError(`without certificates only a broker on this machine may be used, not ${url}`);
     }
@@ -84,7 +76,7 @@ export class Broker {
     try {
       connection = await connect(options);
     } catch (error) {
-      throw new BrokerError(`cannot connect to the broker ${url}: ${messageOf(error)}`, { cause: error });
+      throw new BrokerError(connectionTrouble(url, messageOf(error)), { cause: error });
     }
     const limit = connection.info?.max_payload ?? 0;
     if (limit < MAX_MESSAGE_BYTES) {

@@ -12,6 +12,9 @@ export const PRESENCE_MILLISECONDS = 3000;
 /** The work-queue stream; it exists in memory only, so that no audio reaches a disk. */
 export const STREAM = "TRANSCRIBE_WORK";
 
+/** Memory for operations that no worker has fetched yet; the coordinator publishes few at a time. */
+export const STREAM_BYTES = 1024 * 1024 * 1024;
+
 const SUBJECT_ROOT = "transcribe";
 export const subjects = {
   allWork: `${SUBJECT_ROOT}.work.>`,
@@ -19,12 +22,17 @@ export const subjects = {
   work: (build: string, model: string) => `${SUBJECT_ROOT}.work.${build}.${model}`,
   /** Requests of workers: may this operation start? */
   started: (coordinator: string) => `${SUBJECT_ROOT}.started.${coordinator}`,
+  allStarted: `${SUBJECT_ROOT}.started.>`,
   /** Requests of workers: here is a result. */
   result: (coordinator: string) => `${SUBJECT_ROOT}.result.${coordinator}`,
+  allResults: `${SUBJECT_ROOT}.result.>`,
   cancel: (coordinator: string) => `${SUBJECT_ROOT}.cancel.${coordinator}`,
   allCancels: `${SUBJECT_ROOT}.cancel.>`,
   presence: (machine: string) => `${SUBJECT_ROOT}.presence.${machine}`,
   allPresence: `${SUBJECT_ROOT}.presence.*`,
+  /** Requests of `transcribe fleet status` to the coordinator's server. */
+  status: (machine: string) => `${SUBJECT_ROOT}.status.${machine}`,
+  allStatus: `${SUBJECT_ROOT}.status.*`,
 } as const;
 
 /** Returns the durable consumer that all workers share for a subject of work. */

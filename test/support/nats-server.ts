@@ -41,17 +41,25 @@ export class NatsServer implements AsyncDisposable {
   readonly #program: string;
   readonly #directory = temporaryDirectory();
   readonly #config: string;
+  /** Folder of a nats.conf with TLS that is used as it is; null to write one. */
+  readonly #folder: string | null;
   #child: Subprocess | null = null;
   #port = -1;
 
   /** @param config the text of nats.conf, without the port */
-  constructor(program: string, config = "max_payload: 8388608\n") {
+  constructor(program: string, config = "max_payload: 8388608\n", folder: string | null = null) {
     this.#program = program;
     this.#config = config;
+    this.#folder = folder;
+  }
+
+  /** Returns a server for the broker's folder that `transcribe fleet init` writes; only its port differs. */
+  static withFolder(program: string, folder: string): NatsServer {
+    return new NatsServer(program, "", folder);
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${this.#port}`;
+    return `${this.#folder === null ? "nats" : "tls"}://127.0.0.1:${this.#port}`;
   }
 
   get directory(): string {
@@ -60,10 +68,17 @@ export class NatsServer implements AsyncDisposable {
 
   async start(): Promise<this> {
     const { path } = this.#directory;
-    const config = join(path, "nats.conf");
-    const store = `jetstream { store_dir: "${join(path, "store")}", max_file_store: 64MB }\n`;
-    writeFileSync(config, `listen: "127.0.0.1:${this.#port}"\n${store}${this.#config}`);
-    this.#child = Bun.spawn(dyingWithParent([this.#program, "-c", config, "--ports_file_dir", path]), {
+    const places = ["--ports_file_dir", path];
+    if (this.#folder === null) {
+      const config = join(path, "nats.conf");
+      const store = `jetstream { store_dir: "${join(path, "store")}", max_file_store: 64MB }\n`;
+      writeFileSync(config, `listen: "127.0.0.1:${this.#port}"\n${store}${this.#config}`);
+      places.push("-c", config);
+    } else {
+      places.push("-c", "nats.conf", "-a", "127.0.0.1", "-p", `${this.#port}`);
+    }
+    this.#child = Bun.spawn(dyingWithParent([this.#program, ...places]), {
+      ...(this.#folder === null ? {} : { cwd: this.#folder }),
       stdio: ["ignore", "ignore", Bun.file(join(path, "log"))],
     });
     for (;;) {
@@ -78,6 +93,11 @@ export class NatsServer implements AsyncDisposable {
       }
       await Bun.sleep(10);
     }
+  }
+
+  /** Makes the server read its nats.conf again. */
+  reload(): void {
+    this.#child?.kill("SIGHUP");
   }
 
   async stop(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
