@@ -1,14 +1,24 @@
 import { Command } from "commander";
+import type { CoordinatorStatus, FleetStatus, MachineStatus } from "../fleet/index.ts";
+import { ModelLibrary, productCatalogue } from "../models/index.ts";
+import { programVersion } from "../program/index.ts";
+import { fleetIdentity } from "../server/index.ts";
+import { DataPaths } from "../storage/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+import { size } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
-import { type JsonOption, print } from "./output.ts";
+import { type JsonOption, print, table } from "./output.ts";
 import { positiveNumber } from "./parse-option.ts";
+import { printable } from "./printable.ts";
+import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 
 /** transcribe fleet init|revoke|status */
 export function fleetCommand(): Command {
   return new Command("fleet")
     .description("Set up and watch a fleet of machines that process recordings together. See docs/fleet.md.")
     .addCommand(initCommand())
-    .addCommand(revokeCommand());
+    .addCommand(revokeCommand())
+    .addCommand(statusCommand());
 }
 
 interface InitOptions extends JsonOption {
@@ -92,13 +102,141 @@ const DEFAULT_PORT = 4222;
 const reload =
   "the broker needs the new broker/nats.conf: copy it there, then reload the broker (systemctl reload transcribe-broker)";
 
-/** Runs a change of a fleet's directory. Only these commands load the libraries of a fleet. */
-async function explained<T>(change: (fleet: typeof import("../fleet/index.ts")) => Promise<T>): Promise<T> {
+/** Runs an action, and explains its failure. Only these commands load the libraries of a fleet. */
+async function explained<T>(action: (fleet: typeof import("../fleet/index.ts")) => Promise<T>): Promise<T> {
   const fleet = await import("../fleet/index.ts");
   try {
-    return await change(fleet);
+    return await action(fleet);
   } catch (error) {
-    if (error instanceof fleet.FleetDirectoryError) throw new CommandError(error.message);
+    if (error instanceof fleet.FleetDirectoryError || error instanceof fleet.BrokerError)
+      throw new CommandError(error.message);
     throw error;
   }
 }
+
+function statusCommand(): Command {
+  const description =
+    "Show the fleet's workers, their problems and the commands that mend them, and the operations of the coordinator.";
+  return settingsCommand("status", description, ["fleet.broker", "storage.data_dir"]).action(
+    async (options: JsonOption, command: Command) => {
+      const { fleet: settings, storage } = dataSettingsOf(command);
+      if (settings.broker === "") {
+        throw new CommandError(
+          "fleet.broker is not set, so this machine works alone; name the broker with --fleet tls://HOST:4222",
+          exitCodes.usage,
+        );
+      }
+      const { Broker, fleetStatus } = await import("../fleet/index.ts");
+      const { machine, build } = await fleetIdentity(settings);
+      const status = await explained(async () => {
+        const log = createLogger("silent");
+        const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
+        try {
+          return await fleetStatus(broker, { version: programVersion, build }, Date.now);
+        } finally {
+          await broker.close();
+        }
+      });
+      const nameOf = modelNames(new DataPaths(storage.data_dir));
+      const machines = status.machines.map((each) => machineRow(each, nameOf));
+      const json = {
+        broker: { url: settings.broker, round_trip_milliseconds: status.roundTripMilliseconds },
+        coordinator: status.coordinator === null ? null : coordinatorJson(status.coordinator, nameOf),
+        machines,
+      };
+      print(options, json, () => forPeople(settings.broker, status, machines));
+    },
+  );
+}
+
+type NameOfModel = (sha256: string) => string | null;
+
+/** Returns a function that knows the ids of the models of the catalogue and of this machine. */
+function modelNames({ models }: DataPaths): NameOfModel {
+  const names = new Map(productCatalogue().map(({ id, sha256 }) => [sha256, id]));
+  for (const { id, sha256 } of new ModelLibrary(models).list()) names.set(sha256, id);
+  return (sha256) => names.get(sha256) ?? null;
+}
+
+function modelsJson(digests: readonly string[], nameOf: NameOfModel) {
+  return digests.map((sha256) => ({ id: nameOf(sha256), sha256 }));
+}
+
+function coordinatorJson({ version, build, models, workHere, load, counts }: CoordinatorStatus, nameOf: NameOfModel) {
+  return {
+    ...{ version, build, models: modelsJson(models, nameOf), work_here: workHere },
+    ...{ waiting: load.waiting, in_flight: load.published, running_here: load.here },
+    ...{ published: counts.published, redelivered: counts.redelivered, late_results: counts.lateResults },
+    ...{ refused_messages: counts.refusedResults, sent_bytes: counts.sentBytes, received_bytes: counts.receivedBytes },
+  };
+}
+
+/** Returns a worker in the format of `fleet status --json`. */
+function machineRow(status: MachineStatus, nameOf: NameOfModel) {
+  const { machine, version, build, devices, lanes, busy, clockDifferenceSeconds } = status;
+  const lacking = status.missingModels.map((sha256) => nameOf(sha256) ?? `with the digest ${shortDigest(sha256)}`);
+  const ids = status.missingModels.map((sha256) => nameOf(sha256) ?? "ID");
+  const lack =
+    lacking.length === 0
+      ? null
+      : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}`;
+  return {
+    ...{ machine, version, build, models: modelsJson(status.models, nameOf), devices, lanes, busy },
+    clock_difference_seconds: clockDifferenceSeconds,
+    problem: status.problem ?? lack,
+  };
+}
+
+type MachineRow = ReturnType<typeof machineRow>;
+
+function forPeople(
+  url: string,
+  { coordinator, roundTripMilliseconds }: FleetStatus,
+  rows: readonly MachineRow[],
+): string {
+  const problems = rows.filter(({ problem }) => problem !== null);
+  const columns = {
+    MACHINE: ({ machine }: MachineRow) => machine,
+    VERSION: ({ version }: MachineRow) => printable(version),
+    BUILD: ({ build }: MachineRow) => build.replace(/^[^-]*-/, "").slice(0, 10),
+    MODELS: ({ models }: MachineRow) => models.map(({ id, sha256 }) => id ?? shortDigest(sha256)).join(", ") || "-",
+    DEVICES: ({ devices }: MachineRow) => printable(devicesText(devices)),
+    LANES: ({ lanes }: MachineRow) => `${lanes}`,
+    BUSY: ({ busy }: MachineRow) => `${busy}`,
+    CLOCK: (row: MachineRow) => clockText(row.clock_difference_seconds),
+    STATUS: ({ problem }: MachineRow) => (problem === null ? "ready" : "see below"),
+  };
+  return [
+    `broker: ${url}, round trip ${roundTripMilliseconds} ms`,
+    coordinator === null ? noCoordinator : coordinatorText(coordinator),
+    "",
+    table(rows, columns, "no worker reports; start one on its machine: transcribe worker"),
+    ...(problems.length === 0 ? [] : [""]),
+    ...problems.map(({ machine, problem }) => `${machine}: ${printable(problem ?? "")}`),
+  ].join("\n");
+}
+
+const noCoordinator =
+  "coordinator: its server does not answer; start it (transcribe serve), and see its log for fleet.broker_lost";
+
+function coordinatorText({ version, workHere, load, counts }: CoordinatorStatus): string {
+  const here = workHere ? `${load.here} running here` : "none running here (fleet.work_here = false)";
+  return [
+    `coordinator: version ${printable(version)}; ${load.waiting} parts waiting, ${load.published} in flight, ${here}`,
+    `since its start: ${counts.published} parts sent (${size(counts.sentBytes)}), ${size(counts.receivedBytes)} received, ${counts.redelivered} redelivered, ${counts.lateResults} late results, ${counts.refusedResults} refused messages`,
+  ].join("\n");
+}
+
+/** Returns a list of devices with the number of each, e.g. `2 × CPU`. */
+function devicesText(devices: readonly string[]): string {
+  const groups = [...Map.groupBy(devices, (device) => device)];
+  return groups.map(([device, all]) => (all.length === 1 ? device : `${all.length} × ${device}`)).join(", ") || "-";
+}
+
+/** Returns a difference of clocks to a tenth of a second, e.g. `+0.2 s`. */
+function clockText(seconds: number): string {
+  const rounded = Math.round(seconds * 10) / 10;
+  return `${rounded > 0 ? "+" : ""}${(rounded || 0).toFixed(1)} s`;
+}
+
+const shortDigest = (sha256: string) => sha256.slice(0, 12);

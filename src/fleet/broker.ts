@@ -159,14 +159,18 @@ export class Broker {
     return (await this.#connection.request(subject, message, { timeout: REQUEST_MILLISECONDS })).data;
   }
 
-  /** Calls a function with every message of a subject. Its result, if any, is the reply. */
+  /**
+   * Calls a function with every message of a subject. Its result, if any, is the reply.
+   * @param onRefused called if the broker does not let this machine receive the subject
+   */
   subscribe(
     subject: string,
     handle: (data: Uint8Array) => Promise<Uint8Array | null> | Uint8Array | null,
+    onRefused: () => void = () => {},
   ): Subscription {
     return this.#connection.subscribe(subject, {
       callback: (error, message) => {
-        if (error !== null) return;
+        if (error !== null) return onRefused();
         void Promise.resolve(handle(message.data)).then((reply) => {
           if (reply !== null) message.respond(reply);
         });

@@ -22,6 +22,7 @@ import { messageOf } from "../text/index.ts";
 import { readItem, writeItem } from "../timeline/index.ts";
 import type { Broker } from "./broker.ts";
 import {
+  type CoordinatorStatus,
   type cancelSchema,
   encode,
   MAX_MESSAGE_BYTES,
@@ -121,6 +122,7 @@ export class FleetEngine {
     broker.subscribe(subjects.allPresence, (data) => this.#onPresence(data));
     broker.subscribe(subjects.started(coordinator), (data) => encode(this.#onStarted(data)));
     broker.subscribe(subjects.result(coordinator), async (data) => encode(await this.#onResult(data)));
+    broker.subscribe(subjects.allStatus, () => encode(this.#status()));
     broker.onChange((connected) => (connected ? void this.#reset() : this.#takeBack(() => true)));
     this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
   }
@@ -147,6 +149,11 @@ export class FleetEngine {
   /** Operations that wait, that the broker or a worker has, and that run on this machine. */
   load(): { readonly waiting: number; readonly published: number; readonly here: number } {
     return { waiting: this.#waiting.length, published: this.#published.size, here: this.#runningHere };
+  }
+
+  #status(): CoordinatorStatus {
+    const { version, build, models, workHere } = this.#options;
+    return { version, build, models: [...models()], workHere, load: this.load(), counts: this.counts };
   }
 
   /** Why recordings may not proceed; null if they can. */

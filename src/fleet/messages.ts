@@ -137,6 +137,23 @@ export const presenceSchema = Type.Object({
 });
 export type Presence = Static<typeof presenceSchema>;
 
+/** The coordinator's answer to `transcribe fleet status`. */
+export const coordinatorStatusSchema = Type.Object({
+  version: Type.String({ maxLength: 100 }),
+  build: token,
+  /** Digests of the speech models that operations may need. */
+  models: Type.Array(digest, { maxItems: 1000 }),
+  workHere: Type.Boolean(),
+  /** Operations that wait, that the broker or a worker has, and that run on the coordinator's machine. */
+  load: Type.Object({ waiting: count, published: count, here: count }),
+  /** Since the coordinator's start. */
+  counts: Type.Object({
+    ...{ published: count, redelivered: count, lateResults: count, refusedResults: count },
+    ...{ sentBytes: count, receivedBytes: count },
+  }),
+});
+export type CoordinatorStatus = Static<typeof coordinatorStatusSchema>;
+
 /** A message that does not match its schema or its own lengths. */
 export class MessageError extends Error {
   override readonly name = "MessageError";

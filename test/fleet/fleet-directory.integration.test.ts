@@ -5,7 +5,15 @@ import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import type { OperationName, Result } from "../../src/engine/index.ts";
-import { Broker, FleetDirectory, FleetEngine, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
+import {
+  Broker,
+  FleetDirectory,
+  FleetEngine,
+  FleetWorker,
+  type FleetWorkerOptions,
+  fleetStatus,
+  type LocalEngine,
+} from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -15,6 +23,7 @@ setDefaultTimeout(20_000);
 const program = await natsServerProgram("tests of a fleet's certificates with a real broker");
 const log = createLogger("silent");
 const never = new AbortController().signal;
+const MODEL = "a".repeat(64);
 const NEW = { broker: ["127.0.0.1"], port: 4222, workers: ["w1", "w2"] };
 
 /** An engine that recognizes one word at once. */
@@ -106,7 +115,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
   let server: NatsServer;
 
   beforeAll(async () => {
-    await FleetDirectory.create(path, { ...NEW, workers: [...NEW.workers, "leaver"] }, Date.now());
+    await FleetDirectory.create(path, { ...NEW, workers: [...NEW.workers, "w3", "w4", "leaver"] }, Date.now());
     await FleetDirectory.create(foreign, NEW, Date.now());
     server = await NatsServer.withFolder(program ?? "", join(path, "broker")).start();
   });
@@ -132,26 +141,38 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     return connection;
   }
 
-  test("lets the coordinator distribute an operation to a worker", async () => {
-    await using stack = new AsyncDisposableStack();
-    const common = { build: "test", version: "1", now: Date.now, log };
+  async function coordinator(stack: AsyncDisposableStack) {
     const engine = new FleetEngine({
-      ...{ ...common, local: engineOfOneWord, workHere: false, coordinator: "c1" },
+      ...{ build: "1-test", version: "1", now: Date.now, log, onCompletion: () => {} },
+      ...{ local: engineOfOneWord, workHere: false, coordinator: "c1" },
       broker: await brokerFor("coordinator", stack),
-      sha256Of: () => "a".repeat(64),
-      models: () => [],
+      sha256Of: () => MODEL,
+      models: () => [MODEL],
     });
     stack.defer(() => engine.close());
     await engine.start();
-    const work = join(directory.path, "work");
-    mkdirSync(work);
-    const worker = new FleetWorker({
-      ...{ ...common, broker: await brokerFor("w1", stack), engine: engineOfOneWord, machine: "w1", instance: "i" },
-      models: [{ path: "/model", sha256: "a".repeat(64), prepare: async () => null }],
-      directory: work,
+    return engine;
+  }
+
+  async function worker(machine: string, stack: AsyncDisposableStack, others: Partial<FleetWorkerOptions> = {}) {
+    const work = join(directory.path, `work-${machine}`);
+    mkdirSync(work, { recursive: true });
+    const made = new FleetWorker({
+      ...{ build: "1-test", version: "1", now: Date.now, log, machine, instance: "i", directory: work },
+      broker: await brokerFor(machine, stack),
+      engine: engineOfOneWord,
+      models: [{ path: "/model", sha256: MODEL, prepare: async () => null }],
       status: () => ({ devices: ["CPU"], trouble: null }),
+      device: () => ({ device: "cpu", gpu: "" }),
+      ...others,
     });
-    stack.defer(() => worker.stop());
+    stack.defer(() => made.stop());
+  }
+
+  test("lets the coordinator distribute an operation to a worker", async () => {
+    await using stack = new AsyncDisposableStack();
+    const engine = await coordinator(stack);
+    await worker("w1", stack);
     const pcm = join(directory.path, "pcm");
     writeFileSync(pcm, new Int16Array(32_000));
     const result = await engine.run(
@@ -165,6 +186,32 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     );
     expect(result.words.map(({ text }) => text)).toEqual(["word"]);
     expect(engine.machines().map(({ machine, problem }) => [machine, problem])).toEqual([["w1", null]]);
+  });
+
+  test("shows the coordinator all workers with their problems, and shows a worker nothing", async () => {
+    await using stack = new AsyncDisposableStack();
+    const own = { version: "1", build: "1-test" };
+    const see = async (machine: string) => fleetStatus(await brokerFor(machine, stack), own, Date.now);
+    await expect(see("w1")).rejects.toThrow("run transcribe fleet status on the coordinator's machine");
+    await coordinator(stack);
+    await worker("w1", stack);
+    await worker("w2", stack, { build: "0-old", version: "0" });
+    await worker("w3", stack, { now: () => Date.now() - 3_600_000 });
+    await worker("w4", stack, { models: [] });
+    const { coordinator: found, machines } = await see("coordinator");
+    expect(found).toMatchObject({ version: "1", build: "1-test", models: [MODEL], workHere: false });
+    expect(machines.map(({ machine, problem, missingModels }) => ({ machine, problem, missingModels }))).toEqual([
+      { machine: "w1", problem: null, missingModels: [] },
+      { machine: "w2", problem: expect.stringContaining("install the coordinator's version"), missingModels: [] },
+      { machine: "w3", problem: expect.stringContaining("its clock differs by 3600 s"), missingModels: [] },
+      { machine: "w4", problem: null, missingModels: [MODEL] },
+    ]);
+    expect(machines.map(({ clockDifferenceSeconds }) => Math.abs(clockDifferenceSeconds) > 3000)).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
   });
 
   test("lets a worker neither read nor publish what is not its own", async () => {
