@@ -5,8 +5,8 @@ import { defaultCacheRoot } from "../../native/build.ts";
 import { inCache } from "../../native/steps/in-cache.ts";
 import { unpackWheel } from "../../scripts/support/wheel.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { killedWithParent } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
-import { dyingWithParent } from "./with-parent.ts";
 
 const version = "2.15.1";
 const wheel = {
@@ -77,7 +77,7 @@ export class NatsServer implements AsyncDisposable {
     } else {
       places.push("-c", "nats.conf", "-a", "127.0.0.1", "-p", `${this.#port}`);
     }
-    this.#child = Bun.spawn(dyingWithParent([this.#program, ...places]), {
+    this.#child = Bun.spawn(killedWithParent([this.#program, ...places]), {
       ...(this.#folder === null ? {} : { cwd: this.#folder }),
       stdio: ["ignore", "ignore", Bun.file(join(path, "log"))],
     });
