@@ -5,7 +5,9 @@ import { EngineCrashError, type OperationName, type Params, type Result } from "
 import { Broker, FleetEngine, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
+import { root } from "../support/checkout.ts";
 import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
+import { killedWithParent } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
@@ -100,6 +102,20 @@ describe.skipIf(program === null)("a fleet", () => {
     return made;
   }
 
+  /** A worker whose operations take ten times as long as their audio, in a process of its own. */
+  function scriptedProcess(machine: string, stack: AsyncDisposableStack) {
+    const script = join(root, "scripts/support/bench/fleet-worker.ts");
+    const args = [server.url, machine, build, model.sha256, "0.1"];
+    const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    stack.defer(async () => {
+      child.kill("SIGKILL");
+      await child.exited;
+    });
+    return child;
+  }
+
   const ask = (engine: FleetEngine, at: number, signal = never) =>
     engine.run(
       "transcribe",
@@ -178,6 +194,25 @@ describe.skipIf(program === null)("a fleet", () => {
     await worker("w1", new ScriptedEngine(2), stack);
     await leaving.stop();
     expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
+  });
+
+  test("the operations of a killed and of a stopped worker run elsewhere, and late results are refused", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    // Operations of one second take ten, and a process of its own can be killed.
+    const lost = ["killed", "stopped"].map((machine) => scriptedProcess(machine, stack));
+    while (engine.machines().length < 2) await Bun.sleep(20);
+    const running = [ask(engine, 1), ask(engine, 2)];
+    const isRunning = () => engine.machines().filter(({ busy }) => busy === 1).length === 2;
+    while (!isRunning()) await Bun.sleep(20);
+    lost[0]?.kill("SIGKILL");
+    lost[1]?.kill("SIGSTOP");
+    await worker("w0", new ScriptedEngine(2), stack);
+    expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
+    expect(engine.load()).toMatchObject({ waiting: 0, published: 0 });
+    lost[1]?.kill("SIGCONT");
+    while (engine.counts.lateResults === 0) await Bun.sleep(20);
+    expect(textOf(await ask(engine, 3))).toBe(expected(3));
   });
 
   test("the coordinator continues alone while the broker is away, and uses the workers again afterwards", async () => {
