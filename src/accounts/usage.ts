@@ -48,8 +48,7 @@ export class Usage {
     const used = rows?.used ?? 0;
     if (used < limit) return { remaining: limit - used, retryMilliseconds: 0 };
     if (limit === 0) return { remaining: 0, retryMilliseconds: windowMilliseconds };
-    // One more create fits once this one has left the window. It is the oldest, or a later one if the limit was
-    // lowered.
+    // One more create fits once this one has left the window. It is the oldest, unless the limit was lowered.
     const leaving = this.#store
       .select({ at: tables.creates.createdAt })
       .from(tables.creates)
@@ -104,8 +103,7 @@ export class Usage {
   /**
    * Charges an admitted recording for its length, on the day on which it was admitted. The charge replaces an earlier
    * one. A charge that grows beyond the inaccuracy of a container is checked again against that day's other charges. So
-   * neither an unknown length nor a false header bypasses the allowance. Charges nothing when the recording was
-   * refunded meanwhile.
+   * neither an unknown length nor a false header bypasses the allowance. A refunded recording is not charged.
    * @returns false, and refunds the recording, when the account has no allowance left
    */
   chargeAudio(recordingId: string, seconds: number, allowanceSeconds: number): boolean {

@@ -41,7 +41,7 @@ export class RecordingFacts {
   }
 
   async show(recording: Recording): Promise<RecordingDetail> {
-    const { store, queue, listening } = this.#services;
+    const { store, queue, playback } = this.#services;
     const isCompleted = recording.status === "completed";
     const outline = isCompleted ? await this.outline(recording) : null;
     const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
@@ -55,7 +55,7 @@ export class RecordingFacts {
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
-      playback_copy: showPlayback(listening.stateOf(recording.id)),
+      playback_copy: showPlayback(playback.stateOf(recording.id)),
     };
   }
 }

@@ -35,7 +35,7 @@ export interface ConsoleServices {
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
-  readonly listening: PlaybackCopies;
+  readonly playback: PlaybackCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;

@@ -23,10 +23,7 @@ export class Checkpoints {
     return new Checkpoints(this.#store, this.#recordingId, index === 0 ? "" : `.${index}`);
   }
 
-  /**
-   * Returns a part's payload, or null if the part is not finished. A payload that does not match its schema counts as
-   * not finished.
-   */
+  /** Returns a part's payload; null if the part is not finished, or its payload does not match the schema. */
   read<T extends TSchema>(step: string, part: number, schema: T): Static<T> | null {
     const row = this.#store
       .select({ payload: tables.checkpoints.payload })

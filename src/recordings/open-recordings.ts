@@ -14,10 +14,7 @@ export class OpenRecordings {
     this.#store = store;
   }
 
-  /**
-   * Returns, for each of these ids whose recording exists and is not deleted, whether the recording is queued or
-   * processing.
-   */
+  /** Returns whether each of these recordings is open. Deleted and unknown recordings are left out. */
   areOpen(ids: readonly string[]): Map<string, boolean> {
     const { recordings } = tables;
     const found = new Map<string, boolean>();

@@ -9,8 +9,7 @@ const ROWS_AT_ONCE = 100;
 
 /**
  * The rows that belong to recordings in addition to their records: segments and checkpoints. A recording of days has
- * thousands, which take seconds to write or remove and would block this process. They are therefore written and removed
- * in batches.
+ * thousands, which take seconds to write or remove. They are processed in batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;

@@ -63,8 +63,7 @@ export class Recordings {
   }
 
   /**
-   * Returns up to `limit` recordings, newest first. They are in the order of their ids, so pages do not shift when
-   * others arrive.
+   * Returns up to `limit` recordings, newest first. The order is that of ids, so pages do not shift when others arrive.
    */
   list(filter: RecordingFilter, limit: number): Recording[] {
     return listRecordings(this.#store, filter, limit);
@@ -158,8 +157,7 @@ export class Recordings {
   }
 
   /**
-   * Stores the progress of a recording; `percent` never decreases. A link is fetched while its recording is still
-   * `queued`.
+   * Stores the progress of a recording; `percent` never decreases. A recording is `queued` while its link is fetched.
    */
   progress(id: string, step: Step, percent: number | null): void {
     const recording = this.get(id);

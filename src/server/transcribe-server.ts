@@ -69,8 +69,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   await using stack = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
-  // After the lock, because the files are unpacked into the data directory; errors of the directory are thus reported
-  // as such.
+  // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
   const files = await programFilesFor(settings);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
@@ -185,7 +184,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       worker: () => workerStatus(engine),
       trouble: () => readiness.known(),
       secure: certificate !== null,
-      listening: new PlaybackCopies({
+      playback: new PlaybackCopies({
         recordings,
         dataDirectory,
         diskSpace,

@@ -133,10 +133,7 @@ export class EngineMetrics {
     });
   }
 
-  /**
-   * Returns the number of unexpected worker exits since the server was started, by signal. `none` is an exit without a
-   * signal.
-   */
+  /** Returns the number of unexpected worker exits since the server was started, by signal; `none` means no signal. */
   async deaths(): Promise<Counted[]> {
     return countsOf(this.#exits, "signal");
   }

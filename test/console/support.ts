@@ -39,7 +39,7 @@ export class ConsoleServer implements Disposable {
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
           trouble: () => this.api.trouble,
-          listening: new PlaybackCopies({
+          playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,
             isBusy: () => false,

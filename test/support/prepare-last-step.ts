@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import { fragmentsOf, fragmentsToCompare } from "../../src/pipeline/second-pass.ts";
 import { Checkpoints } from "../../src/recordings/index.ts";
 import { BlockActivity } from "../../src/speech/diarization/activity.ts";
@@ -41,7 +41,7 @@ export async function prepareLastStep(
   const enter = (step: string, part: number, payload: unknown) =>
     checkpoints.write(step, part, Type.Unknown(), payload);
   for (const step of ["activity", "plan", "transcribe"]) checkpoints.clear(step);
-  const pieces = fragmentsToCompare(fragmentsOf(assignSpeakers(keepToTurns(words, turns), turns)));
+  const pieces = fragmentsToCompare(fragmentsOf(assignSpeakers(fitWords(words, turns), turns)));
   for (let block = 0; block * blockPieces < pieces.length; block++) {
     const some = pieces.slice(block * blockPieces, (block + 1) * blockPieces);
     await writeSentenceVoices(

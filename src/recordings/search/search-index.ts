@@ -3,9 +3,7 @@ import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
 import { deferSync, removeSearchableRows, type Store, tables, transact, type Writer } from "../../storage/index.ts";
 import { indexedText } from "./search-query.ts";
 
-/**
- * Row of a recording's name. A recording has 2 ** 21 rows: its segments by their indexes, and its name in the last one.
- */
+/** Row of a recording's name, the last of its 2 ** 21 rows. The rows before it are its segments, by their indexes. */
 export const NAME_ROW = 2 ** 21 - 1;
 
 /** Number of texts indexed, or looked up, at once, which takes some milliseconds. */

@@ -39,8 +39,7 @@ const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 200_000;
 
 /**
- * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`. Each file is synced and checked against the
- * manifest.
+ * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`; syncs each file and checks its digest.
  * @param archive descriptor of the backup
  * @returns the names of its files
  * @throws {BackupError} when the file is truncated, changed or not ours; the caller removes the unpacked files

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const turn = (startSeconds: number, endSeconds: number, speaker = 0) => ({ startSeconds, endSeconds, speaker });
@@ -7,7 +7,7 @@ const turn = (startSeconds: number, endSeconds: number, speaker = 0) => ({ start
 /** Returns the places of words after the move, to a hundredth of a second. */
 function kept(words: readonly [number, number][], turns: readonly ReturnType<typeof turn>[]): [number, number][] {
   const round = (seconds: number) => Math.round(seconds * 100) / 100;
-  return keepToTurns(
+  return fitWords(
     words.map(([start, end]) => span(start, end)),
     turns,
   ).map(({ startSeconds, endSeconds }) => [round(startSeconds), round(endSeconds)]);
@@ -117,7 +117,7 @@ describe("words", () => {
   });
 
   test("keep their other properties", () => {
-    expect(keepToTurns([{ ...span(0, 3), text: " so", probability: 0.4 }], turns)).toEqual([
+    expect(fitWords([{ ...span(0, 3), text: " so", probability: 0.4 }], turns)).toEqual([
       { startSeconds: 1.6, endSeconds: 3, text: " so", probability: 0.4 },
     ]);
   });
@@ -125,7 +125,7 @@ describe("words", () => {
   test("stay in order, without overlaps and not longer than before, for any turns", () => {
     for (let shift = 0; shift < 3; shift += 0.07) {
       const words = Array.from({ length: 40 }, (_, index) => span(index * 0.4, index * 0.4 + 0.3));
-      const moved = keepToTurns(words, [
+      const moved = fitWords(words, [
         turn(shift, shift + 1.1),
         turn(shift + 3, shift + 3.2),
         turn(shift + 8, shift + 9),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
-import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
+import { fitSegments } from "../../src/pipeline/fit-to-turns.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import type { Turn } from "../../src/timeline/index.ts";
 import { wordsFrom } from "./words.ts";
@@ -62,7 +62,7 @@ describe("a segment", () => {
     ["spans several turns of its speaker", [segment(1, 4)], [turn(0.8, 2), turn(3, 4.1)], [[0.8, 4.1]]],
   ];
   test.each(cases)("%s", (_, segments, turns, expected) => {
-    expect(fitToTurns(segments, turns).map((each) => [each.startSeconds, each.endSeconds])).toEqual(expected);
+    expect(fitSegments(segments, turns).map((each) => [each.startSeconds, each.endSeconds])).toEqual(expected);
   });
 });
 
@@ -86,7 +86,7 @@ test("segments stay in order, contain their words, and never reach into the same
       return { startSeconds, endSeconds: startSeconds + random() * 9, speaker: Math.floor(random() * 3) };
     }).sort((a, b) => a.startSeconds - b.startSeconds);
     const before = buildSegments(assignSpeakers(words, turns));
-    const after = fitToTurns(before, turns);
+    const after = fitSegments(before, turns);
     expect(after.map(({ text }) => text)).toEqual(before.map(({ text }) => text));
     for (const [index, each] of after.entries()) {
       const was = before[index];
