@@ -1,5 +1,6 @@
 import { and, count, eq, gt, lte, min, sum } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../storage/index.ts";
+import { utcDay } from "../text/index.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -137,8 +138,4 @@ export class Usage {
       .get();
     return Number(row?.seconds ?? 0);
   }
-}
-
-function utcDay(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
 }

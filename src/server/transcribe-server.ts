@@ -16,7 +16,7 @@ import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
-import { serverCertificate } from "./server-certificate.ts";
+import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import { originOf, ServerStateFile } from "./server-state-file.ts";
 import { speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
@@ -64,7 +64,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const now = Date.now;
   // Errors in the settings are reported before any resource is acquired.
   const running = new RunningSettings(settings);
-  const certificate = serverCertificate(settings.server, log, now);
+  const certificate = settings.server.tls_certificate === "" ? null : new ServerCertificate(settings.server, log, now);
   // Resources are released in reverse order, both when the server stops and when it fails to start.
   await using stack = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);

@@ -75,7 +75,7 @@ function ownerToBecome(root: string): Owner | null {
 }
 
 function missingRoot(): never {
-  throw new RangeError("every way begins at the root directory");
+  throw new RangeError("every path begins at the root directory");
 }
 
 function noRight(root: string, { userId, groupId }: Owner, cause: unknown): DataDirectoryError {

@@ -129,7 +129,7 @@ export interface MigrateOptions {
 }
 
 /** Returns whether an ordinary table exists. Views and virtual tables do not count, because reading them runs code. */
-function hasTable(database: Database, name: string): boolean {
+export function hasTable(database: Database, name: string): boolean {
   const found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?";
   return database.query(found).get(name) !== null;
 }

@@ -28,7 +28,7 @@ export interface RecordingQueueOptions {
   /** Called with an error that processing threw: a fault of the program. The recording is retried. */
   readonly onFault: (recordingId: string, error: unknown) => void;
   /** Returns the delay before the retry of a recording that waits for the machine, by the number of attempts. */
-  readonly retryMilliseconds?: (tries: number) => number;
+  readonly retryMilliseconds?: (attempts: number) => number;
 }
 
 /** A recording that is waiting or in progress. */

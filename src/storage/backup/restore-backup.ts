@@ -15,7 +15,7 @@ import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataDirectory, DataPaths } from "../data-directory.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
-import { databaseState } from "../migrate.ts";
+import { databaseState, hasTable } from "../migrate.ts";
 import { unpackBackup } from "./archive.ts";
 import { newBackupPath } from "./backup-directory.ts";
 import type { BackupFile } from "./backup-file.ts";
@@ -117,7 +117,8 @@ export function restoreDatabase(
 function removeTransientRows(copy: Database): void {
   // Checkpoints refer to files in work/ that belong to another database.
   copy.run("DELETE FROM checkpoints");
-  // Console sessions of that time, or sessions planted in the backup, must not give access.
+  // Console sessions of that time, or sessions planted in the backup, must not give access. Early versions lack the
+  // tables.
   for (const table of ["console_links", "console_sessions"])
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
   // Segments of recordings that were not completed yet.
@@ -127,11 +128,6 @@ function removeTransientRows(copy: Database): void {
     copy.run(
       "UPDATE recordings SET speech_model = NULL, speech_model_sha256 = NULL WHERE speech_model LIKE '/%' AND status IN ('queued', 'processing')",
     );
-}
-
-/** Returns whether a table exists: a backup of an early version lacks some. */
-function hasTable(database: Database, name: string): boolean {
-  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
 }
 
 /** Copies the database to the backups, and moves its `-wal` and `-shm` files there, away from the next database. */
