@@ -4,11 +4,11 @@ import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
 import type { PlaybackCopy, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import type { ConsoleServices } from "./services.ts";
-import { showRecording, troubleOf } from "./show-recording.ts";
+import { problemOf, showRecording } from "./show-recording.ts";
 
 /**
- * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely wrong
- * than right.
+ * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely
+ * wrong than right.
  */
 const DOUBT_BELOW = 0.5;
 /**
@@ -48,7 +48,7 @@ export class RecordingFacts {
     return {
       ...showRecording(store, recording),
       place: place === 0 ? null : place,
-      problem: troubleOf(this.#services, recording.id),
+      problem: problemOf(this.#services, recording.id),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),

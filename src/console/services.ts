@@ -40,7 +40,7 @@ export interface ConsoleServices {
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
-  readonly trouble: () => string | null;
+  readonly problem: () => string | null;
   /** Whether the server's public URLs use https. */
   readonly secure: boolean;
   readonly log: Logger;

@@ -31,7 +31,7 @@ export interface ServerOptions {
 }
 
 /** A listening server. */
-export interface HttpServer {
+interface HttpServer {
   readonly port: number;
   /**
    * Uses another certificate from now on. Requests in progress complete on their connections. Connections that wait for

@@ -5,7 +5,7 @@ const unit = `${serviceName}.service`;
 
 /** Makes systemd read its changed unit files; does nothing when systemd does not run. */
 export function reloadUnits(machine: Machine): void {
-  if (machine.hasSystemd) must(machine, ["systemctl", "daemon-reload"]);
+  if (machine.hasSystemd) runOrThrow(machine, ["systemctl", "daemon-reload"]);
 }
 
 /** Starts or restarts the service and waits until it serves. @throws {ServiceError} with its last log lines */
@@ -18,7 +18,7 @@ export function restartService(machine: Machine): void {
 
 /** Stops the service and waits until it has stopped. */
 export function stopService(machine: Machine): void {
-  must(machine, ["systemctl", "stop", unit]);
+  runOrThrow(machine, ["systemctl", "stop", unit]);
 }
 
 /** Returns the state of the service's unit; null without systemd or without such a unit. */
@@ -51,7 +51,7 @@ export function unitState(machine: Machine) {
   };
 }
 
-function must(machine: Machine, command: readonly [string, ...string[]]): void {
+function runOrThrow(machine: Machine, command: readonly [string, ...string[]]): void {
   const { exitCode, stderr } = machine.run(command);
   if (exitCode !== 0) throw new ServiceError(`${command.join(" ")} failed: ${stderr}`);
 }

@@ -29,7 +29,7 @@ export interface DecodeRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface DecodedRecording {
+interface DecodedRecording {
   /** The written files, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party. */
   readonly paths: readonly string[];
   /** The decoded length, independent of the header; 0 if the track decodes to nothing. */
@@ -124,7 +124,7 @@ interface FilePlan extends DecodePlan {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may be gone at
+ * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may not recur at
  * the retry. If the retry stops at the same sample, the recording is damaged.
  */
 async function decodeWithRetries(

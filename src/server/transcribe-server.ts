@@ -182,7 +182,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       now,
       settings: () => running.values,
       worker: () => workerStatus(engine),
-      trouble: () => readiness.known(),
+      problem: () => readiness.known(),
       secure: certificate !== null,
       playback: new PlaybackCopies({
         recordings,

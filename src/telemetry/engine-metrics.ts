@@ -134,7 +134,7 @@ export class EngineMetrics {
   }
 
   /** Returns the number of unexpected worker exits since the server was started, by signal; `none` means no signal. */
-  async deaths(): Promise<Counted[]> {
+  async crashes(): Promise<Counted[]> {
     return countsOf(this.#exits, "signal");
   }
 

@@ -1,4 +1,4 @@
-export { type PaceLimits, uploadPace } from "./pace.ts";
+export { type PaceLimits, UPLOAD_PACE } from "./pace.ts";
 export {
   type ReceivedFile,
   type ReceivedUpload,

@@ -23,7 +23,7 @@ export interface UploadOptions {
 
 /** A received recording under a temporary name, synced to disk. */
 export interface ReceivedFile {
-  /** Path of the file; rename the file to keep it. */
+  /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
   readonly path: string;
   readonly sizeBytes: number;
   /** SHA-256 of its bytes, in lower-case hex. */
@@ -55,8 +55,9 @@ export interface RefusedUpload {
  * @throws errors of the file system, except that of a full disk
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
-  if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
+  if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes) {
     return refused({ kind: "body_too_large" });
+  }
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (boundary === null || request.body === null) return refused({ kind: "not_multipart" });
 

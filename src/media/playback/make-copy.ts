@@ -37,7 +37,7 @@ export function isStored({ recordings, dataDirectory }: CopyResources, id: strin
  * Makes a recording's playback copy, which appears complete, or not at all if the recording is removed meanwhile.
  * @param onShare receives the completed fraction, 0 to 1
  * @throws {MediaError} when the recording cannot be encoded
- * @throws {MachineError} when the disk lacks space in addition to the space that is kept free for incoming recordings
+ * @throws {MachineError} when the disk lacks space in addition to the space that is reserved for incoming recordings
  * @throws the signal's reason after an abort
  */
 export async function makeCopy(
