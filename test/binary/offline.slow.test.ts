@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { offline } from "../../scripts/support/offline/namespace.ts";
+import { offline } from "../../scripts/support/offline.ts";
 import { available, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { describedMetrics } from "../../scripts/support/metrics-page.ts";
+import { describedMetrics } from "../../scripts/support/docs/pages.ts";
 import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 

@@ -8,7 +8,7 @@ const ready = available("the e2e test of hostile uploads", ffmpegPath, corpusPat
 test.if(ready)(
   "of files that are damaged at random or built to mislead each ends honestly, and the server has no fault of its own",
   async () => {
-    const rows = await hostileUploads({ seed: 7, say: () => {} }, { damaged: 6, built: 10 });
+    const rows = await hostileUploads({ seed: 7, reportProgress: () => {} }, { damaged: 6, built: 10 });
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
   300_000,

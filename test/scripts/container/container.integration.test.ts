@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeImageArchive, writeRootArchive } from "../../../scripts/support/container/archives.ts";
 import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
-import { writeImageArchive } from "../../../scripts/support/container/image-archive.ts";
-import { writeRootArchive } from "../../../scripts/support/container/root-archive.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
 import { thisMachine } from "../../../src/install/index.ts";
 import { root } from "../../support/checkout.ts";

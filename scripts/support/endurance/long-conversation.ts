@@ -8,7 +8,7 @@ import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 
 /** A long recording, and what is said in it. */
-export interface HoursOfTalk {
+export interface LongConversation {
   /** A WAV file. */
   readonly path: string;
   readonly seconds: number;
@@ -40,7 +40,11 @@ const headerBytes = 44;
  * Lays dialogues end to end, in an order and a loudness drawn by lot, with silence and noise between. Needs the recordings
  * that are not part of the repository.
  */
-export async function makeHoursOfTalk(path: string, seconds: number, random: () => number): Promise<HoursOfTalk> {
+export async function makeLongConversation(
+  path: string,
+  seconds: number,
+  random: () => number,
+): Promise<LongConversation> {
   const sources = await readDialogues();
   const wanted = Math.round(seconds * SAMPLE_RATE);
   const turns: NamedTurn[] = [];

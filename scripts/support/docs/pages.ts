@@ -1,5 +1,8 @@
 import type { Command, Option } from "commander";
 import { cliProgram } from "../../../src/cli/index.ts";
+import { checks } from "../../../src/diagnostics/index.ts";
+import { errorEntries } from "../../../src/http/errors.ts";
+import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts";
 
 const introduction = `# The command line
 
@@ -61,4 +64,60 @@ function meaningOf({ description, defaultValue, mandatory }: Option): string {
 /** Fit for a cell of a table; what looks like markup is not. */
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+/** docs/troubleshooting.md with the parts anew that the program tells of itself. @param text the page as it is */
+export function troubleshootingPage(text: string): string {
+  return withPart(withPart(text, "codes", codes()), "checks", checkSections());
+}
+
+/** Every code of the API, as its own documentation has it. */
+function codes(): string {
+  const rows = Object.entries(errorEntries).map(
+    ([code, { status, meaning, advice }]) => `| ${status} | \`${code}\` | ${meaning} | ${advice} |`,
+  );
+  return ["| status | code | when | what a program does |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** A section for each check, by its stable id. */
+function checkSections(): string {
+  return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
+}
+
+function withPart(text: string, name: string, part: string): string {
+  const begin = `<!-- ${name}: made by scripts/docs -->\n`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf("<!-- end -->", from);
+  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no place for ${name}`);
+  return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
+}
+
+/** Writes the table of docs/metrics.md anew, from the metrics of the program. */
+
+const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
+
+/** Every metric that a server tells. */
+export function describedMetrics(): MetricDescription[] {
+  return new Metrics({
+    version: "",
+    refusalCodes: [],
+    failures: [],
+    openRecordings: () => [],
+    stalledRecordings: () => [],
+    oldestWaitingSeconds: () => 0,
+    engine: () => ({ ready: false, asleep: false, workers: [] }),
+    modelInUse: () => "",
+    disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
+    certificateEndsAt: () => null,
+  }).describe();
+}
+
+/** The page with the table as it should be. */
+export function metricsPage(page: string): string {
+  const rows = describedMetrics().map(({ name, type, labels, help }) => {
+    const names = labels.map((label) => `\`${label}\``).join(", ");
+    return `| \`${name}\` | ${type} | ${names} | ${help} |`;
+  });
+  const lines = ["", "| name | type | labels | what it says |", "|---|---|---|---|", ...rows, "", ""];
+  return page.replace(table, (_, start: string, end: string) => start + lines.join("\n") + end);
 }

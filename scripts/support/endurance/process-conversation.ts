@@ -6,12 +6,9 @@ import { openDatabase } from "../../../src/storage/index.ts";
 import type { Chunk, EngineWord } from "../../../src/timeline/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { runCli, TestServer } from "../../../test/support/server.ts";
-import type { HoursOfTalk } from "./hours-of-talk.ts";
-import { phasesOf } from "./phases.ts";
-import { type Reading, readAll } from "./reading.ts";
-import { mib } from "./row.ts";
-import { TimedPolls } from "./timed-polls.ts";
-import { processorSeconds, ServerWatch, sizeOf } from "./watch-server.ts";
+import type { LongConversation } from "./long-conversation.ts";
+import { mib, type Reading, readAll } from "./row.ts";
+import { phasesOf, processorSeconds, ServerWatch, sizeOf, TimedPolls } from "./watch-server.ts";
 
 const pollMilliseconds = 250;
 
@@ -21,7 +18,7 @@ export interface Processed extends Reading {
   /** What each step took, in seconds, and the pages and exports in the end. */
   readonly took: ReadonlyMap<string, number>;
   /** Processor seconds of each step. */
-  readonly worked: ReadonlyMap<string, number>;
+  readonly cpuSeconds: ReadonlyMap<string, number>;
   /** What GETs took while it was in work. */
   readonly polls: TimedPolls;
   readonly watch: ServerWatch;
@@ -34,10 +31,10 @@ export interface Processed extends Reading {
  * Sends a recording to a server and follows it to its end, then reads its pages and exports.
  * @param withWhisper false: the server is stopped after its detection, is given the words, and goes on from there
  */
-export async function processHours(
-  talk: HoursOfTalk,
+export async function processConversation(
+  talk: LongConversation,
   withWhisper: boolean,
-  say: (text: string) => void,
+  reportProgress: (text: string) => void,
 ): Promise<Processed> {
   await using server = new TestServer({
     TRANSCRIBE_LOG_LEVEL: "info",
@@ -49,7 +46,7 @@ export async function processHours(
   let client = server.client("hours");
   const diskBefore = sizeOf(server.dataDirectory);
   using watch = new ServerWatch(server);
-  const { took, timed } = phasesOf(watch, say);
+  const { took, timed } = phasesOf(watch, reportProgress);
   using polls = new TimedPolls();
 
   const id = await timed("send", () => submit(server, client, talk.path));
@@ -68,7 +65,7 @@ export async function processHours(
         took.set(step, (took.get(step) ?? 0) + (now - since) / 1000);
         worked.set(step, (worked.get(step) ?? 0) + workedNow - workedBefore);
       }
-      if (reached !== "") say(reached);
+      if (reached !== "") reportProgress(reached);
       [step, since, workedBefore] = [reached, now, workedNow];
       watch.phase = reached;
     }
@@ -87,7 +84,7 @@ export async function processHours(
   const reading = await readAll(server, client, id, timed);
   watch.phase = "";
   const diskAfter = sizeOf(server.dataDirectory);
-  return { ...reading, ...{ seconds: talk.seconds, took, worked, polls, watch }, diskBefore, diskAfter };
+  return { ...reading, ...{ seconds: talk.seconds, took, cpuSeconds: worked, polls, watch }, diskBefore, diskAfter };
 }
 
 /** Sends it as users do, streamed from the disk. @returns its id */
