@@ -11,7 +11,10 @@ if (!canSeeProcesses) console.warn("SKIPPED: the e2e test of kills; it finds wor
 test.if(ready && canSeeProcesses)(
   "server and worker are killed at random moments of five recordings: all end as if nothing had been, and nothing is left behind",
   async () => {
-    const rows = await kills({ seed: 7, reportProgress: () => {} }, { wanted: 4, pauseMilliseconds: 3000, isBrief: true });
+    const rows = await kills(
+      { seed: 7, reportProgress: () => {} },
+      { wanted: 4, pauseMilliseconds: 3000, isBrief: true },
+    );
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
   600_000,
