@@ -33,7 +33,7 @@ const alerts = readFileSync(alertsPath, "utf8");
 const metrics = describedMetrics();
 const promtool = Bun.which("promtool");
 if (promtool === null)
-  console.warn("skipped: PromQL of dashboard and alerts (missing: promtool, of Debian's prometheus)");
+  console.warn("SKIPPED: PromQL of dashboard and alerts; missing: promtool, of Debian's prometheus");
 
 /** Metrics that a text names, without what a histogram adds to its name. */
 function namedIn(text: string): Set<string> {

@@ -21,7 +21,7 @@ import { uninstallSteps } from "../../src/install/uninstall.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const isRoot = process.geteuid?.() === 0;
-if (!isRoot) console.warn("skipped: installing the service, because only root can change the owner of files");
+if (!isRoot) console.warn("SKIPPED: installing the service, because only root can change the owner of files");
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
