@@ -101,7 +101,7 @@ describe.if(ready)("a running server", () => {
       await json("import", join(directory.path, "ggml-loud.bin"), "--name", "cut");
       truncateSync(join(server.dataDirectory, "models/installed/cut/model.bin"), 5_000_000);
       const message = await refusal("use", "cut");
-      expect(message).toContain("cut can't be used here, whisper-loud stays in use");
+      expect(message).toContain("cut can't be used on this machine; whisper-loud stays in use");
       expect(message).not.toMatch(/\n\s+at /);
       const inUse = (await json("list")).filter(
         (row: { kind: string; in_use: boolean }) => row.in_use && row.kind === "speech",
@@ -119,7 +119,7 @@ describe.if(ready)("a running server", () => {
       expect(await textOf(third)).toContain("country");
       await json("remove", "whisper-loud");
       expect(await refusal("use", "whisper-loud")).toContain("there is no model whisper-loud");
-      expect(await refusal("remove", "whisper-base")).toContain("comes with the program");
+      expect(await refusal("remove", "whisper-base")).toContain("is part of the program and can't be removed");
     }),
     startTimeout,
   );

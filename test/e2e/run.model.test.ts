@@ -51,7 +51,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       "--json",
     ];
     const { exitCode, stdout, stderr } = await runCli(args, environment);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 were not done")]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 recordings failed")]);
     const outcomes = JSON.parse(stdout) as Outcome[];
     const written = join(here.path, "out/jfk.srt");
     expect(outcomes.map(({ input, output, error }) => [input, output, error?.code ?? null])).toEqual([
