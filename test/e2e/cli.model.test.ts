@@ -76,7 +76,7 @@ describe.if(ready)("the CLI next to a running server", () => {
 
   test("reports the cause of a failure on standard error without a stack, and exits with 1, or with 2 after a usage error", async () => {
     const cases: [exitCode: number, args: string[], message: string][] = [
-      [1, ["accounts", "create", "desk"], "there is an account named desk already"],
+      [1, ["accounts", "create", "desk"], "an account named desk exists already"],
       [1, ["accounts", "create", "a/b"], "is not a valid name"],
       [1, ["keys", "create", "--account", "nobody"], "transcribe accounts create nobody"],
       [1, ["keys", "revoke", "unknown"], "transcribe keys list"],
