@@ -6,18 +6,18 @@ import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts
 
 const introduction = `# The command line
 
-Made from the program by \`scripts/docs\`; \`--help\` behind any command says the same.`;
+\`scripts/docs\` generates this page from the program. \`transcribe --help\`, and \`--help\` after any command, print the same.`;
 
 const exitCodes = `## Exit codes
 
 | | |
 |---|---|
-| 0 | done |
-| 1 | it could not be done; the message says why and what to do |
-| 2 | the command line or the settings are wrong |
-| 3 | a recording ended as failed |
+| 0 | success |
+| 1 | failure; the message gives the reason and what to do |
+| 2 | the command line or the settings are invalid |
+| 3 | a recording failed |
 | 4 | no server answers |
-| 5 | the key is missing or may not do this |
+| 5 | the key is missing or has no permission for this |
 | 130 | interrupted |`;
 
 /** docs/cli.md: every command with its arguments and options, in the order and under the headings of the help. */
@@ -32,7 +32,7 @@ export function cliPage(): string {
 }
 
 interface Leaf {
-  /** Its name behind those of its parents: `keys create`. */
+  /** The command's name with the names of its parents: `keys create`. */
   readonly name: string;
   readonly command: Command;
 }
@@ -50,18 +50,18 @@ function commandText({ name, command }: Leaf): string {
   const options = command.options
     .filter(({ hidden }) => !hidden)
     .map((each): [string, string] => [each.flags, meaningOf(each)]);
-  const rows = [...operands, ...options].map(([what, meaning]) => `| \`${cell(what)}\` | ${cell(meaning)} |`);
+  const rows = [...operands, ...options].map(([name, meaning]) => `| \`${cell(name)}\` | ${cell(meaning)} |`);
   const table = rows.length === 0 ? [] : [["| | |", "|---|---|", ...rows].join("\n")];
   return [`### transcribe ${name}`, command.description(), ...table].join("\n\n");
 }
 
 function meaningOf({ description, defaultValue, mandatory }: Option): string {
   if (mandatory) return `${description} (required)`;
-  const isTold = defaultValue === undefined || defaultValue === false || description.includes("(default");
-  return isTold ? description : `${description} (default: ${defaultValue})`;
+  const isDescribed = defaultValue === undefined || defaultValue === false || description.includes("(default");
+  return isDescribed ? description : `${description} (default: ${defaultValue})`;
 }
 
-/** Fit for a cell of a table; what looks like markup is not. */
+/** Escapes a text for a cell of a Markdown table. */
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
