@@ -20,7 +20,7 @@ const exitCodes = `## Exit codes
 | 5 | the key is missing or has no permission for this |
 | 130 | interrupted |`;
 
-/** docs/cli.md: every command with its arguments and options, in the order and under the headings of the help. */
+/** Returns docs/cli.md: every command with its arguments and options, in the order and under the headings of the help. */
 export function cliPage(): string {
   const program = cliProgram();
   const groups = Map.groupBy(program.commands, (command) => command.helpGroup());
@@ -66,12 +66,12 @@ function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** docs/troubleshooting.md with the parts anew that the program tells of itself. @param text the page as it is */
+/** Returns docs/troubleshooting.md with its generated parts replaced. @param text the current page */
 export function troubleshootingPage(text: string): string {
   return withPart(withPart(text, "codes", codes()), "checks", checkSections());
 }
 
-/** Every code of the API, as its own documentation has it. */
+/** Returns the table of all error codes, with the texts of the API's own documentation. */
 function codes(): string {
   const rows = Object.entries(errorEntries).map(
     ([code, { status, meaning, advice }]) => `| ${status} | \`${code}\` | ${meaning} | ${advice} |`,
@@ -79,7 +79,7 @@ function codes(): string {
   return ["| status | code | when | what a program does |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-/** A section for each check, by its stable id. */
+/** Returns a section for each check of `doctor`, headed by its stable id. */
 function checkSections(): string {
   return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
 }
@@ -92,11 +92,10 @@ function withPart(text: string, name: string, part: string): string {
   return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
 }
 
-/** Writes the table of docs/metrics.md anew, from the metrics of the program. */
-
+/** The generated table of docs/metrics.md, with its markers. */
 const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
-/** Every metric that a server tells. */
+/** Returns the descriptions of all metrics of a server. */
 export function describedMetrics(): MetricDescription[] {
   return new Metrics({
     version: "",
@@ -112,12 +111,12 @@ export function describedMetrics(): MetricDescription[] {
   }).describe();
 }
 
-/** The page with the table as it should be. */
+/** Returns docs/metrics.md with its generated table replaced. @param page the current page */
 export function metricsPage(page: string): string {
   const rows = describedMetrics().map(({ name, type, labels, help }) => {
     const names = labels.map((label) => `\`${label}\``).join(", ");
     return `| \`${name}\` | ${type} | ${names} | ${help} |`;
   });
-  const lines = ["", "| name | type | labels | what it says |", "|---|---|---|---|", ...rows, "", ""];
+  const lines = ["", "| name | type | labels | description |", "|---|---|---|---|", ...rows, "", ""];
   return page.replace(table, (_, start: string, end: string) => start + lines.join("\n") + end);
 }
