@@ -10,7 +10,7 @@ export interface RateLimit extends WindowState {
 }
 
 /** Returns the whole seconds after which a retry succeeds, at least 1. */
-export function retryAfterSeconds(milliseconds: number): number {
+function retryAfterSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 

@@ -25,14 +25,9 @@ export function stopService(machine: Machine): void {
 export function unitState(machine: Machine) {
   if (!machine.hasSystemd) return null;
   const shown = machine.run(["systemctl", "show", unit, "--no-pager"]);
-  const properties = new Map(
-    shown.stdout.split("\n").map((line) => {
-      const equals = line.indexOf("=");
-      return [line.slice(0, equals), line.slice(equals + 1)] as const;
-    }),
-  );
-  const value = (name: string) => properties.get(name) ?? "";
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(shown.stdout)?.[1] ?? "";
   const count = (name: string) => (/^[1-9]\d*$/.test(value(name)) ? Number(value(name)) : null);
+  const memoryBytes = count("MemoryCurrent");
   if (shown.exitCode !== 0 || value("LoadState") !== "loaded") return null;
   return {
     /** e.g. `active`, `failed`, `inactive`, `activating` */
@@ -46,8 +41,7 @@ export function unitState(machine: Machine) {
     /** Last status text that the server reported. */
     says: value("StatusText"),
     // systemd reports the largest possible number when it does not measure memory.
-    memoryBytes:
-      (count("MemoryCurrent") ?? Number.MAX_SAFE_INTEGER) < Number.MAX_SAFE_INTEGER ? count("MemoryCurrent") : null,
+    memoryBytes: Number.isSafeInteger(memoryBytes) ? memoryBytes : null,
   };
 }
 

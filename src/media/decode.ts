@@ -42,8 +42,8 @@ interface DecodedRecording {
 
 /**
  * Decodes a recording's audio track to a PCM file, without holding it in memory, and as much of a damaged file as
- * possible. Sample 0 is the moment at which a player starts to play the file, and gaps between the container's time
- * stamps become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
+ * possible. Sample 0 is the moment at which a player starts to play the file. Gaps between the container's time stamps
+ * become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
  * whole recording; see chooseChannels. The output appears complete and synced to disk, or not at all.
  * @throws {MediaError} `not_a_recording`, `recording_too_long`, `disk_full`, `input_unreadable`, or a fault of ffmpeg
  * @throws the signal's reason after an abort

@@ -133,8 +133,9 @@ async function requireProgram(path: string, name: string): Promise<void> {
 
 /**
  * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed. A shell
- * waits until its pipe from this process closes. A parent-death signal would not reach the processes that the group's
- * leader has started, would be lost if the parent exited before it was set, and does not exist on some systems.
+ * waits until its pipe from this process closes. A parent-death signal would not suffice: it does not reach the
+ * processes that the group's leader has started, and is lost if the parent exits before it is set. Some systems do not
+ * have it.
  */
 function guardGroup(leader: number): Disposable {
   try {

@@ -7,4 +7,4 @@ export {
   type UploadOptions,
 } from "./receive-upload.ts";
 export { toUploadError } from "./upload-failure.ts";
-export { type UploadReservation, UploadSpace } from "./upload-space.ts";
+export { UploadSpace } from "./upload-space.ts";

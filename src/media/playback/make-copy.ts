@@ -99,7 +99,7 @@ interface CopyRequest {
 
 /**
  * Encoder settings for 16 kHz mono speech; the corpus' dialogues take 23 kbit/s. The general mode of libopus takes a
- * third of the time of its speech mode, and frames of 60 ms take half the time of frames of 20 ms.
+ * third of the time of its speech mode. Frames of 60 ms take half the time of frames of 20 ms.
  */
 const OPUS = "-c:a libopus -b:a 24k -compression_level 5 -application audio -frame_duration 60".split(" ");
 /** One cue every ten seconds, all at the file's beginning, where a browser gets them with its first request. */
