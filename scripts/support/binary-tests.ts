@@ -2,28 +2,27 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { bareRoots } from "./bare-roots.ts";
 import { root } from "./checkout.ts";
-import { offline } from "./offline/namespace.ts";
+import { debianSystems, debootstrapObstacle } from "./debian-systems.ts";
+import { offline } from "./offline.ts";
 
 export interface TestRun {
   readonly command: readonly string[];
-  /** Beside the environment that there is. */
+  /** Variables in addition to the inherited environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Takes away what was made for it. */
+  /** Removes the files that the run needed. */
   readonly clean?: () => Promise<void>;
 }
 
-/** The tests that start the program as its users do. */
-const endToEnd = ["test/e2e", "test/binary"];
-
-/** These start a browser, which looks for a way out of the machine before it shows any page. */
-const inBrowser = "test/console-page";
+/** Tests that start the program as its users do. */
+const END_TO_END_TESTS = ["test/e2e", "test/binary"];
+/** Tests that start a browser, which tries to reach the network before it shows a page. */
+const BROWSER_TESTS = "test/console-page";
 
 /**
- * Builds the program in one file, and says how to run tests against it in place of the source: where there is no network,
- * if this user may make such a place and none of them is named that needs a browser.
- * @param names tests to run; the end-to-end ones when there are none
+ * Builds the compiled program and returns the run that tests it instead of the source. The tests run without a
+ * network when this user may create namespaces and no selected test needs a browser.
+ * @param names tests to run; empty for the end-to-end tests
  */
 export async function binaryTests(
   names: readonly string[],
@@ -31,10 +30,13 @@ export async function binaryTests(
 ): Promise<TestRun> {
   const log = (line: string) => console.log(line);
   const program = await build();
-  const roots = await bareRoots(defaultCacheRoot(), log);
+  const logSkipped = (reason: string) => log(`SKIPPED: tests on minimal Debian systems; ${reason}`);
+  const obstacle = debootstrapObstacle();
+  if (obstacle !== null) logSkipped(obstacle);
+  const roots = obstacle === null ? await debianSystems(defaultCacheRoot(), log, {}, logSkipped) : [];
   const runtimeDirectory = await mkdtemp(join(tmpdir(), "transcribe-runtime-"));
-  const command = bunTest(names.length > 0 ? names : endToEnd);
-  const hasBrowser = names.some((name) => name.startsWith(inBrowser));
+  const command = bunTest(names.length > 0 ? names : END_TO_END_TESTS);
+  const hasBrowser = names.some((name) => name.startsWith(BROWSER_TESTS));
   const isolated = hasBrowser ? null : offline(command);
   if (isolated === null && !hasBrowser)
     log("SKIPPED: the proof that nothing tries to reach the network; namespaces need privileges");
@@ -52,9 +54,9 @@ async function build(): Promise<string> {
     stdin: "ignore",
     stderr: "inherit",
   });
-  const said = await new Response(child.stdout).text();
-  process.stdout.write(said);
-  const file = /^build: (dist\/\S+), \d+ MB/m.exec(said)?.[1];
+  const output = await new Response(child.stdout).text();
+  process.stdout.write(output);
+  const file = /^build: (dist\/\S+), \d+ MB/m.exec(output)?.[1];
   if ((await child.exited) !== 0 || file === undefined) throw new Error("the program could not be built");
   return join(root, file);
 }

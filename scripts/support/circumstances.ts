@@ -2,11 +2,11 @@ import { cpus } from "node:os";
 import { root } from "./checkout.ts";
 import { CommandError, runCommand } from "./run-command.ts";
 
-/** When, of what and on what figures were had. */
+/** Date, commit and machine of measurements. */
 export interface Circumstances {
-  /** Day, in UTC: 2026-11-21. */
+  /** Day in UTC: 2026-11-21. */
   readonly date: string;
-  /** The commit, and whether the checkout held more than it. */
+  /** Short commit hash, with a note when the checkout has changes. */
   readonly commit: string;
   readonly machine: string;
 }
@@ -19,7 +19,7 @@ export async function circumstances(now: number): Promise<Circumstances> {
   };
 }
 
-/** A checkout may have come without its history. */
+/** Returns `unknown` for a checkout without history. */
 async function currentCommit(): Promise<string> {
   const git = (...args: readonly string[]) => runCommand(["git", "-C", root, ...args]);
   try {
@@ -30,4 +30,16 @@ async function currentCommit(): Promise<string> {
     if (!(error instanceof CommandError)) throw error;
     return "unknown";
   }
+}
+
+/**
+ * Replaces the table between the two marker comments of a page.
+ * @param writer the command that writes the table, e.g. `scripts/evaluate --write`
+ * @throws {Error} when the page has no such markers
+ */
+export function withGeneratedTable(page: string, writer: string, table: string): string {
+  const [begin, end] = ["from", "to"].map((edge) => `<!-- ${writer}: ${edge} here -->`) as [string, string];
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
+  if (from < 0 || to < from) throw new Error(`the page has no markers for the table of ${writer}`);
+  return `${page.slice(0, from)}${begin}\n${table}\n${page.slice(to)}`;
 }

@@ -1,12 +1,15 @@
-// The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path, and `here`
-// to compile only what the devices of this machine need.
+import { join, resolve } from "node:path";
 import { removeOldTemporaryFolders } from "../../src/models/cache-entry.ts";
+import { productCatalogue } from "../../src/models/index.ts";
 import { isGpuWithinReach } from "../../src/speech/index.ts";
 import { messageOf } from "../../src/text/index.ts";
-import { linkIntoBuild, type SetupContext } from "./checkout.ts";
+import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "./checkout.ts";
 import { setUpFfmpeg } from "./ffmpeg.ts";
-import { setUpModels } from "./models/index.ts";
+import { obtainModel } from "./models/obtain-model.ts";
 import { setUpSamples } from "./samples.ts";
+
+// The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path, and `here`
+// to compile only what the devices of this machine need.
 
 const [cacheRoot, devices] = process.argv.slice(2);
 if (!cacheRoot) throw new Error("usage: setup.ts CACHE [here]");
@@ -31,4 +34,16 @@ try {
 } catch (error) {
   console.error(`setup: ${messageOf(error)}`);
   process.exitCode = 1;
+}
+
+/** Links the models that come with the program into build/models: those that the checkout carries are checked, the others obtained. */
+export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<void> {
+  const repositoryFolder = join(root, "models");
+  const given = process.env.TRANSCRIBE_MODELS_DIR;
+  const folders = [...(given ? [resolve(given)] : []), resolve(root, "../shared/models")];
+  const options = { cacheRoot, repositoryFolder, folders, log: (line: string) => log(`models: ${line}`) };
+  await makeBuildFolder("models");
+  const here = productCatalogue().filter(({ builtIn }) => builtIn === true);
+  for (const model of here) await linkIntoBuild(`models/${model.file}`, await obtainModel(model, options));
+  log(`models: ${here.map(({ id }) => id).join(", ")}`);
 }

@@ -61,15 +61,24 @@ export function createAccount(store: Store, name: string, by: Auditor, changes: 
 /** Changes an account. The change takes effect with the next request. */
 export function changeAccount(store: Store, account: Account, by: Auditor, changes: AccountChanges): Account {
   const { limits, ...columns } = changes;
+  const values = { ...columns, ...(limits === undefined ? {} : { limits: formatAccountLimits(limits) }) };
+  return updateAccount(store, account, values, by, "accounts.change", changes);
+}
+
+/** Writes columns of an account, and an entry of the audit log. @throws {AccountsError} when the account is deleted */
+export function updateAccount(
+  store: Store,
+  { id, name }: Account,
+  values: Partial<Account>,
+  by: Auditor,
+  action: string,
+  details: object,
+): Account {
   return transact(store, (transaction) => {
-    const changed = transaction
-      .update(tables.accounts)
-      .set({ ...columns, ...(limits === undefined ? {} : { limits: formatAccountLimits(limits) }) })
-      .where(eq(tables.accounts.id, account.id))
-      .returning()
-      .get();
-    if (changed === undefined) throw new AccountsError(`the account ${account.name} does not exist any more`);
-    audit(transaction, by, "accounts.change", account.id, { name: account.name, ...changes });
+    const { accounts } = tables;
+    const changed = transaction.update(accounts).set(values).where(eq(accounts.id, id)).returning().get();
+    if (changed === undefined) throw new AccountsError(`the account ${name} does not exist any more`);
+    audit(transaction, by, action, id, { name, ...details });
     return changed;
   });
 }

@@ -4,17 +4,14 @@ import { deleteSome, removeSearchableRows, type Store, tables, transact, type Wr
 import type { Account } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 
-/**
- * Maximum number of rows removed in one transaction. It takes some hundredths of a second, for which a running server
- * waits.
- */
+/** Maximum number of rows removed in one transaction: some hundredths of a second, for which a running server waits. */
 const ROWS_AT_ONCE = 250;
 
 /**
- * Removes an account with its keys, workspaces, recordings and transcripts.
- * The keys are removed first, in one statement. The other rows, possibly a million, are removed in batches.
- * After each batch the function pauses for as long as the batch took, so that a running server can write.
- * An interrupted deletion is completed by deleting the account again. The caller removes the files.
+ * Removes an account with its keys, workspaces, recordings and transcripts. The keys are removed first, in one
+ * statement. The other rows, possibly a million, are removed in batches. After each batch the function pauses for as
+ * long as the batch took, so that a running server can write. An interrupted deletion is completed by deleting the
+ * account again. The caller removes the files.
  */
 export async function deleteAccount(store: Store, account: Account, by: Auditor): Promise<void> {
   const { accounts, apiKeys, recordings } = tables;

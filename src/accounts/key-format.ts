@@ -1,15 +1,14 @@
 import { createHash } from "node:crypto";
 
 /**
- * A key consists of `trs_`, 43 base62 characters (256 random bits) and 6 base62 characters (CRC-32 of all preceding
- * characters).
- * The prefix lets secret scanners find a leaked key. The checksum detects typing errors without a database query.
+ * A key consists of `trs_`, 43 base62 characters (256 random bits) and a checksum of 6 base62 characters (CRC-32 of
+ * everything before). The prefix lets secret scanners find a leaked key. The checksum detects typing errors early.
  */
 const prefix = "trs_";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-const bodyLength = 43;
-const checksumLength = 6;
-const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${bodyLength + checksumLength}}$`);
+const BODY_CHARACTERS = 43;
+const CHECKSUM_CHARACTERS = 6;
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${BODY_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
 
 function base62(value: bigint, length: number): string {
   let digits = "";
@@ -18,7 +17,7 @@ function base62(value: bigint, length: number): string {
 }
 
 function checksum(text: string): string {
-  return base62(BigInt(Bun.hash.crc32(text)), checksumLength);
+  return base62(BigInt(Bun.hash.crc32(text)), CHECKSUM_CHARACTERS);
 }
 
 /**
@@ -27,19 +26,16 @@ function checksum(text: string): string {
  * @returns the text of the key
  */
 export function formatKey(random: Uint8Array): string {
-  const body = prefix + base62(BigInt(`0x${Buffer.from(random).toString("hex")}`), bodyLength);
+  const body = prefix + base62(BigInt(`0x${Buffer.from(random).toString("hex")}`), BODY_CHARACTERS);
   return body + checksum(body);
 }
 
 /** Checks the form and the checksum of a key. */
 export function isWellFormedKey(text: string): boolean {
-  return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
+  return shape.test(text) && checksum(text.slice(0, -CHECKSUM_CHARACTERS)) === text.slice(-CHECKSUM_CHARACTERS);
 }
 
-/**
- * Returns the hash that is stored instead of a key. A key has 256 random bits, so a plain hash can't be reversed by
- * search.
- */
+/** Returns the hash that is stored instead of a key. A plain hash of 256 random bits can't be reversed by search. */
 export function hashKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

@@ -1,10 +1,7 @@
 import { eq } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 
-/**
- * Buffer of the times at which keys were last used. `flush` writes them all at once instead of one write for each
- * request.
- */
+/** Buffer of the times at which keys were last used. `flush` writes them together instead of one for each request. */
 export class KeyUsage {
   readonly #store: Store;
   readonly #pending = new Map<string, number>();

@@ -105,8 +105,7 @@ export function revokeKey(store: Store, id: string, by: Auditor): ApiKey {
 }
 
 /**
- * Creates a key with the rights of an existing key. The old key stays valid for a while, so that no client loses access
- * in between.
+ * Creates a key with the rights of an existing one. The old key stays valid for a while, so no client loses access.
  * @param overlapMilliseconds how long the old key is still accepted; its expiry is never extended
  * @throws {AccountsError} when the old key does not exist, is revoked or expired, or was rotated already
  */

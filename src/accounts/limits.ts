@@ -25,10 +25,7 @@ export function parseAccountLimits(json: string): AccountLimits {
   return parsed;
 }
 
-/**
- * Serializes limits for an account's row. Throws for limits that could not be parsed again, which would lock the
- * account out.
- */
+/** Serializes limits for an account's row. @throws {Error} for limits that parseAccountLimits would reject */
 export function formatAccountLimits(limits: AccountLimits): string {
   const json = JSON.stringify(limits);
   parseAccountLimits(json);

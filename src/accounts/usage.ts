@@ -1,5 +1,6 @@
 import { and, count, eq, gt, lte, min, sum } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../storage/index.ts";
+import { utcDay } from "../text/index.ts";
 
 const hour = 3_600_000;
 const day = 24 * hour;
@@ -48,8 +49,7 @@ export class Usage {
     const used = rows?.used ?? 0;
     if (used < limit) return { remaining: limit - used, retryMilliseconds: 0 };
     if (limit === 0) return { remaining: 0, retryMilliseconds: windowMilliseconds };
-    // One more create fits once this one has left the window. It is the oldest, or a later one if the limit was
-    // lowered.
+    // One more create fits once this one has left the window. It is the oldest, unless the limit was lowered.
     const leaving = this.#store
       .select({ at: tables.creates.createdAt })
       .from(tables.creates)
@@ -104,8 +104,7 @@ export class Usage {
   /**
    * Charges an admitted recording for its length, on the day on which it was admitted. The charge replaces an earlier
    * one. A charge that grows beyond the inaccuracy of a container is checked again against that day's other charges. So
-   * neither an unknown length nor a false header bypasses the allowance. Charges nothing when the recording was
-   * refunded meanwhile.
+   * neither an unknown length nor a false header bypasses the allowance. A refunded recording is not charged.
    * @returns false, and refunds the recording, when the account has no allowance left
    */
   chargeAudio(recordingId: string, seconds: number, allowanceSeconds: number): boolean {
@@ -139,8 +138,4 @@ export class Usage {
       .get();
     return Number(row?.seconds ?? 0);
   }
-}
-
-function utcDay(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
 }

@@ -1,7 +1,6 @@
-import { eq } from "drizzle-orm";
-import { type Store, tables, transact } from "../storage/index.ts";
-import { type Account, AccountsError } from "./accounts.ts";
-import { type Auditor, audit } from "./audit.ts";
+import type { Store } from "../storage/index.ts";
+import { type Account, AccountsError, updateAccount } from "./accounts.ts";
+import type { Auditor } from "./audit.ts";
 
 /** Maximum length of a vocabulary, far more than any model uses. It bounds what is stored and searched. */
 const MAX_CHARACTERS = 4000;
@@ -42,19 +41,7 @@ const SEPARATOR_AT_END = /[.,;:!?、，。；：！？،؛۔।]$/u;
 
 /** Sets or removes an account's vocabulary. The change applies to recordings created from now on. */
 export function setVocabulary(store: Store, account: Account, by: Auditor, vocabulary: string | null): Account {
-  return transact(store, (transaction) => {
-    const changed = transaction
-      .update(tables.accounts)
-      .set({ vocabulary })
-      .where(eq(tables.accounts.id, account.id))
-      .returning()
-      .get();
-    if (changed === undefined) throw new AccountsError(`the account ${account.name} does not exist any more`);
-    // The log holds the vocabulary's length only: its text is meant for the account's recordings alone.
-    audit(transaction, by, "accounts.vocabulary", account.id, {
-      name: account.name,
-      characters: vocabulary?.length ?? 0,
-    });
-    return changed;
-  });
+  // The log holds the vocabulary's length only: its text is meant for the account's recordings alone.
+  const details = { characters: vocabulary?.length ?? 0 };
+  return updateAccount(store, account, { vocabulary }, by, "accounts.vocabulary", details);
 }

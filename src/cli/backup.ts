@@ -44,7 +44,7 @@ export function backupCommand(): Command {
 }
 
 /** Summarizes a database for people. */
-export function contentOf({ accounts, recordings, open, version }: ReturnType<typeof databaseFacts>): string {
+function contentOf({ accounts, recordings, open, version }: ReturnType<typeof databaseFacts>): string {
   return `accounts: ${accounts}, recordings: ${recordings} (queued or processing: ${open}), of transcribe ${version}`;
 }
 

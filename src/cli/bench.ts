@@ -8,7 +8,7 @@ import { positiveNumber } from "./parse-option.ts";
 import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 import { StatusLine } from "./status-line.ts";
 
-const maxSeconds = 3600;
+const MAX_SECONDS = 3600;
 
 /** transcribe bench */
 export function benchCommand(): Command {
@@ -31,7 +31,7 @@ export function benchCommand(): Command {
 
 function secondsOf(text: string): number {
   const number = positiveNumber(text);
-  if (number > maxSeconds) throw new InvalidArgumentError(`It takes a whole number from 1 to ${maxSeconds}.`);
+  if (number > MAX_SECONDS) throw new InvalidArgumentError(`It takes a whole number from 1 to ${MAX_SECONDS}.`);
   return number;
 }
 

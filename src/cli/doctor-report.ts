@@ -1,4 +1,5 @@
 import type { Result, Status } from "../diagnostics/index.ts";
+import { count } from "../text/index.ts";
 import { printable } from "./printable.ts";
 import { wrapped } from "./recording-texts.ts";
 
@@ -73,12 +74,7 @@ function todo(results: readonly Result[], paint: Paint, width: number): string[]
 }
 
 function totals(results: readonly Result[]): string {
-  const number = (status: Status) => results.filter(({ finding }) => finding.status === status).length;
-  const of = (status: Status, one: string, many: string) => `${number(status)} ${number(status) === 1 ? one : many}`;
-  return [
-    of("problem", "problem", "problems"),
-    of("warning", "warning", "warnings"),
-    `${number("ok")} ok`,
-    `${number("skipped")} skipped`,
-  ].join(", ");
+  const of = (status: Status) => results.filter(({ finding }) => finding.status === status).length;
+  const faults = `${count(of("problem"), "problem")}, ${count(of("warning"), "warning")}`;
+  return `${faults}, ${of("ok")} ok, ${of("skipped")} skipped`;
 }

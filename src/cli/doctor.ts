@@ -9,7 +9,7 @@ import { type JsonOption, print } from "./output.ts";
 import { becomeDataOwner, serveFlags, servingSettings, settingsCommand, settingsFileOf } from "./settings-options.ts";
 import { StatusLine } from "./status-line.ts";
 
-const maxColumns = 110;
+const MAX_COLUMNS = 110;
 
 const exitCodesHelp = `
 Exit codes: 0 no problems, perhaps warnings; 1 a problem was found; 2 the command line is wrong; 130 interrupted.
@@ -31,7 +31,7 @@ export function doctorCommand(): Command {
       print(options, { version: programVersion, checks: results.map(asJson) }, () =>
         doctorReport(results, {
           paint: paintFor(process.stdout, process.env),
-          width: Math.min(process.stdout.columns ?? maxColumns, maxColumns),
+          width: Math.min(process.stdout.columns ?? MAX_COLUMNS, MAX_COLUMNS),
         }),
       );
       // The message is empty, because the report contains the reasons.

@@ -87,9 +87,9 @@ export async function runCli(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    const trouble = databaseTrouble(error);
-    if (trouble !== null) {
-      process.stderr.write(`transcribe: can't use the database (${trouble}); see: transcribe doctor\n`);
+    const fault = databaseTrouble(error);
+    if (fault !== null) {
+      process.stderr.write(`transcribe: can't use the database (${fault}); see: transcribe doctor\n`);
       return exitCodes.failed;
     }
     if (!isExpected(error)) throw error;

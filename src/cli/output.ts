@@ -49,7 +49,7 @@ export function readableTime(time: number | string | null): string {
 }
 
 /** Exit code after SIGPIPE: 128 plus the signal's number, as in shells. */
-const brokenPipe = 141;
+const EXIT_BROKEN_PIPE = 141;
 
 /**
  * Exits the process when standard output can't be written. Prints the reason, except when the reader of a pipe exited:
@@ -57,7 +57,7 @@ const brokenPipe = 141;
  */
 export function watchOutput(): void {
   process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    if (code === "EPIPE") process.exit(brokenPipe);
+    if (code === "EPIPE") process.exit(EXIT_BROKEN_PIPE);
     process.stderr.write(`transcribe: standard output can't be written: ${message}\n`);
     process.exit(exitCodes.failed);
   });

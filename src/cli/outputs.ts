@@ -8,6 +8,7 @@ import { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes 
 import { codeOf, messageOf } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
+import { isLink } from "./parse-option.ts";
 import { fitted, printable, printableText } from "./printable.ts";
 
 /** Options that decide where transcripts go. With `--json`, standard output has no place for them. */
@@ -92,14 +93,14 @@ function inDirectory(names: readonly string[], directory: string, format: Export
 }
 
 /** Maximum width of a file name's stem. With characters of up to three bytes, file systems still accept the name. */
-const longestStem = 80;
+const MAX_STEM_COLUMNS = 80;
 
 /** Returns a file name without its extension; for a URL, the last component of its path, or else its host. */
 function stemOf(name: string): string {
-  const link = /^https?:\/\//i.test(name) ? URL.parse(name) : null;
+  const link = isLink(name) ? URL.parse(name) : null;
   const last = link === null ? name : decoded(basename(link.pathname));
   const stem = basename(last, extname(last)) || (link?.hostname ?? "");
-  const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), longestStem);
+  const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
 }
 
@@ -122,8 +123,11 @@ function formatOf(path: string): ExportFormat {
 }
 
 function requireFree(path: string, force: boolean): void {
-  if (!force && statOf(path)?.isFile() === true)
-    throw new CommandError(`${path} exists already; --force overwrites it`);
+  if (!force && statOf(path)?.isFile() === true) throw takenError(path);
+}
+
+function takenError(path: string): CommandError {
+  return new CommandError(`${path} exists already; --force overwrites it`);
 }
 
 function statOf(path: string) {
@@ -172,12 +176,10 @@ async function replaceFile(path: string, bytes: Uint8Array, force: boolean): Pro
  * systems have no hard links; there, the name is checked before a rename.
  */
 async function placeNew(partial: string, path: string): Promise<void> {
-  const taken = new CommandError(`${path} exists already; --force overwrites it`);
   try {
     await link(partial, path);
   } catch (error) {
-    if (codeOf(error) === "EEXIST") throw taken;
-    if (await stat(path).catch(() => null)) throw taken;
+    if (codeOf(error) === "EEXIST" || statOf(path) !== undefined) throw takenError(path);
     await rename(partial, path);
   }
 }

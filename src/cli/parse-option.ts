@@ -45,6 +45,11 @@ function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
 }
 
+/** Returns whether an input of the command line is a URL rather than a file. */
+export function isLink(input: string): boolean {
+  return /^https?:\/\//i.test(input);
+}
+
 /** Returns the origin and path of a server's address without its final slash. @throws {CommandError} if it is invalid */
 export function serverAddress(address: string): string {
   const url = URL.parse(address);

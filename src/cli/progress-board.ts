@@ -1,7 +1,7 @@
 import { fitted, printable } from "./printable.ts";
 
 /** Minimum time between two drawings; people don't notice more than a few per second. */
-const redrawMilliseconds = 250;
+const REDRAW_MILLISECONDS = 250;
 
 /** The stream that a board draws on: standard error, or a test's stream. */
 export interface ScreenStream {
@@ -84,7 +84,7 @@ export class ProgressBoard implements Disposable {
     row.percent = percent;
     if (this.#kind === "plain" && isNewStep) this.#stream.write(`${row.label}: ${row.step}\n`);
     if (this.#kind !== "live" || this.#timer !== undefined) return;
-    const wait = Math.max(0, this.#drawnAt + redrawMilliseconds - performance.now());
+    const wait = Math.max(0, this.#drawnAt + REDRAW_MILLISECONDS - performance.now());
     this.#timer = setTimeout(() => this.#draw(), wait);
     this.#timer.unref();
   }
@@ -108,7 +108,7 @@ export class ProgressBoard implements Disposable {
 
   /** Returns the escape sequence to the first drawn line. A terminal that became narrower has wrapped the lines. */
   #toTop(): string {
-    const { columns } = this;
+    const columns = this.#columns;
     const lines = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
     return lines === 0 ? "\r" : `\r\x1b[${lines}A`;
   }
@@ -119,11 +119,11 @@ export class ProgressBoard implements Disposable {
     const visible = shown.length > space ? shown.slice(0, space - 1) : shown;
     const labelColumns = Math.max(0, ...visible.map((row) => Bun.stringWidth(row.label)));
     // The last column stays free, because some terminals start a new line as soon as it is filled.
-    const lines = visible.map((row) => rowText(row, labelColumns, this.columns - 1, this.#unicode));
+    const lines = visible.map((row) => rowText(row, labelColumns, this.#columns - 1, this.#unicode));
     return shown.length > visible.length ? [...lines, `and ${shown.length - visible.length} more`] : lines;
   }
 
-  private get columns(): number {
+  get #columns(): number {
     return Math.max(20, this.#stream.columns ?? 80);
   }
 }
@@ -136,27 +136,27 @@ interface RowState {
   percent: number | null;
 }
 
-const barColumns = 20;
-const percentColumns = "100 %".length;
-const stepColumns = "Speaker diarization".length;
-const narrowest = 8;
+const BAR_COLUMNS = 20;
+const PERCENT_COLUMNS = "100 %".length;
+const STEP_COLUMNS = "Speaker diarization".length;
+const MIN_LABEL_COLUMNS = 8;
 
 /** Formats a row of at most `columns` columns: label, bar, percent, step. A narrow terminal gets no bar. */
 function rowText(row: RowState, labelColumns: number, columns: number, unicode: boolean): string {
   const percent = (row.percent === null ? (unicode ? "…" : "..") : `${Math.floor(row.percent)} %`).padStart(
-    percentColumns,
+    PERCENT_COLUMNS,
   );
-  const space = columns - percentColumns - stepColumns - barColumns - 6;
+  const space = columns - PERCENT_COLUMNS - STEP_COLUMNS - BAR_COLUMNS - 6;
   const parts =
-    space >= narrowest
+    space >= MIN_LABEL_COLUMNS
       ? [padded(row.label, Math.min(labelColumns, space)), bar(row.percent ?? 0, unicode), percent, row.step]
-      : [padded(row.label, Math.max(narrowest, Math.min(labelColumns, columns - 28))), percent, row.step];
+      : [padded(row.label, Math.max(MIN_LABEL_COLUMNS, Math.min(labelColumns, columns - 28))), percent, row.step];
   return fitted(parts.join("  "), columns);
 }
 
 function bar(percent: number, unicode: boolean): string {
-  const filled = Math.max(0, Math.min(barColumns, Math.floor((percent * barColumns) / 100)));
-  return (unicode ? "█" : "#").repeat(filled) + (unicode ? "░" : "-").repeat(barColumns - filled);
+  const filled = Math.max(0, Math.min(BAR_COLUMNS, Math.floor((percent * BAR_COLUMNS) / 100)));
+  return (unicode ? "█" : "#").repeat(filled) + (unicode ? "░" : "-").repeat(BAR_COLUMNS - filled);
 }
 
 /** Shortens or pads a text to a width. Wide characters take two columns, which `padEnd` does not consider. */

@@ -21,7 +21,7 @@ import {
 } from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */
-const startSeconds = 120;
+const MAX_START_SECONDS = 120;
 
 /** transcribe quickstart [RECORDING]: all steps from the first account to a transcript, for a quick test. */
 export function quickstartCommand(): Command {
@@ -91,7 +91,7 @@ async function startDetached(
   const child = Bun.spawn(command, { stdin: "ignore", stdout: log, stderr: log, detached: true });
   child.unref();
   process.stderr.write("starting the server …\n");
-  for (let waited = 0; waited < startSeconds * 10 && child.exitCode === null; waited++) {
+  for (let waited = 0; waited < MAX_START_SECONDS * 10 && child.exitCode === null; waited++) {
     const server = await findRunningServer(directory);
     if (server !== null && (await isReady(server))) return server;
     await Bun.sleep(100);

@@ -39,7 +39,7 @@ export function runCommand(): Command {
 }
 
 /** Result of one file, in the format that `run --json` prints. */
-interface Outcome {
+interface RunOutcome {
   readonly input: string;
   readonly language: string | null;
   readonly duration_seconds: number | null;
@@ -61,7 +61,7 @@ async function run(
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
   // The command's output suffices by default, so logs are written only if a level is given.
   const log = createLogger(options.logLevel ?? "silent");
-  const outcomes: Outcome[] = [];
+  const outcomes: RunOutcome[] = [];
   const faults: CommandError[] = [];
   try {
     using board = new ProgressBoard();
@@ -75,10 +75,10 @@ async function run(
       if (files.length > 1) board.above(() => process.stderr.write(`transcribe: ${fault.message}\n`));
     }
   } catch (error) {
-    const trouble = databaseTrouble(error instanceof MigrationError ? error.cause : error);
+    const fault = databaseTrouble(error instanceof MigrationError ? error.cause : error);
     // This command writes to its own temporary database only, so database errors concern the temporary directory.
-    if (trouble !== null) {
-      throw new CommandError(`can't work in ${tmpdir()} (${trouble}); name another directory: TMPDIR=DIRECTORY`);
+    if (fault !== null) {
+      throw new CommandError(`can't work in ${tmpdir()} (${fault}); name another directory: TMPDIR=DIRECTORY`);
     }
     throw interruptedWith(error, "interrupted; unfinished transcripts are lost");
   }
@@ -102,7 +102,7 @@ async function runFile(
   board: ProgressBoard,
   job: RunJob,
   signal: AbortSignal,
-): Promise<{ outcome: Outcome; fault: CommandError | null }> {
+): Promise<{ outcome: RunOutcome; fault: CommandError | null }> {
   const nothing = { input: job.file, language: null, duration_seconds: null, segments: null, output: null };
   try {
     return { outcome: { ...nothing, ...(await transcribe(pipeline, board, job, signal)), error: null }, fault: null };
@@ -120,7 +120,7 @@ async function transcribe(
   board: ProgressBoard,
   { file, output, heading, options }: RunJob,
   signal: AbortSignal,
-): Promise<Partial<Outcome>> {
+): Promise<Partial<RunOutcome>> {
   if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
   const row = board.row(basename(file));
   try {

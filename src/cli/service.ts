@@ -13,13 +13,13 @@ import {
   readUnit,
   reloadUnits,
   restartService,
+  runSteps,
   ServiceError,
   type ServiceLayout,
   type ServiceStatus,
   type StepReport,
   serviceName,
   serviceSettings,
-  takeSteps,
   textOf,
   thisMachine,
   uninstallSteps,
@@ -50,7 +50,7 @@ interface InstallOptions {
 }
 
 const upgradeHelp = `
-Run it again with a newer program to upgrade. The replaced program is kept and can be restored with
+Run it again with a newer program to upgrade. The replaced program is stored and can be restored with
   sudo ${places.previousProgram} service install`;
 
 function installCommand(): Command {
@@ -92,7 +92,7 @@ async function install(options: InstallOptions): Promise<void> {
     dataDirectory: options.dataDir ?? null,
     program: { path: programFile, unpack: programFiles },
   });
-  const reports = await takeSteps(steps, dryRun, printStep);
+  const reports = await runSteps(steps, dryRun, printStep);
   if (dryRun || !isThisMachine) return;
   reloadUnits(thisMachine);
   if (!options.start) {
@@ -142,7 +142,7 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
   const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
   process.stdout.write("Removing:\n");
-  await takeSteps(uninstallSteps({ layout, machine: thisMachine, purged }), dryRun, printStep);
+  await runSteps(uninstallSteps({ layout, machine: thisMachine, purged }), dryRun, printStep);
   if (root === "/" && !dryRun) reloadUnits(thisMachine);
   if (dryRun) return;
   const remaining =

@@ -46,10 +46,8 @@ export function addSettingsOptions(command: Command, paths: readonly string[]): 
     `settings file, TOML (environment: TRANSCRIBE_CONFIG; default: ${defaultSettingsFile} if it exists)`,
   );
   for (const { entry } of flaggedEntries.filter((flagged) => paths.includes(flagged.entry.path))) {
-    command.option(
-      `${entry.flag} <value>`,
-      `${entry.description} (default: ${entry.defaultValue}; environment: ${entry.env})`,
-    );
+    const shownDefault = entry.defaultValue === "" ? "" : `default: ${entry.defaultValue}; `;
+    command.option(`${entry.flag} <value>`, `${entry.description} (${shownDefault}environment: ${entry.env})`);
   }
   return command;
 }

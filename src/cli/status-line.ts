@@ -1,5 +1,5 @@
-const redrawMilliseconds = 500;
-const barColumns = 24;
+const REDRAW_MILLISECONDS = 500;
+const BAR_COLUMNS = 24;
 
 /** One line at the bottom of a terminal that reports the current activity, removed at the end. Not for pipes. */
 export class StatusLine implements Disposable {
@@ -18,7 +18,7 @@ export class StatusLine implements Disposable {
     const now = performance.now();
     const drawnAt = this.#transfer.drawnAt;
     if (doing !== this.#transfer.doing) this.#transfer = { doing, startedAt: now, startedWith: done, drawnAt };
-    if (now - drawnAt < redrawMilliseconds) return;
+    if (now - drawnAt < REDRAW_MILLISECONDS) return;
     this.#transfer.drawnAt = now;
     const { startedAt, startedWith } = this.#transfer;
     const rate = (1000 * (done - startedWith)) / Math.max(1, now - startedAt);
@@ -44,7 +44,7 @@ export function transferText(at: {
   const speed = rate > 0 ? `, ${mebibytes(rate, 1)} MiB/s` : "";
   if (total === null || total <= 0) return `${doing}  ${mebibytes(done)} MiB${speed}`;
   const share = Math.min(1, done / total);
-  const bar = "#".repeat(Math.floor(share * barColumns)).padEnd(barColumns);
+  const bar = "#".repeat(Math.floor(share * BAR_COLUMNS)).padEnd(BAR_COLUMNS);
   const left = rate > 0 ? `, ${duration((total - done) / rate)} left` : "";
   return `${doing} [${bar}] ${String(Math.floor(100 * share)).padStart(3)} %  ${mebibytes(done)} of ${mebibytes(total)} MiB${speed}${left}`;
 }

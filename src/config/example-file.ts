@@ -2,7 +2,7 @@ import { type SettingEntry, type SettingTable, settingTables } from "./entries.t
 import { expected } from "./read-value.ts";
 import { writeQuantity } from "./units.ts";
 
-const width = 100;
+const LINE_CHARACTERS = 100;
 
 const head = `Settings of transcribe. Every setting is listed with its default; remove the # from each one that you change,
 and check the file: transcribe config check FILE. The environment takes precedence over this file, and flags over both.
@@ -36,7 +36,7 @@ function comment(text: string): string {
   const lines = [""];
   for (const word of text.split(/\s+/)) {
     const line = lines.at(-1) ?? "";
-    if (line !== "" && line.length + 1 + word.length > width - 2) lines.push(word);
+    if (line !== "" && line.length + 1 + word.length > LINE_CHARACTERS - 2) lines.push(word);
     else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
   }
   return lines.map((line) => `# ${line}`).join("\n");

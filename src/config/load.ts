@@ -68,7 +68,7 @@ function readEnvironment(environment: SettingsSources["environment"]): SourceRea
 }
 
 /**
- * Returns a fault for an unknown variable with our prefix: a misspelt name would otherwise have no effect, unnoticed.
+ * Returns a fault for an unknown variable with our prefix; otherwise, a misspelt name would silently have no effect.
  */
 function unknownVariable(name: string, origin: Origin): SettingFault {
   const byPath = settingEntries.find((entry) => environmentName(entry.path) === name);

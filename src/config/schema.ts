@@ -223,10 +223,10 @@ const log = group("The log on standard error, one JSON object per line.", {
 });
 
 /**
- * Every setting, defined once: name, type, unit, range, default and description. The
- * settings file, the environment, the flags and the documentation are generated from this schema. A key's dotted path
- * is its name in the file (`server.port`). Its environment variable is derived from the path (`TRANSCRIBE_QUEUE_SLOTS`)
- * unless `env` names a shorter one. `flag` is its option of `serve`.
+ * Every setting, defined once: name, type, unit, range, default and description. The settings file, the environment,
+ * the flags and the documentation are generated from this schema. A key's dotted path is its name in the file
+ * (`server.port`). Its environment variable is derived from the path (`TRANSCRIBE_QUEUE_SLOTS`) unless `env` names a
+ * shorter one. `flag` is its option of `serve`.
  */
 const fleet = group("Several machines that process recordings together; see docs/fleet.md.", {
   broker: text({

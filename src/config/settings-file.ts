@@ -19,10 +19,7 @@ export function chooseSettingsFile({ named, inEnvironment, defaultFile }: Settin
   return mayBeThere(defaultFile) ? defaultFile : undefined;
 }
 
-/**
- * Returns whether a file may exist. A file in an unreadable folder may: without it, a command might use another data
- * directory.
- */
+/** Returns whether a file may exist. An unreadable one may: without it, a command might use another data directory. */
 function mayBeThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -31,7 +28,7 @@ function mayBeThere(file: string): boolean {
   }
 }
 
-const longestBytes = 128 * 1024;
+const MAX_FILE_BYTES = 128 * 1024;
 
 /** Reads a settings file. @throws {Error} with the fault in plain words, without the file's name */
 export function readSettingsFile(file: string): string {
@@ -46,9 +43,9 @@ export function readSettingsFile(file: string): string {
     const facts = fstatSync(descriptor);
     if (facts.isDirectory()) throw new Error("this is a directory, not a settings file");
     if (!facts.isFile()) throw new Error("this is not a regular file");
-    if (facts.size > longestBytes) {
+    if (facts.size > MAX_FILE_BYTES) {
       throw new Error(
-        `it has ${facts.size.toLocaleString("en")} bytes; a settings file may have at most ${longestBytes / 1024} KiB`,
+        `it has ${facts.size.toLocaleString("en")} bytes; a settings file may have at most ${MAX_FILE_BYTES / 1024} KiB`,
       );
     }
     return decoded(readFileSync(descriptor));

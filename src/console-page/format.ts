@@ -63,18 +63,17 @@ export function bytes(value: number): string {
   const power = value < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(value) / 3));
   const scaled = value / 1_000 ** power;
   const unit = byteUnits[power] ?? "byte";
-  return new Intl.NumberFormat(locale, {
-    ...{ style: "unit", unit, unitDisplay: unit === "byte" ? "long" : "short" },
-    maximumFractionDigits: scaled < 10 && power > 0 ? 1 : 0,
-  }).format(scaled);
+  return withUnit(scaled, unit, unit === "byte" ? "long" : "short");
 }
 
 /** Formats a duration of audio or of work: `2.5 hr`, `12 min`, `40 sec`. */
 export function duration(seconds: number): string {
   const [unit, length] = units.slice(1).find(([, each]) => seconds >= each) ?? ["second", 1];
-  const value = seconds / length;
-  return new Intl.NumberFormat(locale, {
-    ...{ style: "unit", unit, unitDisplay: "short" },
-    maximumFractionDigits: value < 10 && unit !== "second" ? 1 : 0,
-  }).format(value);
+  return withUnit(seconds / length, unit, "short");
+}
+
+/** Formats an amount with at most one decimal below 10; seconds and bytes have none. */
+function withUnit(amount: number, unit: string, unitDisplay: "short" | "long"): string {
+  const maximumFractionDigits = amount < 10 && unit !== "second" && unit !== "byte" ? 1 : 0;
+  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay, maximumFractionDigits }).format(amount);
 }

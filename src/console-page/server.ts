@@ -63,7 +63,10 @@ export async function request(path: string, { method = "GET", body, signal }: Re
   let response: Response;
   try {
     response = await fetch(dataUrl(path), {
-      ...{ method, headers, credentials: "same-origin", cache: "no-store" },
+      method,
+      headers,
+      credentials: "same-origin",
+      cache: "no-store",
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal ?? null,
     });
@@ -79,8 +82,8 @@ export async function request(path: string, { method = "GET", body, signal }: Re
  * Sends a request and parses the JSON response.
  * @throws as request
  */
-export async function requestJson<T>(path: string, asking: RequestOptions = {}): Promise<T> {
-  return await (await request(path, asking)).json();
+export async function requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  return await (await request(path, options)).json();
 }
 
 /** Returns the message of an error for the user. */

@@ -5,12 +5,12 @@ import { ConsoleError } from "./errors.ts";
  * Attempts that one device or address has in 15 minutes. They are enough for a person who has several passwords in
  * mind.
  */
-const ownBudget = { limit: 10, windowMilliseconds: 15 * 60_000 };
+const OWN_BUDGET = { limit: 10, windowMilliseconds: 15 * 60_000 };
 /**
  * Attempts that all strangers together have in an hour. 25 addresses can use them up, and they are far too few to guess
  * twelve characters.
  */
-const sharedBudget = { limit: 1000, windowMilliseconds: 3_600_000 };
+const SHARED_BUDGET = { limit: 1000, windowMilliseconds: 3_600_000 };
 /**
  * Maximum number of unfinished checks, counted separately for strangers and for all other clients. One check takes
  * about 64 MB and a processor for a moment.
@@ -31,8 +31,8 @@ export interface Attempter {
  * device cookies".
  */
 export class Attempts {
-  readonly #perSubject = new SlidingWindow(ownBudget.windowMilliseconds);
-  readonly #shared = new SlidingWindow(sharedBudget.windowMilliseconds);
+  readonly #perSubject = new SlidingWindow(OWN_BUDGET.windowMilliseconds);
+  readonly #shared = new SlidingWindow(SHARED_BUDGET.windowMilliseconds);
   readonly #now: () => number;
   readonly #waiting = { strangers: 0, others: 0 };
   #last: Promise<unknown> = Promise.resolve();
@@ -62,11 +62,11 @@ export class Attempts {
   #spend(queue: "strangers" | "others", subject: string): void {
     const now = this.#now();
     // This check comes first: addresses beyond the shared budget are not counted, so they take no memory.
-    const strangers = this.#shared.state("", sharedBudget.limit, now);
+    const strangers = this.#shared.state("", SHARED_BUDGET.limit, now);
     if (queue === "strangers" && strangers.remaining === 0) throw tooManyAttempts(strangers.retryMilliseconds);
-    const spent = this.#perSubject.spend(subject, ownBudget.limit, now);
+    const spent = this.#perSubject.spend(subject, OWN_BUDGET.limit, now);
     if (!spent.allowed) throw tooManyAttempts(spent.retryMilliseconds);
-    if (queue === "strangers") this.#shared.spend("", sharedBudget.limit, now);
+    if (queue === "strangers") this.#shared.spend("", SHARED_BUDGET.limit, now);
   }
 }
 

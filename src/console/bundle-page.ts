@@ -16,7 +16,7 @@ export interface ConsoleAssets {
   readonly files: ReadonlyMap<string, ConsoleFile>;
 }
 
-export interface BundledPage extends ConsoleAssets {
+interface BundledPage extends ConsoleAssets {
   /** Source files in the bundle, relative to the checkout. */
   readonly inputs: readonly string[];
 }
@@ -67,12 +67,16 @@ function pageOf(names: readonly string[]): string {
 <meta name="color-scheme" content="light dark">
 <title>Transcribe</title>
 <link rel="icon" href="data:image/svg+xml,${icon}">
-${named(".css").map((name) => `<link rel="stylesheet" href="assets/${name}">`)}
+${named(".css")
+  .map((name) => `<link rel="stylesheet" href="assets/${name}">`)
+  .join("")}
 </head>
 <body>
 <noscript>The console needs JavaScript. The command line offers the same: transcribe --help.</noscript>
 <div id="app"></div>
-${named(".js").map((name) => `<script type="module" src="assets/${name}"></script>`)}
+${named(".js")
+  .map((name) => `<script type="module" src="assets/${name}"></script>`)
+  .join("")}
 </body>
 </html>
 `;

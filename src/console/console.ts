@@ -40,14 +40,14 @@ export function createConsole(services: ConsoleServices): Console {
   const feed = new OverviewFeed(services, sessions);
   const facts = new RecordingFacts(services);
   const searchIndexer = new SearchIndexer(services);
-  const { listening, events } = services;
+  const { playback, events } = services;
   const subscriptions = [
     events.onEnded("search index", ({ id }) => searchIndexer.add(id)),
-    events.onEnded("playback copies", ({ id }) => listening.enqueue(id)),
+    events.onEnded("playback copies", ({ id }) => playback.enqueue(id)),
   ];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
-    listening.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
+    playback.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
   };
   const catchUpTimer = setInterval(catchUp, CATCH_UP_MILLISECONDS);
   catchUp();
@@ -77,7 +77,7 @@ export function createConsole(services: ConsoleServices): Console {
       clearInterval(catchUpTimer);
       for (const unsubscribe of subscriptions) unsubscribe();
       feed.close();
-      await Promise.all([searchIndexer.stop(), listening.stop()]);
+      await Promise.all([searchIndexer.stop(), playback.stop()]);
     },
   };
 }

@@ -25,5 +25,4 @@ export * from "./contract/accounts.ts";
 export * from "./contract/overview.ts";
 export * from "./contract/recordings.ts";
 export * from "./contract/shared.ts";
-export * from "./contract/shared.ts";
 export * from "./contract/transcript.ts";

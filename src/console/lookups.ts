@@ -1,7 +1,6 @@
 import { type Account, getAccount, getWorkspace, type Workspace } from "../accounts/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
-import type { Store } from "../storage/index.ts";
-import { isRecordingId } from "../storage/index.ts";
+import { isRecordingId, type Store } from "../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /**

@@ -115,7 +115,7 @@ export class OverviewFeed {
       else return;
       this.#sentAt = now;
     } catch (error) {
-      // If the database cannot be read now, the next interval tries again.
+      // If the database cannot be read now, the next interval retries.
       this.#services.log.warn({ event: "console.overview_failed", err: error });
     } finally {
       this.#isReading = false;

@@ -5,7 +5,7 @@ import { type Recording, readDailyWork } from "../recordings/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
 import type { Day, OpenRecording, Overview, Speed } from "./contract/overview.ts";
 import type { ConsoleServices } from "./services.ts";
-import { optionalTimestamp, ownersOf, troubleOf } from "./show-recording.ts";
+import { optionalTimestamp, ownersOf, problemOf } from "./show-recording.ts";
 
 const startedAt = Math.round(Date.now() - process.uptime() * 1000);
 
@@ -13,10 +13,10 @@ const SHOWN_DAYS = 30;
 
 /** Reads the state of the server for the overview page. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
-  const { store, recordings, metrics, settings, modelInUse, worker, trouble, now } = services;
-  const [work, deaths, refusals, failures, disk] = await Promise.all([
+  const { store, recordings, metrics, settings, modelInUse, worker, problem, now } = services;
+  const [work, crashes, refusals, failures, disk] = await Promise.all([
     metrics.engine.work(),
-    metrics.engine.deaths(),
+    metrics.engine.crashes(),
     metrics.http.refusals(),
     metrics.recordings.failures(),
     diskOf(services),
@@ -28,7 +28,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       version: programVersion,
       started_at: timestamp(startedAt),
       model: modelInUse().id,
-      problem: trouble(),
+      problem: problem(),
     },
     queue: {
       ...recordings.open.counts(),
@@ -60,14 +60,16 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
       worker_bytes: workerBytes.length === 0 ? null : workerBytes.reduce((sum, bytes) => sum + bytes, 0),
       available_bytes: freemem(),
       total_bytes: totalmem(),
-      gpus: gpus.map(({ label, name, freeBytes, totalBytes }) => ({
-        ...{ label, name, free_bytes: freeBytes, total_bytes: totalBytes },
+      gpus: gpus.map(({ freeBytes, totalBytes, ...gpu }) => ({
+        ...gpu,
+        free_bytes: freeBytes,
+        total_bytes: totalBytes,
       })),
     },
     disk,
     refusals: refusals.map(({ name, count }) => ({ code: name, count })),
     failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
-    worker: { state, crashes: deaths.map(({ name, count }) => ({ signal: name, count })) },
+    worker: { state, crashes: crashes.map(({ name, count }) => ({ signal: name, count })) },
   };
 }
 
@@ -90,7 +92,7 @@ const SHOWN_RECORDINGS = 100;
  * Returns the recordings in progress, then the queued recordings. The order of the queued recordings comes from the
  * queue, since it depends on more than their age.
  */
-export function openRecordings(services: ConsoleServices): OpenRecording[] {
+function openRecordings(services: ConsoleServices): OpenRecording[] {
   const { recordings, queue, store } = services;
   const { processing, queued } = recordings.open.list();
   const places = new Map(queue.waiting(SHOWN_RECORDINGS).map((id, place) => [id, place + 1]));
@@ -98,8 +100,8 @@ export function openRecordings(services: ConsoleServices): OpenRecording[] {
     recording,
     place: places.get(recording.id) ?? null,
   }));
-  // A recording is still `queued` while its link is fetched. Queued recordings beyond the first `shownRecordings`
-  // places come last.
+  // A recording is still `queued` while its link is fetched. Queued recordings without one of the first
+  // SHOWN_RECORDINGS places come last.
   const rank = ({ recording, place }: { recording: Recording; place: number | null }) =>
     place ?? (recording.status === "processing" || recording.step !== null ? 0 : SHOWN_RECORDINGS + 1);
   return placed
@@ -112,7 +114,7 @@ export function openRecordings(services: ConsoleServices): OpenRecording[] {
       status: recording.status,
       progress: toProgress(recording),
       place,
-      problem: troubleOf(services, recording.id),
+      problem: problemOf(services, recording.id),
       duration_seconds: recording.durationSeconds,
       created_at: timestamp(recording.createdAt),
     }));

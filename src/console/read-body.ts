@@ -30,13 +30,13 @@ export async function readBody<T extends TSchema>(
   });
 }
 
-async function readText({ body }: Request, mostMilliseconds: number): Promise<string> {
+async function readText({ body }: Request, maxMilliseconds: number): Promise<string> {
   const reader = body?.getReader();
   if (reader === undefined) return "";
   const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     deadline.reject(new ConsoleError("too_slow", "The request's body did not arrive in time."));
-  }, mostMilliseconds);
+  }, maxMilliseconds);
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   try {

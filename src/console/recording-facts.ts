@@ -4,11 +4,11 @@ import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
 import type { PlaybackCopy, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import type { ConsoleServices } from "./services.ts";
-import { showRecording, troubleOf } from "./show-recording.ts";
+import { problemOf, showRecording } from "./show-recording.ts";
 
 /**
- * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely wrong
- * than right.
+ * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely
+ * wrong than right.
  */
 const DOUBT_BELOW = 0.5;
 /**
@@ -41,21 +41,21 @@ export class RecordingFacts {
   }
 
   async show(recording: Recording): Promise<RecordingDetail> {
-    const { store, queue, listening } = this.#services;
+    const { store, queue, playback } = this.#services;
     const isCompleted = recording.status === "completed";
     const outline = isCompleted ? await this.outline(recording) : null;
     const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
     return {
       ...showRecording(store, recording),
       place: place === 0 ? null : place,
-      problem: troubleOf(this.#services, recording.id),
+      problem: problemOf(this.#services, recording.id),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
-      playback_copy: showPlayback(listening.stateOf(recording.id)),
+      playback_copy: showPlayback(playback.stateOf(recording.id)),
     };
   }
 }

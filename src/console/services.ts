@@ -35,12 +35,12 @@ export interface ConsoleServices {
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
-  readonly listening: PlaybackCopies;
+  readonly playback: PlaybackCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
-  readonly trouble: () => string | null;
+  readonly problem: () => string | null;
   /** Whether the server's public URLs use https. */
   readonly secure: boolean;
   readonly log: Logger;

@@ -25,9 +25,9 @@ export function showRecording(store: Store, recording: Recording): ListedRecordi
 }
 
 /** Returns the problem that keeps a recording from being processed, in plain words; null if there is none. */
-export function troubleOf({ queue }: Pick<ConsoleServices, "queue">, recordingId: string): string | null {
-  const trouble = queue.troubleOf(recordingId);
-  return trouble === null ? null : machineTroubles[trouble];
+export function problemOf({ queue }: Pick<ConsoleServices, "queue">, recordingId: string): string | null {
+  const problem = queue.troubleOf(recordingId);
+  return problem === null ? null : machineTroubles[problem];
 }
 
 export function optionalTimestamp(milliseconds: number | null): string | null {

@@ -17,7 +17,7 @@ export interface CompletedOperation {
 /** All operations except self-tests, which are not counted. */
 export type CountedOperation = Exclude<OperationName, "selfTest">;
 
-interface Kind<N extends CountedOperation> {
+interface WorkKind<N extends CountedOperation> {
   readonly step: CompletedOperation["step"];
   /** The model that computes it; `cpu` is code without a model. */
   readonly by: "recognizer" | SpeakerPart | "cpu";
@@ -25,7 +25,7 @@ interface Kind<N extends CountedOperation> {
 }
 
 const none = () => 0;
-const kinds: { readonly [N in CountedOperation]: Kind<N> } = {
+const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
   detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   planChunks: { step: "detect", by: "cpu", audioSeconds: none },
   detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },

@@ -1,9 +1,6 @@
 import type { Start } from "./protocol.ts";
 
-/**
- * Maximum number of concurrent operations. Each needs its own working memory: 200 MB with base, more with larger
- * models.
- */
+/** Maximum number of concurrent operations. Each needs working memory of its own: 200 MB with base, or more. */
 const MAX_CONCURRENT_OPERATIONS = 4;
 
 /**

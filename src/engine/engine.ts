@@ -46,9 +46,7 @@ export class Engine {
     });
   }
 
-  /**
-   * Returns the status: `trouble` says why the engine cannot work properly, `busy` whether any operation waits or runs.
-   */
+  /** Returns the status. `trouble`: why the engine cannot work. `busy`: whether an operation waits or runs. */
   status(): PoolStatus & { busy: boolean } {
     return { ...this.#pool.status(), busy: this.#isBusy };
   }

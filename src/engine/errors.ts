@@ -1,6 +1,4 @@
-/**
- * The worker crashed at one operation so often that the engine gives up; on the last attempt nothing else ran in it.
- */
+/** The worker crashed at one operation too often. Nothing else ran in the worker during the last attempt. */
 export class EngineCrashError extends Error {
   override readonly name: string = "EngineCrashError";
 }
@@ -10,7 +8,7 @@ export class EngineStalledError extends EngineCrashError {
   override readonly name = "EngineStalledError";
 }
 
-/** The worker was killed from outside as often as that. It may have been chance, so the caller may ask again. */
+/** The worker was killed from outside too often. The operation may not be the cause, so the caller may retry it. */
 export class EngineKilledError extends EngineCrashError {
   override readonly name = "EngineKilledError";
 }

@@ -57,16 +57,14 @@ export const operations = {
   /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */
   clusterSpeakers: operation(Type.Object({ area: workAreaSchema }), Type.Object({ turns: Type.Array(turnSchema) })),
   /**
-   * Computes the voices of one block of sentences and writes them to a file. Uses the blocks' embeddings where they
-   * suffice.
+   * Computes the voice embeddings of one block of sentences and writes them to a file. Reuses those of the first pass.
    */
   embedSentences: operation(
     Type.Object({ area: workAreaSchema, spans: Type.Array(spanSchema), block: Type.Integer({ minimum: 0 }) }),
     none,
   ),
   /**
-   * Returns the speaker of each sentence: the given one, or another one whose voice clearly fits. Needs every block's
-   * voices.
+   * Returns each sentence's speaker: the given one, or one whose voice clearly fits better. Needs all voice embeddings.
    */
   compareSentences: operation(
     Type.Object({

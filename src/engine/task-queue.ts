@@ -20,8 +20,8 @@ export class TaskQueue {
   }
 
   /**
-   * Takes the first operation that a worker can start. No operation overtakes one that must run alone: that one would
-   * wait forever.
+   * Takes the first operation that a worker can start. An operation that must run alone is not overtaken, because it
+   * would wait forever.
    * @param workerFor returns the worker that can start an operation now; null when it has to wait
    */
   take<W>(workerFor: (task: Task) => W | null): { readonly task: Task; readonly worker: W } | null {

@@ -36,11 +36,10 @@ export interface Task {
 }
 
 /**
- * Number of crashes, and of kills, after which an operation fails. A worker that crashes does not report the cause.
- * Every operation that it was running gets a crash counted and is retried. An operation with two counted crashes is
- * retried with nothing else running in the same worker. A harmless operation completes then; the faulty one gets its
- * third crash and fails. Crashes and kills from outside are counted separately: a kill is no proof, so the caller may
- * ask again.
+ * Number of crashes, and of kills, after which an operation fails. A crash has no known cause, so every operation of
+ * the worker gets a crash counted and is retried. After two crashes, an operation is retried alone in its worker. A
+ * harmless operation then completes; the faulty one crashes a third time and fails. Kills from outside are counted
+ * separately, because they prove nothing: the caller may retry.
  */
 export const MAX_ATTEMPTS = 3;
 

@@ -10,7 +10,7 @@ export interface Operation<N extends OperationName = OperationName> {
   readonly speechDevice: string;
 }
 
-interface Kind<N extends OperationName> {
+interface PaceKind<N extends OperationName> {
   /** Seconds of audio that the work is proportional to. */
   readonly audioSeconds: (params: Params<N>) => number;
   /**
@@ -26,7 +26,7 @@ const MIN_AUDIO_SECONDS = 30;
 const wholeRecording = ({ area }: { area: WorkArea }) => area.pcm.sampleCount / SAMPLE_RATE;
 const allSpans = ({ spans }: { spans: readonly Span[] }) => spans.reduce((sum, span) => sum + secondsOf(span), 0);
 
-const kinds: { readonly [N in OperationName]: Kind<N> } = {
+const kinds: { readonly [N in OperationName]: PaceKind<N> } = {
   detectBlock: { audioSeconds: () => BLOCK_SECONDS, firstPace: 0.5 },
   planChunks: { audioSeconds: wholeRecording, firstPace: 0.01 },
   detectLanguage: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
@@ -98,7 +98,7 @@ export class TimeLimits {
   }
 }
 
-const kindOf = <N extends OperationName>(name: N) => kinds[name] as Kind<OperationName>;
+const kindOf = <N extends OperationName>(name: N) => kinds[name] as PaceKind<OperationName>;
 
 function audioSecondsOf({ name, params }: Operation): number {
   return Math.max(MIN_AUDIO_SECONDS, kindOf(name).audioSeconds(params));

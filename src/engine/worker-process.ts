@@ -51,10 +51,7 @@ export class WorkerProcess {
     return this.#child.pid;
   }
 
-  /**
-   * Sends a message. When the process has exited but `onExit` was not called yet, the message is lost; `onExit`
-   * follows.
-   */
+  /** Sends a message. It is lost when the process has exited but `onExit` was not called yet. */
   send(message: ToWorker): void {
     if (this.#gone) return;
     try {

@@ -18,7 +18,7 @@ const unsafe = new RegExp(
  */
 const excessMarks = /(\p{M}{30})\p{M}+/gu;
 const noncharacters = /\p{Noncharacter_Code_Point}/gu;
-/** Characters that are replaced by a space: controls, line and paragraph separators. No-break spaces are kept. */
+/** Characters that are replaced by a space: controls, line and paragraph separators. No-break spaces stay. */
 const blanks = /[\p{Cc}\u2028\u2029 ]+/gu;
 
 const nothingVisible = /^[\p{Default_Ignorable_Code_Point}\s]*$/u;
@@ -27,8 +27,8 @@ const plain = /^[!-~]+(?: [!-~]+)*$/;
 
 /**
  * Cleans a text so that it fits on a line of any format: well-formed, without controls, line ends or direction
- * overrides, with blanks collapsed. All visible characters are kept, and also joiners and direction marks, which
- * scripts need. Returns an empty text if nothing is visible.
+ * overrides, with blanks collapsed. All visible characters stay, and also joiners and direction marks, which scripts
+ * need. Returns an empty text if nothing is visible.
  */
 export function cleanText(text: string): string {
   if (plain.test(text)) return text;

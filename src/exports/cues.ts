@@ -25,7 +25,7 @@ export async function* toCues({
   let previousStart = 0;
   for await (const segment of segments) {
     for (const cue of cuesOf(segment, language)) {
-      // A model produces the times. Starts are therefore kept in order, and a speaker's cue does not start before the
+      // A model produces the times. Starts are therefore put in order, and a speaker's cue does not start before the
       // end of the previous one.
       const startMilliseconds = Math.max(cue.startMilliseconds, previousStart, ends.get(cue.speaker) ?? 0);
       const endMilliseconds = Math.max(startMilliseconds + 1, cue.endMilliseconds);

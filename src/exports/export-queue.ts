@@ -6,7 +6,7 @@
 export class ExportQueue {
   readonly #slots: number;
   readonly #running = new Set<string>();
-  /** Waiting tasks in order, by owner. An owner whose task has ended moves to the end. */
+  /** Waiting tasks in order, by owner. An owner whose task has finished moves to the end. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
   /** @param slots number of tasks that run at once, over all owners */
@@ -40,7 +40,7 @@ export class ExportQueue {
       resolve();
     };
     const leave = () => {
-      this.#keepWaiting(
+      this.#setWaiting(
         owner,
         (this.#waiting.get(owner) ?? []).filter((each) => each !== start),
       );
@@ -57,14 +57,14 @@ export class ExportQueue {
       const next = this.#waiting.entries().find(([owner]) => !this.#running.has(owner));
       if (next === undefined) return;
       const [owner, [start, ...others]] = next;
-      this.#keepWaiting(owner, others);
+      this.#setWaiting(owner, others);
       this.#running.add(owner);
       start?.();
     }
   }
 
-  /** Replaces an owner's waiting tasks and keeps its place among the owners. */
-  #keepWaiting(owner: string, waiting: (() => void)[]): void {
+  /** Replaces an owner's waiting tasks. The owner's place among the owners does not change. */
+  #setWaiting(owner: string, waiting: (() => void)[]): void {
     if (waiting.length > 0) this.#waiting.set(owner, waiting);
     else this.#waiting.delete(owner);
   }

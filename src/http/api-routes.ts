@@ -4,12 +4,12 @@ import type { ExportFormat } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
 import { type Recording, type Recordings, readSegments } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import { type DataDirectory, type Store, syncDirectory } from "../storage/index.ts";
+import { type DataDirectory, isRecordingId, type Store, syncDirectory } from "../storage/index.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { ApiError, notFound } from "./errors.ts";
 import type { ExportAnswers } from "./export-answers.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
-import { addRecordingRoute, addRoute, operations, recordingIdShape } from "./operations.ts";
+import { addRecordingRoute, addRoute, operations } from "./operations.ts";
 import { decodeCursor, encodeCursor, firstPage, parseStatuses, parseTime } from "./query.ts";
 import { contextOf } from "./request-context.ts";
 import { toSegment, toTranscription } from "./resources.ts";
@@ -26,7 +26,7 @@ export interface ApiServices {
   readonly now: () => number;
 }
 
-const segmentIndex = /^(0|[1-9]\d{0,8})$/;
+const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
 /** Upper bound of the size of a page of 1,000 segments. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
@@ -47,7 +47,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
       statuses: parseStatuses(query.status),
       createdAfter: parseTime("created_after", query.created_after),
       createdBefore: parseTime("created_before", query.created_before),
-      beforeId: decodeCursor("r", recordingIdShape, query.cursor) ?? undefined,
+      beforeId: decodeCursor("r", isRecordingId, query.cursor) ?? undefined,
     };
     const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
     const data = page.map((recording) => {
@@ -66,7 +66,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
 
   addRecordingRoute(api, recordings, operations.listSegments, ({ request, caller, recording, query }) => {
     const { limit, cursor } = query;
-    const from = Number(decodeCursor("i", segmentIndex, cursor) ?? 0);
+    const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     requireCompleted(recording);
     pages.open(caller.account.id, contextOf(request).connection).send(MAX_PAGE_BYTES);
     const { page, last } = firstPage(readSegments(store, recording.id, from, limit + 1), limit);

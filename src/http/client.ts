@@ -103,7 +103,7 @@ function isLoopback(address: string): boolean {
  * Returns the group by which attempts of an address are counted: an IPv4 address, or the /64 of an IPv6 address. A host
  * can use all addresses of its /64.
  */
-export function addressGroup(address: string): string {
+function addressGroup(address: string): string {
   if (!address.includes(":")) return address;
   const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const left = head === "" ? [] : head.split(":");

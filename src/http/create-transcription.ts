@@ -17,11 +17,11 @@ import {
   type ReceivedUpload,
   receiveUpload,
   toUploadError,
+  UPLOAD_PACE,
   UploadSpace,
-  uploadPace,
 } from "./upload/index.ts";
 
-export interface CreateServices extends ExamineServices, CreateLimitServices {
+interface CreateServices extends ExamineServices, CreateLimitServices {
   readonly store: Store;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
@@ -37,7 +37,7 @@ export interface CreateServices extends ExamineServices, CreateLimitServices {
 }
 
 /** The account for which a recording is created. */
-export interface Sender {
+interface Sender {
   readonly account: Account;
   /** Workspace of the recording; null: none. */
   readonly workspaceId: string | null;
@@ -122,7 +122,7 @@ export class TranscriptionCreator {
       maxFileBytes,
       maxBodyBytes,
       space,
-      pace: this.#services.pace ?? uploadPace,
+      pace: this.#services.pace ?? UPLOAD_PACE,
       onBytes: (count) => this.#services.metrics.http.received(count),
     });
     const create = { request, sender, idempotent, place };

@@ -21,10 +21,10 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   if (request.signal.aborted && error instanceof Error && error.name === "AbortError") {
     return new ApiError("bad_request", "The connection was closed.");
   }
-  const trouble = machineTrouble(error);
-  if (trouble !== null) {
-    log.error({ event: "http.machine_trouble", requestId, trouble: trouble.kind, detail: trouble.detail });
-    return noDiskSpace(`The server can't do this now: ${machineTroubles[trouble.kind]}.`);
+  const fault = machineTrouble(error);
+  if (fault !== null) {
+    log.error({ event: "http.machine_trouble", requestId, trouble: fault.kind, detail: fault.detail });
+    return noDiskSpace(`The server can't do this now: ${machineTroubles[fault.kind]}.`);
   }
   if (error instanceof ExportTooLargeError) {
     log.error({ event: "http.export_too_large", requestId, detail: error.message });

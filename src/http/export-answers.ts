@@ -15,7 +15,7 @@ import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
-export interface ExportServices {
+interface ExportServices {
   readonly store: Store;
   readonly recordings: Pick<Recordings, "get">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
@@ -24,7 +24,7 @@ export interface ExportServices {
   readonly now: () => number;
 }
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly request: Request;
   /** The account that sends the request, or a name that is no account's id. Owners are served in round robin. */
   readonly owner: string;

@@ -41,7 +41,7 @@ export class Idempotency {
     }
     this.#inProgress.add(name);
     return new IdempotentCreate({
-      store: (answer, writer) => this.#answers.keep(scope, answer, this.#now(), writer),
+      store: (answer, writer) => this.#answers.add(scope, answer, this.#now(), writer),
       release: () => void this.#inProgress.delete(name),
     });
   }

@@ -1,6 +1,6 @@
 import { rateLimited } from "./rate-limits.ts";
 import type { Connection } from "./request-context.ts";
-import { uploadPace } from "./upload/index.ts";
+import { UPLOAD_PACE } from "./upload/index.ts";
 
 interface Ending {
   /** Returns whether the answer is still needed. False ends it, even while it is being prepared. */
@@ -17,7 +17,7 @@ interface Entry extends Ending {
 }
 
 /** One open answer of an owner. */
-export interface OpenAnswer {
+interface OpenAnswer {
   /** Starts the deadline: the answer is being sent from now on and has the given size. */
   send(bytes: number): void;
   /** Closes the entry, because no answer will be sent. */
@@ -26,10 +26,8 @@ export interface OpenAnswer {
 
 /** Maximum number of open exports, and likewise of open pages of segments, per account. */
 export const MAX_OPEN_ANSWERS = 16;
-/**
- * Returns the milliseconds that an answer of a size may take: the contract's least pace holds for uploads and answers alike.
- */
-const allowedMilliseconds = (bytes: number) => (uploadPace.graceSeconds + bytes / uploadPace.bytesPerSecond) * 1000;
+/** Returns the milliseconds that an answer of a size may take. The contract's minimum pace also applies to answers. */
+const allowedMilliseconds = (bytes: number) => (UPLOAD_PACE.graceSeconds + bytes / UPLOAD_PACE.bytesPerSecond) * 1000;
 /** Interval of the checks of open answers. Bun reports the end of an answer only when asked. */
 const CHECK_MILLISECONDS = 250;
 

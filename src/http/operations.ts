@@ -2,6 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import type { AnyElysia } from "elysia";
 import type { Scope } from "../accounts/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
+import { isRecordingId } from "../storage/index.ts";
 import { requireScope } from "./access.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "./query.ts";
@@ -73,15 +74,8 @@ export function addRoute<Query extends TObject>(
   operation: Operation<Query>,
   handle: (call: Call<Query>) => unknown,
 ): void {
-  const { method, path, scope, query, response } = operation;
-  api.route(
-    method,
-    path,
-    ({ request }) => {
-      requireScope(request, scope);
-      return handle({ request, caller: callerOf(request), query: readQuery(request, query) });
-    },
-    optionsOf(response),
+  add(api, operation, (request) =>
+    handle({ request, caller: callerOf(request), query: readQuery(request, operation.query) }),
   );
 }
 
@@ -92,27 +86,29 @@ export function addRecordingRoute<Query extends TObject>(
   operation: Operation<Query>,
   handle: (call: Call<Query> & { readonly recording: Recording }) => unknown,
 ): void {
-  const { method, path, scope, query, response } = operation;
+  add(api, operation, (request, id) => {
+    const caller = callerOf(request);
+    const recording = requireRecording(recordings, caller, id);
+    return handle({ request, caller, recording, query: readQuery(request, operation.query) });
+  });
+}
+
+/** Adds a route that checks the scope. A recording may have any size, so no body is parsed into memory. */
+function add(
+  api: AnyElysia,
+  { method, path, scope, response }: Operation,
+  handle: (request: Request, id: string) => unknown,
+): void {
   api.route(
     method,
     path,
     ({ request, params }) => {
       requireScope(request, scope);
-      const caller = callerOf(request);
-      const recording = requireRecording(recordings, caller, params.id ?? "");
-      return handle({ request, caller, recording, query: readQuery(request, query) });
+      return handle(request, params?.id ?? "");
     },
-    optionsOf(response),
+    { parse: "none", ...(response === undefined ? {} : { response: { 200: response } }) },
   );
 }
-
-/** Returns the options of a route. A recording may have any size, so no body is parsed into memory. */
-function optionsOf(response: TSchema | undefined) {
-  return { parse: "none" as const, ...(response === undefined ? {} : { response: { 200: response } }) };
-}
-
-/** Form of a recording's id. */
-export const recordingIdShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 /**
  * Returns the recording that a request names, if its key may access it.
@@ -120,7 +116,7 @@ export const recordingIdShape = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4
  * @throws 403 when the recording belongs to this account but is not in the workspace of the key
  */
 function requireRecording(recordings: Recordings, { key, account }: Caller, id: string): Recording {
-  const recording = recordingIdShape.test(id) ? recordings.get(id) : null;
+  const recording = isRecordingId(id) ? recordings.get(id) : null;
   if (recording === null || recording.accountId !== account.id) throw notFound();
   if (key.workspaceId !== null && recording.workspaceId !== key.workspaceId) {
     throw new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");

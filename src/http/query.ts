@@ -136,15 +136,19 @@ export function encodeCursor(kind: string, position: string): string {
 
 /**
  * Decodes a cursor.
- * @param shape allowed form of a position
+ * @param isPosition returns whether a text has the form of a position
  * @returns the position; null without a cursor
  * @throws 422 under `cursor`
  */
-export function decodeCursor(kind: string, shape: RegExp, cursor: string | undefined): string | null {
+export function decodeCursor(
+  kind: string,
+  isPosition: (text: string) => boolean,
+  cursor: string | undefined,
+): string | null {
   if (cursor === undefined) return null;
   const text = Buffer.from(cursor, "base64url").toString();
   const position = text.slice(1);
-  if (text[0] === kind && shape.test(position) && encodeCursor(kind, position) === cursor) return position;
+  if (text[0] === kind && isPosition(position) && encodeCursor(kind, position) === cursor) return position;
   throw invalidField("cursor", "It is not a cursor of this list; send next_cursor of the previous page unchanged.");
 }
 

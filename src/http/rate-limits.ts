@@ -10,7 +10,7 @@ export interface RateLimit extends WindowState {
 }
 
 /** Returns the whole seconds after which a retry succeeds, at least 1. */
-export function retryAfterSeconds(milliseconds: number): number {
+function retryAfterSeconds(milliseconds: number): number {
   return Math.max(1, Math.ceil(milliseconds / 1000));
 }
 
@@ -81,9 +81,9 @@ export class SlidingWindow {
     const since = now - this.#windowMilliseconds;
     const events = this.#events.get(subject);
     if (events === undefined) return [];
-    let gone = 0;
-    while (gone < events.length && (events[gone] ?? 0) <= since) gone += 1;
-    if (gone > 0) events.splice(0, gone);
+    let expired = 0;
+    while (expired < events.length && (events[expired] ?? 0) <= since) expired += 1;
+    if (expired > 0) events.splice(0, expired);
     return events;
   }
 

@@ -62,13 +62,13 @@ export function contextOf(request: Request): RequestContext {
   return context;
 }
 
-/** Makes a substitute for another request share that request's context, and returns it. */
-export function shareContext(request: Request, with_: Request): Request {
-  contexts.set(request, contextOf(with_));
+/** Makes a request that replaces `original` share its context, and returns the request. */
+export function shareContext(request: Request, original: Request): Request {
+  contexts.set(request, contextOf(original));
   return request;
 }
 
-/** Returns the caller of a request that has passed `access`. */
+/** Returns the caller of a request that has passed accessCheck. */
 export function callerOf(request: Request): Caller {
   const { caller } = contextOf(request);
   if (caller === null) throw new Error("a route under the base path was reached without a key");

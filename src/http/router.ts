@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "./errors.ts";
 
-export interface RouterOptions {
+interface RouterOptions {
   /** Whether clients reach the server by https URLs. */
   readonly secure: boolean;
   readonly routes: readonly AnyElysia[];

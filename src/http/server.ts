@@ -12,7 +12,7 @@ import { type Connection, contextOf, shareContext } from "./request-context.ts";
 /** Returns the handler of a path that the server offers in addition to the API; null if the path has none. */
 export type ExtraPaths = (path: string) => ((request: Request) => Promise<Response>) | null;
 
-export interface ServerOptions {
+interface ServerOptions {
   readonly app: ReturnType<typeof createApp>;
   readonly extraPaths?: ExtraPaths;
   readonly host: string;
@@ -31,7 +31,7 @@ export interface ServerOptions {
 }
 
 /** A listening server. */
-export interface HttpServer {
+interface HttpServer {
   readonly port: number;
   /**
    * Uses another certificate from now on. Requests in progress complete on their connections. Connections that wait for

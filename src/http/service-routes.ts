@@ -30,9 +30,9 @@ export function serviceRoutes({ readiness, metrics, metricsRemote, limits }: Ser
     .get(
       "/readyz",
       async () => {
-        const trouble = await readiness();
-        if (trouble === null) return { status: "ready" as const };
-        throw new ApiError("service_unavailable", `Not ready: ${trouble}`, { headers: { "Retry-After": "5" } });
+        const reason = await readiness();
+        if (reason === null) return { status: "ready" as const };
+        throw new ApiError("service_unavailable", `Not ready: ${reason}`, { headers: { "Retry-After": "5" } });
       },
       { response: { 200: readySchema } },
     )

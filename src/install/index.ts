@@ -13,7 +13,7 @@ export {
 export { textOf, thisMachine } from "./machine.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";
 export { readStatus, type ServiceStatus } from "./status.ts";
-export { type StepReport, takeSteps } from "./steps.ts";
+export { runSteps, type StepReport } from "./steps.ts";
 export { findSupervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
 export { readUnit, serviceGroups } from "./unit.ts";

@@ -33,7 +33,7 @@ interface InstalledProgram {
   unpack(directory: string): Promise<unknown>;
 }
 
-export interface InstallOptions {
+interface InstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
   readonly program: InstalledProgram;

@@ -70,10 +70,10 @@ export function checkPath(path: string, what: string): void {
       `${what}: ${JSON.stringify(path)} is not valid; use an absolute path of letters, digits and . _ - + @`,
     );
   }
-  const shut = inaccessible.find((directory) => path === directory || path.startsWith(`${directory}/`));
-  if (shut !== undefined) {
+  const blocked = inaccessible.find((directory) => path === directory || path.startsWith(`${directory}/`));
+  if (blocked !== undefined) {
     throw new ServiceError(
-      `${what}: the service can't access ${path}, because it can't access ${shut}; choose another path`,
+      `${what}: the service can't access ${path}, because it can't access ${blocked}; choose another path`,
     );
   }
 }

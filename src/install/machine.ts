@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { reach, type ServiceLayout } from "./layout.ts";
 
-/** The result of a command. */
-interface Ended {
+/** The result of a program of the system. */
+interface ToolResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -11,7 +11,7 @@ interface Ended {
 /** The machine on which the service is installed, except for its files. */
 export interface Machine {
   /** Runs a program of the system; the exit code is 127 when there is no program of that name. */
-  run(command: readonly [string, ...string[]]): Ended;
+  run(command: readonly [string, ...string[]]): ToolResult;
   /** Whether systemd is the init process here, sd_booted(3). */
   readonly hasSystemd: boolean;
 }
@@ -20,7 +20,7 @@ export interface Machine {
 const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Runs a program without our environment: it gets only the system's PATH, a locale and options of systemd's output. */
-export function runTool(command: readonly [string, ...string[]]): Ended {
+export function runTool(command: readonly [string, ...string[]]): ToolResult {
   const program = Bun.which(command[0], { PATH: systemPath });
   if (program === null) return { exitCode: 127, stdout: "", stderr: `${command[0]} is not installed` };
   const { exitCode, stdout, stderr } = Bun.spawnSync([program, ...command.slice(1)], {

@@ -5,7 +5,7 @@ const unit = `${serviceName}.service`;
 
 /** Makes systemd read its changed unit files; does nothing when systemd does not run. */
 export function reloadUnits(machine: Machine): void {
-  if (machine.hasSystemd) must(machine, ["systemctl", "daemon-reload"]);
+  if (machine.hasSystemd) runOrThrow(machine, ["systemctl", "daemon-reload"]);
 }
 
 /** Starts or restarts the service and waits until it serves. @throws {ServiceError} with its last log lines */
@@ -18,21 +18,16 @@ export function restartService(machine: Machine): void {
 
 /** Stops the service and waits until it has stopped. */
 export function stopService(machine: Machine): void {
-  must(machine, ["systemctl", "stop", unit]);
+  runOrThrow(machine, ["systemctl", "stop", unit]);
 }
 
 /** Returns the state of the service's unit; null without systemd or without such a unit. */
 export function unitState(machine: Machine) {
   if (!machine.hasSystemd) return null;
   const shown = machine.run(["systemctl", "show", unit, "--no-pager"]);
-  const properties = new Map(
-    shown.stdout.split("\n").map((line) => {
-      const equals = line.indexOf("=");
-      return [line.slice(0, equals), line.slice(equals + 1)] as const;
-    }),
-  );
-  const value = (name: string) => properties.get(name) ?? "";
+  const value = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(shown.stdout)?.[1] ?? "";
   const count = (name: string) => (/^[1-9]\d*$/.test(value(name)) ? Number(value(name)) : null);
+  const memoryBytes = count("MemoryCurrent");
   if (shown.exitCode !== 0 || value("LoadState") !== "loaded") return null;
   return {
     /** e.g. `active`, `failed`, `inactive`, `activating` */
@@ -46,12 +41,11 @@ export function unitState(machine: Machine) {
     /** Last status text that the server reported. */
     says: value("StatusText"),
     // systemd reports the largest possible number when it does not measure memory.
-    memoryBytes:
-      (count("MemoryCurrent") ?? Number.MAX_SAFE_INTEGER) < Number.MAX_SAFE_INTEGER ? count("MemoryCurrent") : null,
+    memoryBytes: Number.isSafeInteger(memoryBytes) ? memoryBytes : null,
   };
 }
 
-function must(machine: Machine, command: readonly [string, ...string[]]): void {
+function runOrThrow(machine: Machine, command: readonly [string, ...string[]]): void {
   const { exitCode, stderr } = machine.run(command);
   if (exitCode !== 0) throw new ServiceError(`${command.join(" ")} failed: ${stderr}`);
 }

@@ -3,11 +3,12 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 /** Sends one message of sd_notify(3), lines of `NAME=value`, and returns whether the socket took it. */
 export type Notify = (lines: readonly string[]) => boolean;
 
-const unixFamily = 1;
-const datagramCloseOnExec = 2 | 0o2000000;
-const dontWaitNoSignal = 0x40 | 0x4000;
+// Constants of Linux: AF_UNIX, SOCK_DGRAM with SOCK_CLOEXEC, and MSG_DONTWAIT with MSG_NOSIGNAL.
+const AF_UNIX = 1;
+const SOCK_DGRAM_CLOEXEC = 2 | 0o2000000;
+const MSG_DONTWAIT_NOSIGNAL = 0x40 | 0x4000;
 /** Maximum length of a path in sockaddr_un(7), after two bytes of family and before the terminating zero. */
-const longestPath = 107;
+const MAX_PATH_BYTES = 107;
 
 /**
  * Returns a sender to the socket that a service manager names in NOTIFY_SOCKET; null when the socket cannot be used.
@@ -17,10 +18,10 @@ const longestPath = 107;
  */
 export function notifySocket(address: string): Notify | null {
   const name = Buffer.from(address);
-  if (process.platform !== "linux" || !/^[/@]/.test(address) || name.length > longestPath) return null;
+  if (process.platform !== "linux" || !/^[/@]/.test(address) || name.length > MAX_PATH_BYTES) return null;
   const abstract = address.startsWith("@");
   if (abstract) name[0] = 0;
-  const family = new Uint8Array(new Uint16Array([unixFamily]).buffer);
+  const family = new Uint8Array(new Uint16Array([AF_UNIX]).buffer);
   // The address length marks the end of an abstract name; a path ends with a zero.
   const destination = Buffer.concat([family, name, abstract ? Buffer.alloc(0) : Buffer.alloc(1)]);
   const { symbols } = dlopen("libc.so.6", {
@@ -30,7 +31,7 @@ export function notifySocket(address: string): Notify | null {
       returns: FFIType.i64,
     },
   });
-  const socket = symbols.socket(unixFamily, datagramCloseOnExec, 0);
+  const socket = symbols.socket(AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
   if (socket < 0) return null;
   return (lines) => {
     const message = Buffer.from(lines.join("\n"));
@@ -38,7 +39,7 @@ export function notifySocket(address: string): Notify | null {
       socket,
       ptr(message),
       BigInt(message.length),
-      dontWaitNoSignal,
+      MSG_DONTWAIT_NOSIGNAL,
       ptr(destination),
       destination.length,
     );

@@ -9,7 +9,7 @@ import { unitState } from "./manager.ts";
 /** Status of the service, however it was started. */
 export type ServiceStatus = Awaited<ReturnType<typeof readStatus>>;
 
-const requestMilliseconds = 5000;
+const REQUEST_TIMEOUT_MILLISECONDS = 5000;
 
 /**
  * Reads the status of the server of these settings from systemd, the server state file and the server's own responses.
@@ -21,11 +21,11 @@ export async function readStatus(settings: Settings, machine: Machine) {
   const origin = running?.origin ?? originOf(settings.server);
   const ask = async (path: string): Promise<Response | null> => {
     const trust = running === null ? {} : trustOf(running);
-    const signal = AbortSignal.timeout(requestMilliseconds);
+    const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MILLISECONDS);
     return fetch(`${origin}${path}`, { signal, ...trust }).catch(() => null);
   };
   const readiness = await ask("/readyz");
-  const trouble = await troubleOf(readiness, origin);
+  const trouble = await reasonNotReady(readiness, origin);
   return {
     ready: trouble === null,
     /** Reason why it is not ready; null when it is. */
@@ -40,7 +40,7 @@ export async function readStatus(settings: Settings, machine: Machine) {
   };
 }
 
-async function troubleOf(readiness: Response | null, origin: string): Promise<string | null> {
+async function reasonNotReady(readiness: Response | null, origin: string): Promise<string | null> {
   if (readiness === null) return `no server answers at ${origin}`;
   if (readiness.ok) return null;
   const answer: unknown = await readiness.json().catch(() => null);

@@ -21,7 +21,7 @@ export interface StepReport {
 }
 
 /** Runs the steps in order and reports each; when one throws, the later ones are not run. */
-export async function takeSteps(
+export async function runSteps(
   steps: readonly Step[],
   dryRun: boolean,
   report: (report: StepReport) => void,
@@ -46,7 +46,7 @@ async function asServiceError(what: string, apply: Step["apply"]): Promise<void>
     await apply();
   } catch (error) {
     if (isSystemError(error)) {
-      throw new ServiceError(`${what}: ${error.message}; earlier steps are kept, and the command can be repeated`);
+      throw new ServiceError(`${what}: ${error.message}; earlier steps stay done, and the command can be repeated`);
     }
     throw error;
   }

@@ -13,7 +13,7 @@ interface SupervisorOptions {
 }
 
 /** Interval of status reports when no watchdog requires a shorter one. */
-const reportMilliseconds = 5000;
+const REPORT_MILLISECONDS = 5000;
 
 /**
  * Reports to the service manager that started the server: that it serves, its status, that it lives, that it stops.
@@ -35,7 +35,7 @@ export class Supervisor {
     const report = () => this.#report(read);
     report();
     const watchdog = this.#options.watchdogMilliseconds ?? Number.POSITIVE_INFINITY;
-    setInterval(report, Math.min(reportMilliseconds, watchdog / 2)).unref();
+    setInterval(report, Math.min(REPORT_MILLISECONDS, watchdog / 2)).unref();
   }
 
   /** Reports that the server stops; watchdog messages continue until it has stopped. */

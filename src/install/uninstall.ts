@@ -1,14 +1,15 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { DataPaths } from "../storage/index.ts";
 import { places, reach, requireInside, ServiceError, type ServiceLayout } from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
 import { stopService, unitState } from "./manager.ts";
 import type { Step } from "./steps.ts";
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
-  /** User and data directory to remove together with the settings; null keeps them. */
+  /** User and data directory to remove together with the settings; if null, they stay. */
   readonly purged: { readonly user: string; readonly dataDirectory: string } | null;
 }
 
@@ -49,7 +50,7 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
     },
     {
       what: `${dataDirectory}: recordings, transcripts, accounts and keys`,
-      needed: () => existsSync(join(data, databaseName)) || isEmptyDirectory(data),
+      needed: () => existsSync(new DataPaths(data).databasePath) || isEmptyDirectory(data),
       apply: () => removeData(data),
     },
     {
@@ -63,15 +64,13 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
   ];
 }
 
-const databaseName = "transcribe.db";
-
 /** Entries that a server creates in its data directory, and the cache directories of its libraries. */
-const ours =
+const serverEntries =
   /^(?:transcribe\.db.*|server\.lock.*|incoming|uploads|work|listening|state|models|runtime|backups|\.cache|\.bun)$/;
 
-/** Removes the server's entries from its data directory; entries of others stay. */
+/** Removes the server's entries from its data directory; all other entries stay. */
 function removeData(directory: string): void {
-  for (const name of readdirSync(directory).filter((entry) => ours.test(entry))) {
+  for (const name of readdirSync(directory).filter((entry) => serverEntries.test(entry))) {
     rmSync(join(directory, name), { recursive: true, force: true });
   }
   if (isEmptyDirectory(directory)) rmdirSync(directory);

@@ -74,13 +74,13 @@ export async function checkFfmpegEnd(end: FfmpegEnd, sampleCount: number, output
     ({ errno, message }) => end.exitCode === 256 - errno || end.messages.includes(`: ${message}\n`),
   );
   if (blamed !== undefined) {
-    const trouble = await probeWriting(dirname(outputPath));
-    if (trouble === null) return blamed.message;
-    const cause = new MachineError(codeOf(trouble), messageOf(trouble));
+    const fault = await probeWriting(dirname(outputPath));
+    if (fault === null) return blamed.message;
+    const cause = new MachineError(codeOf(fault), messageOf(fault));
     throw new MediaError("disk_full", `the decoded recording can't be written: ${blamed.message}`, { cause });
   }
   if (end.signalName !== null && !end.flooded) {
-    throw new MediaError("ffmpeg_crashed", `ffmpeg was ended by ${end.signalName} after ${sampleCount} samples`);
+    throw new MediaError("ffmpeg_crashed", `ffmpeg was killed by ${end.signalName} after ${sampleCount} samples`);
   }
   if (end.exitCode === EXIT_OUT_OF_MEMORY) {
     const advice = "decoding takes more than 1 GiB of memory; send it converted, e.g. to FLAC of 16 kHz";

@@ -29,7 +29,7 @@ export interface DecodeRequest {
   readonly signal?: AbortSignal;
 }
 
-export interface DecodedRecording {
+interface DecodedRecording {
   /** The written files, all of the same length: `outputPath`, and `secondOutputPath` for a call's second party. */
   readonly paths: readonly string[];
   /** The decoded length, independent of the header; 0 if the track decodes to nothing. */
@@ -42,8 +42,8 @@ export interface DecodedRecording {
 
 /**
  * Decodes a recording's audio track to a PCM file, without holding it in memory, and as much of a damaged file as
- * possible. Sample 0 is the moment at which a player starts to play the file, and gaps between the container's time
- * stamps become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
+ * possible. Sample 0 is the moment at which a player starts to play the file. Gaps between the container's time stamps
+ * become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
  * whole recording; see chooseChannels. The output appears complete and synced to disk, or not at all.
  * @throws {MediaError} `not_a_recording`, `recording_too_long`, `disk_full`, `input_unreadable`, or a fault of ffmpeg
  * @throws the signal's reason after an abort
@@ -124,7 +124,7 @@ interface FilePlan extends DecodePlan {
 const MAX_ATTEMPTS = 3;
 
 /**
- * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may be gone at
+ * Runs ffmpeg, and retries if ffmpeg blames the machine without reason. A temporary fault of the machine may not recur at
  * the retry. If the retry stops at the same sample, the recording is damaged.
  */
 async function decodeWithRetries(

@@ -55,12 +55,12 @@ export function outputArgumentsOf(
   trackIndex: number,
   filters: readonly string[],
   channels: 1 | 2,
-  mostSeconds: number,
+  maxSeconds: number,
 ): string[] {
   return [
     ...["-map", `0:a:${trackIndex}`, "-map_metadata", "-1", "-map_chapters", "-1"],
     ...["-af", filters.join(",")],
-    ...["-ac", String(channels), "-ar", String(PCM_SAMPLE_RATE_HZ), "-t", String(mostSeconds)],
+    ...["-ac", String(channels), "-ar", String(PCM_SAMPLE_RATE_HZ), "-t", String(maxSeconds)],
   ];
 }
 

@@ -156,8 +156,8 @@ async function isWaveWithoutSamples(path: string): Promise<boolean> {
 }
 
 /**
- * Reads the channel layouts of all audio tracks, as ffmpeg names them (`mono`, `stereo`, `5.1(side)`, `3 channels`),
- * from the header that its framecrc muxer writes for stream copies.
+ * Reads the channel layouts of all audio tracks, as ffmpeg names them: `mono`, `stereo`, `5.1(side)`, `3 channels`. The
+ * source is the header that ffmpeg's framecrc muxer writes for stream copies.
  *
  * The header holds no metadata of the file, unlike the description on standard error, where a tag's name may contain
  * line breaks and imitate a stream.

@@ -22,10 +22,10 @@ export interface FfmpegRun extends OpenFiles {
   readonly isBackground?: boolean;
 }
 
-/** The end of a run that ended by itself or by one of its own limits. */
+/** The result of a run that exited by itself or at one of its own limits. */
 export interface FfmpegEnd {
   readonly exitCode: number;
-  /** The signal that ended ffmpeg, null if it exited. */
+  /** The signal that killed ffmpeg; null if it exited. */
   readonly signalName: string | null;
   /** The first part of standard output, if the run has no listener. */
   readonly output: string;
@@ -91,11 +91,11 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
   run.signal?.addEventListener("abort", kill, { once: true });
 
   let output = "";
-  const keepOutput = textReader((text) => {
+  const collectOutput = textReader((text) => {
     if (output.length < MAX_OUTPUT_CHARACTERS) output += text;
   });
   let messages = "";
-  const keepMessages = textReader((text) => {
+  const collectMessages = textReader((text) => {
     if (messages.length < MAX_PRINTED_CHARACTERS) messages += text;
     else if (run.ignoresFlood !== true) {
       flooded = true;
@@ -103,8 +103,8 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     }
   });
   const reading = Promise.all([
-    drain(child.stdout, enough.signal, run.onOutput ?? keepOutput),
-    drain(child.stderr, enough.signal, keepMessages),
+    drain(child.stdout, enough.signal, run.onOutput ?? collectOutput),
+    drain(child.stderr, enough.signal, collectMessages),
   ]);
   reading.catch(kill);
   await child.exited;
@@ -133,8 +133,9 @@ async function requireProgram(path: string, name: string): Promise<void> {
 
 /**
  * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed. A shell
- * waits until its pipe from this process closes. A parent-death signal would not reach the processes that the group's
- * leader has started, would be lost if the parent ended before it was set, and does not exist on some systems.
+ * waits until its pipe from this process closes. A parent-death signal would not suffice: it does not reach the
+ * processes that the group's leader has started, and is lost if the parent exits before it is set. Some systems do not
+ * have it.
  */
 function guardGroup(leader: number): Disposable {
   try {

@@ -76,7 +76,7 @@ const ModelEntry = Type.Object(
  * - `bytes` is the exact size if it was published; otherwise `approximateBytes` is the published, rounded size.
  * - `sha256` is the model's own digest if it is known, in addition to the digests of its downloads.
  * - `memoryBytes` is the memory that the model needs while it runs.
- * - `sources` are in the order in which they are tried.
+ * - `sources` are in the order of the attempts.
  */
 export type ModelEntry = Static<typeof ModelEntry>;
 
@@ -122,12 +122,12 @@ function isDownload(source: Static<typeof Source>): source is Static<typeof Down
 }
 
 /** Relative tolerance of approximate sizes: publishers round to about two digits, some of them upwards. */
-const sizeTolerance = 0.12;
+const SIZE_TOLERANCE = 0.12;
 
 /** Returns whether a file of this size can be the model. */
 export function sizeFits({ bytes, approximateBytes = 0 }: ModelEntry, sizeBytes: number): boolean {
   if (bytes !== undefined) return sizeBytes === bytes;
-  return Math.abs(sizeBytes - approximateBytes) <= approximateBytes * sizeTolerance;
+  return Math.abs(sizeBytes - approximateBytes) <= approximateBytes * SIZE_TOLERANCE;
 }
 
 /** Returns the model's published size, and whether it is exact. */

@@ -7,7 +7,7 @@ export class ModelError extends Error {
 }
 
 /** Disk space that must stay free for the database and the uploads of a running server. */
-const reserveBytes = 256 * 1024 * 1024;
+const RESERVE_BYTES = 256 * 1024 * 1024;
 
 /**
  * Checks the free disk space before something large is written.
@@ -17,9 +17,9 @@ const reserveBytes = 256 * 1024 * 1024;
 export async function requireSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
-  if (free >= bytes + reserveBytes) return;
+  if (free >= bytes + RESERVE_BYTES) return;
   throw new ModelError(
-    `not enough disk space: ${mebibytes(bytes)} are needed and ${mebibytes(reserveBytes)} must stay free, but only ${mebibytes(free)} are free`,
+    `not enough disk space: ${mebibytes(bytes)} are needed and ${mebibytes(RESERVE_BYTES)} must stay free, but only ${mebibytes(free)} are free`,
   );
 }
 
@@ -33,7 +33,7 @@ export async function withFileErrors<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (machineTrouble(error)?.kind === "disk_full")
-      throw new ModelError("the disk is full and the partial file was deleted; free disk space and try again");
+      throw new ModelError("the disk is full and the partial file was deleted; free disk space and retry");
     if (error instanceof Error && "errno" in error && "syscall" in error) throw new ModelError(error.message);
     throw error;
   }

@@ -77,7 +77,7 @@ async function run(
   }
 }
 
-/** Number of unexplained failures without progress in between; `parts` is the number of finished parts at that time. */
+/** The checkpoint `doubts`: unexplained failures without progress in between, and the finished parts at that time. */
 const doubtsSchema = Type.Object({ times: Type.Integer({ minimum: 0 }), parts: Type.Integer({ minimum: 0 }) });
 /** Maximum number of unexplained failures: about four minutes of retries, see RecordingQueue. */
 const MAX_DOUBTS = 8;

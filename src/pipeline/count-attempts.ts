@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { setTimeout as passed } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
 import { type Checkpoints, SuspendError } from "../recordings/index.ts";
@@ -54,7 +54,7 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
         }
         if (interruptions >= INTERRUPTIONS_UNTIL_PAUSES) {
           log.warn({ event: "recording.doubtful", recordingId, operation, interruptions });
-          await passed(pauseMilliseconds, undefined, { signal }).catch(() => {});
+          await sleep(pauseMilliseconds, undefined, { signal }).catch(() => {});
           signal.throwIfAborted();
         }
         let isStarted = false;
@@ -79,7 +79,7 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
           attempts.reset();
           return result;
         } catch (error) {
-          // An interruption by parking is intended. Nothing is stored for a recording that a command has ended.
+          // An interruption by suspension is intended. Nothing is stored for a recording that a command has ended.
           if (isStarted && signal.reason instanceof SuspendError) attempts.add({ interruptions: -1 });
           if (!(error instanceof EngineKilledError)) throw error;
           signal.throwIfAborted();

@@ -5,7 +5,6 @@ import {
   type DecodeSpace,
   decodeRecording,
   estimateResultBytes,
-  MediaError,
   PCM_BYTES_PER_SAMPLE,
   PCM_SAMPLE_RATE_HZ,
   pcmDigest,
@@ -13,7 +12,7 @@ import {
 import { Checkpoints } from "../recordings/index.ts";
 import { machineTrouble, type WorkReservations } from "../storage/index.ts";
 import type { PipelineServices } from "./services.ts";
-import { RecordingFailure, type StepContext } from "./step.ts";
+import { RecordingFailure, type StepContext, withMediaFailure } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
 const decodedSchema = Type.Object({
@@ -25,7 +24,10 @@ const decodedSchema = Type.Object({
 });
 type Decoded = Static<typeof decodedSchema>;
 
-/** Measured size of the decoded audio. It is stored if the header declared less, or more than the disk holds. */
+/**
+ * Measured size of the decoded audio, the checkpoint `room`. It is stored if the header declared less, or more than the
+ * disk holds.
+ */
 const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
 
 /** Minimum length of a recording in the API contract, in seconds. */
@@ -68,7 +70,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     onProgress: context.progress,
   }).catch((error: unknown) => {
     reservations.release(recording.id);
-    throw error instanceof MediaError ? failureOf(error) : error;
+    throw withMediaFailure(error);
   });
   if (damaged) {
     const decodedSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
@@ -84,13 +86,6 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   checkpoints.write("decode", 0, decodedSchema, decoded);
   reserveForResults(recording.id, reservations, decoded);
   return tracksOf(paths, sampleCount);
-}
-
-/** Maps a file without decodable audio to `no_speech`, and every other fault to an internal failure. */
-export function failureOf(error: MediaError): RecordingFailure {
-  const { fault, message } = error;
-  if (fault === "not_a_recording") return new RecordingFailure({ reason: "no_speech" }, message, { cause: error });
-  return new RecordingFailure({ reason: "internal", cause: fault }, message, { cause: error });
 }
 
 function spaceOf({ recording, files, checkpoints }: StepContext, reservations: WorkReservations): DecodeSpace {

@@ -1,9 +1,8 @@
-import { type FetchRequest, fetchRecording, MediaError } from "../media/index.ts";
+import { type FetchRequest, fetchRecording } from "../media/index.ts";
 import { isOpen, type Outcome } from "../recordings/index.ts";
 import { attempt } from "./attempt.ts";
-import { failureOf } from "./decode.ts";
 import type { PipelineServices } from "./services.ts";
-import { quotaExceeded, RecordingFailure } from "./step.ts";
+import { quotaExceeded, RecordingFailure, withMediaFailure } from "./step.ts";
 
 export interface FetchOptions
   extends Pick<FetchRequest, "allow" | "maxBytes" | "maxSeconds" | "stallSeconds" | "userAgent"> {
@@ -35,7 +34,7 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
     const outputPath = dataDirectory.filesOf(id).upload;
     const fetched = await fetchRecording({ ...options, url: new URL(sourceUrl), outputPath, signal }).catch(
       (error: unknown) => {
-        throw error instanceof MediaError ? failureOf(error) : error;
+        throw withMediaFailure(error);
       },
     );
     // A command may have ended the recording during the download.

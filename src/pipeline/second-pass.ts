@@ -27,10 +27,9 @@ const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
 
 /**
  * Runs the second pass of speaker diarization, which uses the sentence boundaries of the transcript. It reassigns a
- * fragment that clearly has another speaker's voice. The first pass works on windows, in which two voices may be taken
- * for one.
+ * fragment that clearly has another speaker's voice: the windows of the first pass may mix two voices.
  *
- * The worker keeps voice embeddings in files of the work directory and compares them there. They therefore do not load
+ * The worker stores voice embeddings in files of the work directory and compares them there. They therefore do not load
  * the server, and no voice data reaches a database or a backup.
  * @param fragments all sentence fragments, in order, with speakers by the turns
  * @param turns in order of their starts

@@ -2,7 +2,7 @@ import type { Checkpoints } from "../recordings/index.ts";
 import { type Chunk, type EngineWord, OverlapFinder, type Turn } from "../timeline/index.ts";
 import { assignSpeakers, type SpokenWord } from "./assign-speakers.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
-import { keepToTurns } from "./keep-to-turns.ts";
+import { fitWords } from "./fit-to-turns.ts";
 import type { TrackContext } from "./tracks.ts";
 import { readWords } from "./transcribe.ts";
 
@@ -29,9 +29,9 @@ export async function* spokenWords(
   const nearSpeech = turnsNear(speechTurns);
   const nearSpeakers = turnsNear(speakerTurns);
   for await (const words of wordSpans(context.checkpoints, chunks, context.signal)) {
-    const kept = keepToTurns(words, nearSpeech(words));
+    const fitted = fitWords(words, nearSpeech(words));
     await yieldToEventLoop(context.signal);
-    const spoken = assignSpeakers(kept, nearSpeakers(words));
+    const spoken = assignSpeakers(fitted, nearSpeakers(words));
     await yieldToEventLoop(context.signal);
     yield spoken;
   }

@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/index.ts";
+import { MediaError } from "../media/index.ts";
 import type { Checkpoints, Failure, Recording } from "../recordings/index.ts";
 import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -37,6 +38,17 @@ export class RecordingFailure extends Error {
   ) {
     super(message, options);
   }
+}
+
+/**
+ * Returns the failure that a fault of the recording's file or link causes: `no_speech` for a file without decodable
+ * audio, else `internal`. Returns any other error unchanged.
+ */
+export function withMediaFailure(error: unknown): unknown {
+  if (!(error instanceof MediaError)) return error;
+  const { fault, message } = error;
+  const failure: Failure = fault === "not_a_recording" ? { reason: "no_speech" } : { reason: "internal", cause: fault };
+  return new RecordingFailure(failure, message, { cause: error });
 }
 
 /** Creates the failure of a recording whose account has used its allowance for the day. */

@@ -8,7 +8,7 @@ import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
 import { type Diarized, diarize } from "./diarize.ts";
-import { fitToTurns } from "./fit-to-turns.ts";
+import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import type { PipelineServices } from "./services.ts";
 import { spokenWords } from "./spoken-words.ts";
@@ -137,7 +137,7 @@ async function segmentsOf(context: TrackContext, { chunks, speechTurns, speakerT
     for (const segment of buildSegments(words, from)) segments.push(packSegment(segment));
   }
   await yieldToEventLoop(context.signal);
-  const fitted = fitToTurns(segments, speakerTurns);
+  const fitted = fitSegments(segments, speakerTurns);
   await yieldToEventLoop(context.signal);
   return { segments: fitted };
 }

@@ -102,8 +102,8 @@ function ranked(scores: ReadonlyMap<string, number>): [string, number][] {
  */
 export function spreadOrder(count: number): number[] {
   const order = new Set<number>();
-  for (let step = 0; order.size < count; step++) order.add(Math.floor(((0.5 + step * goldenRatio) % 1) * count));
+  for (let step = 0; order.size < count; step++) order.add(Math.floor(((0.5 + step * GOLDEN_RATIO) % 1) * count));
   return [...order];
 }
 
-const goldenRatio = (Math.sqrt(5) - 1) / 2;
+const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;

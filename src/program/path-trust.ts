@@ -18,27 +18,27 @@ const MAX_LINKS = 40;
 export function pathSteps(path: string): PathStep[] {
   const steps: PathStep[] = [{ path: "/", stats: lstatSync("/") }];
   const remaining = namesIn(resolve(path));
-  let here = "/";
+  let directory = "/";
   let links = 0;
   for (let name = remaining.shift(); name !== undefined; name = remaining.shift()) {
     if (name === "..") {
-      // `here` has no link in it, so this is the directory that the kernel goes to.
-      here = dirname(here);
+      // `directory` has no link in it, so this is the directory that the kernel goes to.
+      directory = dirname(directory);
       continue;
     }
-    const next = join(here, name);
+    const next = join(directory, name);
     const stats = statOrNull(next);
     if (stats === null) break;
     steps.push({ path: next, stats });
     if (!stats.isSymbolicLink()) {
-      here = next;
+      directory = next;
       continue;
     }
     links += 1;
     if (links > MAX_LINKS) throw new Error(`${path} leads through more than ${MAX_LINKS} links`);
     const target = readlinkSync(next);
     remaining.unshift(...namesIn(target));
-    if (target.startsWith("/")) here = "/";
+    if (target.startsWith("/")) directory = "/";
   }
   return steps;
 }

@@ -13,7 +13,7 @@ export function dieWithParent(): void {
 }
 
 /** Default increment on the scale of nice(1). */
-const usualNiceness = 10;
+const DEFAULT_NICENESS = 10;
 
 /**
  * Gives a process a lower scheduling priority than this one has now. Responses need some milliseconds, while other
@@ -21,7 +21,7 @@ const usualNiceness = 10;
  * @param processId this process when omitted
  * @param niceness increment; the resulting niceness is at most 19
  */
-export function yieldProcessor(processId = 0, niceness = usualNiceness): void {
+export function yieldProcessor(processId = 0, niceness = DEFAULT_NICENESS): void {
   try {
     setPriority(processId, Math.min(19, getPriority() + niceness));
   } catch {

@@ -26,7 +26,7 @@ export function requirePrivate(directory: string): void {
 }
 
 /** Id by which the kernel shows all users outside of a container, because they have no id inside. */
-const overflowUserId = 65_534;
+const OVERFLOW_USER_ID = 65_534;
 
 /**
  * Requires that no untrusted user can replace this directory with another one. Such a user could do so by owning a
@@ -37,7 +37,7 @@ const overflowUserId = 65_534;
  */
 export function requireTrustedPath(directory: string): void {
   const me = process.getuid?.() ?? 0;
-  const known = [me, overflowUserId, statSync("/proc/self/exe").uid];
+  const known = [me, OVERFLOW_USER_ID, statSync("/proc/self/exe").uid];
   const isTrusted = (userId: number) => known.includes(userId) || isAdministrator(userId);
   for (const step of pathSteps(dirname(directory))) {
     const fault = untrustedWriter(step, isTrusted);

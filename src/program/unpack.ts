@@ -23,7 +23,7 @@ const lockName = "lock";
 const stampName = "parts.json";
 
 /** Maximum time that a start waits for another one's cleanup, which takes no longer than deleting some files. */
-const waitMilliseconds = 30_000;
+const LOCK_WAIT_MILLISECONDS = 30_000;
 
 /** Locks of the runtime directories that this process uses; they are held until it exits. */
 const heldLocks = new Map<string, Database>();
@@ -124,7 +124,7 @@ function takeLock(runtimeDirectory: string, name: string): Database | null {
         database.run("ROLLBACK");
       }
     }
-    database.run(`PRAGMA busy_timeout = ${waitMilliseconds}`);
+    database.run(`PRAGMA busy_timeout = ${LOCK_WAIT_MILLISECONDS}`);
     database.run("BEGIN");
     database.query("SELECT count(*) FROM sqlite_schema").get();
     return database;

@@ -2,6 +2,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
 import { deferSync, type Store, tables } from "../storage/index.ts";
+import { OPEN_STATES } from "./states.ts";
 
 /**
  * The finished results of the steps of one recording. A step skips its finished parts, so it can run again at any time
@@ -23,10 +24,7 @@ export class Checkpoints {
     return new Checkpoints(this.#store, this.#recordingId, index === 0 ? "" : `.${index}`);
   }
 
-  /**
-   * Returns a part's payload, or null if the part is not finished. A payload that does not match its schema counts as
-   * not finished.
-   */
+  /** Returns a part's payload; null if the part is not finished, or its payload does not match the schema. */
   read<T extends TSchema>(step: string, part: number, schema: T): Static<T> | null {
     const row = this.#store
       .select({ payload: tables.checkpoints.payload })
@@ -71,7 +69,7 @@ export class Checkpoints {
         payload: sql<string>`${JSON.stringify(payload)}`.as("payload"),
       })
       .from(recordings)
-      .where(and(eq(recordings.id, this.#recordingId), inArray(recordings.status, ["queued", "processing"])));
+      .where(and(eq(recordings.id, this.#recordingId), inArray(recordings.status, OPEN_STATES)));
     const insert = this.#store
       .insert(tables.checkpoints)
       .select(row)

@@ -1,5 +1,6 @@
 import { gte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../storage/index.ts";
+import { utcDay } from "../text/index.ts";
 
 /** The recordings received and processed on one UTC day. */
 export type DailyWork = typeof tables.dailyWork.$inferSelect;
@@ -41,8 +42,4 @@ export function readDailyWork(store: Store, now: number, days: number): DailyWor
     .all();
   const none: Work = { receivedSeconds: 0, completedSeconds: 0, completed: 0, failed: 0 };
   return wanted.map((day) => rows.find((row) => row.day === day) ?? { day, ...none });
-}
-
-function utcDay(now: number): string {
-  return new Date(now).toISOString().slice(0, 10);
 }

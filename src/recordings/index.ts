@@ -6,7 +6,11 @@ export { RecordingQueue } from "./queue/queue.ts";
 export { newRecordingId } from "./recording-ids.ts";
 export { type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
-export { findAll, SearchIndex, SearchQuery, searchRecordings, snippetOf } from "./search/index.ts";
+export { findAll } from "./search/folded-text.ts";
+export { searchRecordings } from "./search/search.ts";
+export { SearchIndex } from "./search/search-index.ts";
+export { SearchQuery } from "./search/search-query.ts";
+export { snippetOf } from "./search/snippet.ts";
 export {
   allSegmentsWithWords,
   type Outline,

@@ -1,7 +1,7 @@
 import { and, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import type { Recording } from "./recordings.ts";
-import { isOpen, type Status } from "./states.ts";
+import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
 /** Maximum number of ids in one statement. */
 const IDS_AT_ONCE = 500;
@@ -14,10 +14,7 @@ export class OpenRecordings {
     this.#store = store;
   }
 
-  /**
-   * Returns, for each of these ids whose recording exists and is not deleted, whether the recording is queued or
-   * processing.
-   */
+  /** Returns whether each of these recordings is open. Deleted and unknown recordings are left out. */
   areOpen(ids: readonly string[]): Map<string, boolean> {
     const { recordings } = tables;
     const found = new Map<string, boolean>();
@@ -70,9 +67,7 @@ export class OpenRecordings {
     const row = this.#store
       .select({ open: count() })
       .from(tables.recordings)
-      .where(
-        and(eq(tables.recordings.accountId, accountId), inArray(tables.recordings.status, ["queued", "processing"])),
-      )
+      .where(and(eq(tables.recordings.accountId, accountId), inArray(tables.recordings.status, OPEN_STATES)))
       .get();
     return row?.open ?? 0;
   }
@@ -95,7 +90,7 @@ export class OpenRecordings {
     const rows = this.#store
       .selectDistinct({ model: recordings.speechModel })
       .from(recordings)
-      .where(and(inArray(recordings.status, ["queued", "processing"]), isNotNull(recordings.speechModel)))
+      .where(and(inArray(recordings.status, OPEN_STATES), isNotNull(recordings.speechModel)))
       .all();
     return rows.flatMap(({ model }) => model ?? []);
   }

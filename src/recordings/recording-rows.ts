@@ -1,16 +1,16 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, eq, inArray, isNotNull } from "drizzle-orm";
 import { deferSync, deleteSome, type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
-import { removeSearchable } from "./search/index.ts";
+import { removeSearchable } from "./search/search-index.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
+import { ENDED_STATES } from "./states.ts";
 
 /** Number of rows removed at once, which takes some milliseconds. */
 const ROWS_AT_ONCE = 100;
 
 /**
  * The rows that belong to recordings in addition to their records: segments and checkpoints. A recording of days has
- * thousands, which take seconds to write or remove and would block this process. They are therefore written and removed
- * in batches.
+ * thousands, which take seconds to write or remove. They are processed in batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;
@@ -63,7 +63,7 @@ export class RecordingRows {
     return this.#store
       .select({ id: recordings.id })
       .from(recordings)
-      .where(and(inArray(recordings.id, withWork), inArray(recordings.status, ["completed", "failed"])))
+      .where(and(inArray(recordings.id, withWork), inArray(recordings.status, ENDED_STATES)))
       .all()
       .map(({ id }) => id);
   }

@@ -6,7 +6,7 @@ import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import { RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import type { Failure, Status, Step } from "./states.ts";
+import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
 
 /** The record of a recording. */
@@ -25,8 +25,6 @@ export interface NewRecording {
   /** Null for a link that has not been fetched yet. */
   readonly sizeBytes: number | null;
 }
-
-const OPEN: readonly Status[] = ["queued", "processing"];
 
 /**
  * The records of all recordings. Their states change only through the named transitions here. Each is one statement
@@ -63,8 +61,7 @@ export class Recordings {
   }
 
   /**
-   * Returns up to `limit` recordings, newest first. They are in the order of their ids, so pages do not shift when
-   * others arrive.
+   * Returns up to `limit` recordings, newest first. The order is that of ids, so pages do not shift when others arrive.
    */
   list(filter: RecordingFilter, limit: number): Recording[] {
     return listRecordings(this.#store, filter, limit);
@@ -102,7 +99,7 @@ export class Recordings {
   delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
     const { recordings } = tables;
     return transact(this.#store, (writer) => {
-      const hasEnded = inArray(recordings.status, ["completed", "failed"]);
+      const hasEnded = inArray(recordings.status, ENDED_STATES);
       const row = writer
         .update(recordings)
         .set({ deletedAt: this.#now() })
@@ -136,7 +133,7 @@ export class Recordings {
    * @returns null if it has ended
    */
   claim(id: string): Recording | null {
-    return change(this.#store, id, OPEN, { status: "processing", updatedAt: this.#now() });
+    return change(this.#store, id, OPEN_STATES, { status: "processing", updatedAt: this.#now() });
   }
 
   /** `processing` → `queued`, for all at once: when a server starts, nothing is being processed. */
@@ -154,12 +151,11 @@ export class Recordings {
    * @returns null if it has ended
    */
   requeue(id: string): Recording | null {
-    return change(this.#store, id, OPEN, { status: "queued", updatedAt: this.#now() });
+    return change(this.#store, id, OPEN_STATES, { status: "queued", updatedAt: this.#now() });
   }
 
   /**
-   * Stores the progress of a recording; `percent` never decreases. A link is fetched while its recording is still
-   * `queued`.
+   * Stores the progress of a recording; `percent` never decreases. A recording is `queued` while its link is fetched.
    */
   progress(id: string, step: Step, percent: number | null): void {
     const recording = this.get(id);
@@ -177,7 +173,7 @@ export class Recordings {
    * @returns false if the recording has ended
    */
   fetched(id: string, sizeBytes: number): boolean {
-    return change(this.#store, id, OPEN, { sizeBytes, step: null }) !== null;
+    return change(this.#store, id, OPEN_STATES, { sizeBytes, step: null }) !== null;
   }
 
   /** Stores properties of the recording that a step has determined. */
@@ -220,7 +216,7 @@ export class Recordings {
   fail(id: string, failure: Failure, also: (writer: Writer) => void = () => {}): boolean {
     const now = this.#now();
     return transact(this.#store, (writer) => {
-      const failed = change(writer, id, OPEN, {
+      const failed = change(writer, id, OPEN_STATES, {
         status: "failed",
         step: null,
         percent: null,

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import type { Recording, Recordings } from "./recordings.ts";
-import { isOpen } from "./states.ts";
+import { ENDED_STATES, isOpen } from "./states.ts";
 
 export interface RetentionRules {
   /** Days for which the recording's audio is stored after its end. */
@@ -42,7 +42,7 @@ export async function applyRetention(
   const createdBefore = now - rules.completedDays * DAY;
   const batch = 500;
   for (let beforeId: string | undefined; ; ) {
-    const old = recordings.list({ statuses: ["completed", "failed"], createdBefore, beforeId }, batch);
+    const old = recordings.list({ statuses: ENDED_STATES, createdBefore, beforeId }, batch);
     const deleted: string[] = [];
     for (const recording of old) {
       if (recording.updatedAt >= createdBefore || !recordings.delete(recording.id)) continue;

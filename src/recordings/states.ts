@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 
-/** All public states of a recording. `completed` and `failed` never change again. */
+/** The states of a recording, as the API reports them. `completed` and `failed` never change again. */
 export const statusSchema = Type.Union([
   Type.Literal("queued"),
   Type.Literal("processing"),
@@ -9,7 +9,12 @@ export const statusSchema = Type.Union([
 ]);
 export type Status = Static<typeof statusSchema>;
 
-/** Reports whether a recording has not ended. */
+/** The states of a recording that has not ended. */
+export const OPEN_STATES = ["queued", "processing"] as const satisfies readonly Status[];
+/** The states of a recording that has ended. */
+export const ENDED_STATES = ["completed", "failed"] as const satisfies readonly Status[];
+
+/** Returns whether a recording has not ended. */
 export function isOpen(status: Status): boolean {
   return status === "queued" || status === "processing";
 }
@@ -66,7 +71,7 @@ const internalCauses = [
 export type InternalCause = (typeof internalCauses)[number];
 
 /**
- * Reports whether a failure is the service's fault, so that the recording's charge is refunded. A recording that is too
+ * Returns whether a failure is the service's fault, so that the recording's charge is refunded. A recording that is too
  * long is not the service's fault, nor is a failed download of a link.
  */
 export function isServiceFault(failure: Failure): boolean {

@@ -30,35 +30,35 @@ export class StoredAnswers {
   }
 
   find(scope: IdempotencyScope, now: number): StoredAnswer | null {
-    const { keptAnswers } = tables;
+    const { storedAnswers } = tables;
     return (
       this.#store
         .select({
-          fingerprint: keptAnswers.fingerprint,
-          status: keptAnswers.status,
-          body: keptAnswers.body,
-          recordingId: keptAnswers.recordingId,
+          fingerprint: storedAnswers.fingerprint,
+          status: storedAnswers.status,
+          body: storedAnswers.body,
+          recordingId: storedAnswers.recordingId,
         })
-        .from(keptAnswers)
-        .where(and(matches(scope), gt(keptAnswers.createdAt, now - STORED_MILLISECONDS)))
+        .from(storedAnswers)
+        .where(and(matches(scope), gt(storedAnswers.createdAt, now - STORED_MILLISECONDS)))
         .get() ?? null
     );
   }
 
   /** Stores an answer; pass a transaction's writer to store it together with the change that it describes. */
-  keep(
+  add(
     scope: IdempotencyScope,
     answer: StoredAnswer,
     now: number,
     writer: Pick<Writer, "insert" | "delete"> = this.#store,
   ): void {
-    const { keptAnswers } = tables;
+    const { storedAnswers } = tables;
     writer
-      .delete(keptAnswers)
-      .where(lte(keptAnswers.createdAt, now - STORED_MILLISECONDS))
+      .delete(storedAnswers)
+      .where(lte(storedAnswers.createdAt, now - STORED_MILLISECONDS))
       .run();
     writer
-      .insert(keptAnswers)
+      .insert(storedAnswers)
       .values({ ...scope, workspaceId: scope.workspaceId ?? "", ...answer, createdAt: now })
       .run();
   }
@@ -66,15 +66,15 @@ export class StoredAnswers {
 
 /** Clears the body of the answer that describes a recording; its key gives 404 from then on. */
 export function clearAnswer(writer: Writer, recordingId: string): void {
-  const { keptAnswers } = tables;
-  writer.update(keptAnswers).set({ body: null }).where(eq(keptAnswers.recordingId, recordingId)).run();
+  const { storedAnswers } = tables;
+  writer.update(storedAnswers).set({ body: null }).where(eq(storedAnswers.recordingId, recordingId)).run();
 }
 
 function matches({ accountId, workspaceId, key }: IdempotencyScope) {
-  const { keptAnswers } = tables;
+  const { storedAnswers } = tables;
   return and(
-    eq(keptAnswers.accountId, accountId),
-    eq(keptAnswers.workspaceId, workspaceId ?? ""),
-    eq(keptAnswers.key, key),
+    eq(storedAnswers.accountId, accountId),
+    eq(storedAnswers.workspaceId, workspaceId ?? ""),
+    eq(storedAnswers.key, key),
   );
 }

@@ -20,10 +20,7 @@ interface ProgramParts {
   close(): void;
 }
 
-/**
- * Returns the program files where a server expects them. If they are missing there, unpacks them into a temporary
- * directory.
- */
+/** Returns the program files where a server expects them, or else unpacks them into a temporary directory. */
 export async function openProgramParts(settings: Settings): Promise<ProgramParts> {
   let temporary: string | null = null;
   const close = () => {

@@ -21,8 +21,7 @@ interface ParsedSettings {
 }
 
 /**
- * The current settings of a server. Callers read a setting each time they need it, so that a reload takes effect at
- * once.
+ * The current settings of a server. Callers read a setting each time they need it, so a reload takes effect at once.
  */
 export class RunningSettings {
   #values: Settings;
@@ -66,10 +65,7 @@ function parseSettings(settings: Settings): ParsedSettings {
 
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
-/**
- * Returns the faults in settings that their types allow: texts that cannot be parsed, and a setting that needs another
- * one.
- */
+/** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
 export function settingFaults({ fetch, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [

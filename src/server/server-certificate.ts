@@ -16,14 +16,14 @@ export class ServerCertificate {
   #contents: string;
 
   /** @throws {StartError} if the files do not allow TLS */
-  constructor(certificatePath: string, keyPath: string, log: Logger, now: () => number) {
-    this.#certificatePath = certificatePath;
-    this.#keyPath = keyPath;
+  constructor(settings: Pick<Settings["server"], "tls_certificate" | "tls_key">, log: Logger, now: () => number) {
+    this.#certificatePath = settings.tls_certificate;
+    this.#keyPath = settings.tls_key;
     this.#log = log;
     this.#now = now;
     this.#contents = this.#read();
     try {
-      this.#current = readCredentials(certificatePath, keyPath, now());
+      this.#current = readCredentials(this.#certificatePath, this.#keyPath, now());
     } catch (error) {
       throw new StartError(`server.tls_certificate, server.tls_key: ${messageOf(error)}`);
     }
@@ -72,18 +72,6 @@ export class ServerCertificate {
     this.#log.info({ event, names: subjectAltName, validFrom, validTo, sha256: fingerprint256 });
     for (const warning of warnings) this.#log.warn({ event: "tls.certificate_warning", warning });
   }
-}
-
-/**
- * Returns the server's certificate; null if the settings name none.
- * @throws {StartError} if the files do not allow TLS
- */
-export function serverCertificate(
-  { tls_certificate: certificate, tls_key: key }: Settings["server"],
-  log: Logger,
-  now: () => number,
-): ServerCertificate | null {
-  return certificate === "" ? null : new ServerCertificate(certificate, key, log, now);
 }
 
 function textOrError(path: string): string {

@@ -22,11 +22,8 @@ const runningSchema = Type.Object({
 /** The server state file in the data directory of a running server. */
 export type RunningServer = Static<typeof runningSchema>;
 
-/**
- * Time limit for a server's response. A server that is not running is detected at once; a busy machine makes others
- * slow.
- */
-const responseMilliseconds = 10_000;
+/** Time limit for a server's response. A server that is not running is detected at once, but a busy one is slow. */
+const RESPONSE_MILLISECONDS = 10_000;
 
 const pathOf = (directory: DataPaths) => join(directory.state, "server.json");
 
@@ -87,7 +84,7 @@ export async function findRunningServer(
     return null;
   }
   if (!Value.Check(runningSchema, parsed)) return null;
-  const signal = AbortSignal.timeout(responseMilliseconds);
+  const signal = AbortSignal.timeout(RESPONSE_MILLISECONDS);
   const response = await fetch(`${parsed.origin}/healthz`, { signal, ...trustOf(parsed) }).catch(() => null);
   return response?.ok === true ? parsed : null;
 }
@@ -108,8 +105,7 @@ function readStateFile(path: string): { readonly text: string; readonly userId: 
 
 /**
  * Returns the options with which `fetch` reaches a running server. They trust exactly the certificate in the server
- * state file, whoever signed it. They skip the host name check, because the certificate need not name the loopback
- * address.
+ * state file, whoever signed it. The host name is not checked: the certificate may not name the loopback address.
  */
 export function trustOf({ certificate }: RunningServer): ServerTrust {
   if (certificate === null) return {};
@@ -122,10 +118,7 @@ export function baseUrlOf(server: string | Settings): string {
   return origin.replace(/\/+$/, "") + basePath;
 }
 
-/**
- * Returns an origin that reaches a server with these settings; one that listens on all addresses is reached by
- * loopback.
- */
+/** Returns an origin that reaches a server with these settings: the loopback address if the server listens on all. */
 export function originOf({ host, port, tls_certificate }: Settings["server"]): string {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   return `${tls_certificate === "" ? "http" : "https"}://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}`;

@@ -77,7 +77,7 @@ export function currentSpeechModel(
 }
 
 /** Maximum duration in seconds; the bundled recording has eleven seconds. */
-const maxSeconds = 60;
+const MAX_SAMPLE_SECONDS = 60;
 
 /** Decodes the bundled recording to 16 kHz mono signed 16-bit samples, for the duration of `use`. */
 export async function withSpeechSample<T>(
@@ -87,7 +87,12 @@ export async function withSpeechSample<T>(
   const directory = await mkdtemp(join(tmpdir(), "transcribe-sample-"));
   try {
     const outputPath = join(directory, "sample.pcm");
-    await decodeRecording({ ffmpegPath: files.ffmpeg, inputPath: files.benchRecording, outputPath, maxSeconds });
+    await decodeRecording({
+      ffmpegPath: files.ffmpeg,
+      inputPath: files.benchRecording,
+      outputPath,
+      maxSeconds: MAX_SAMPLE_SECONDS,
+    });
     return await use(outputPath);
   } finally {
     await rm(directory, { recursive: true, force: true });

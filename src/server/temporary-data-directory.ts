@@ -7,7 +7,7 @@ import { StartError } from "./start-error.ts";
 const prefix = "transcribe-run-";
 
 /** Age below which a directory is never removed, because a new one may not be locked yet. */
-const newMilliseconds = 60_000;
+const MIN_AGE_MILLISECONDS = 60_000;
 
 /**
  * Creates a data directory for one command; disposing removes it. First removes those that killed commands left in the
@@ -45,7 +45,8 @@ export function temporaryDataDirectory(parent: string, now: number): { directory
 function isLeftOver(path: string, now: number): boolean {
   try {
     const stat = lstatSync(path);
-    if (!stat.isDirectory() || stat.uid !== process.getuid?.() || now - stat.mtimeMs < newMilliseconds) return false;
+    if (!stat.isDirectory() || stat.uid !== process.getuid?.() || now - stat.mtimeMs < MIN_AGE_MILLISECONDS)
+      return false;
     lstatSync(new DataPaths(path).lockPath);
     new DataDirectory(path).lock()();
     return true;

@@ -17,7 +17,7 @@ import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
-import { serverCertificate } from "./server-certificate.ts";
+import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import { originOf, ServerStateFile } from "./server-state-file.ts";
 import { speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
@@ -65,13 +65,12 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const now = Date.now;
   // Errors in the settings are reported before any resource is acquired.
   const running = new RunningSettings(settings);
-  const certificate = serverCertificate(settings.server, log, now);
+  const certificate = settings.server.tls_certificate === "" ? null : new ServerCertificate(settings.server, log, now);
   // Resources are released in reverse order, both when the server stops and when it fails to start.
   await using stack = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
-  // After the lock, because the files are unpacked into the data directory; errors of the directory are thus reported
-  // as such.
+  // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
   const files = await programFilesFor(settings);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
@@ -196,9 +195,9 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       now,
       settings: () => running.values,
       worker: () => workerStatus(engine),
-      trouble: () => readiness.known(),
+      problem: () => readiness.known(),
       secure: certificate !== null,
-      listening: new PlaybackCopies({
+      playback: new PlaybackCopies({
         recordings,
         dataDirectory,
         diskSpace,

@@ -44,7 +44,7 @@ export function becomeOwnerWith<T extends Disposable | null>(
   furtherGroups: FurtherGroups = () => [],
 ): T {
   const owner = ownerToBecome(root);
-  if (owner === null || isOpenTo(root, owner, path, furtherGroups)) {
+  if (owner === null || couldReplace(root, owner, path, furtherGroups)) {
     becomeOwner(root, furtherGroups);
     return open(false);
   }
@@ -61,21 +61,21 @@ export function becomeOwnerWith<T extends Disposable | null>(
 /** Returns the owner that the process must become; null when it keeps its user. */
 function ownerToBecome(root: string): Owner | null {
   if (process.geteuid?.() !== 0) return null;
-  const way = pathSteps(root);
-  const { uid: userId, gid: groupId } = (way.at(-1) ?? missingRoot()).stats;
+  const steps = pathSteps(root);
+  const { uid: userId, gid: groupId } = (steps.at(-1) ?? missingRoot()).stats;
   const isTrusted = (user: number) => user === userId || isAdministrator(user);
-  for (const passage of way.slice(0, -1)) {
-    const fault = untrustedWriter(passage, isTrusted);
+  for (const step of steps.slice(0, -1)) {
+    const fault = untrustedWriter(step, isTrusted);
     if (fault === null) continue;
     throw new DataDirectoryError(
-      `root does not work in ${root}, which others could exchange for another directory: ${passage.path} ${fault}; run the command as the user that the server runs as`,
+      `root does not work in ${root}, which others could exchange for another directory: ${step.path} ${fault}; run the command as the user that the server runs as`,
     );
   }
   return userId === 0 ? null : { userId, groupId };
 }
 
 function missingRoot(): never {
-  throw new RangeError("every way begins at the root directory");
+  throw new RangeError("every path begins at the root directory");
 }
 
 function noRight(root: string, { userId, groupId }: Owner, cause: unknown): DataDirectoryError {
@@ -111,7 +111,7 @@ function takeGroups(userId: number, groupId: number): void {
 }
 
 /** Returns whether the owner of a data directory could put another file in the place of a path. */
-function isOpenTo(root: string, owner: Owner, path: string, furtherGroups: FurtherGroups): boolean {
+function couldReplace(root: string, owner: Owner, path: string, furtherGroups: FurtherGroups): boolean {
   let groups: readonly number[];
   try {
     groups = groupsOf(owner, furtherGroups);

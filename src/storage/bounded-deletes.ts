@@ -23,8 +23,7 @@ export function deleteSome(
 }
 
 /**
- * Removes up to `most` rows of a recording from the full-text index, the lowest first, and its entry after the last
- * row.
+ * Removes up to `most` rows of a recording from the full-text index, the lowest first, and finally its entry.
  * @param number the recording's number in `searchable_recordings`, which forms the high bits of its row ids
  * @returns whether rows may remain
  */

@@ -5,8 +5,7 @@ import { lstatSync } from "node:fs";
 const heldLocks = new Set<Database>();
 
 /**
- * Takes a lock for this process. It is SQLite's own file lock, so the kernel releases it when the process exits for any
- * reason.
+ * Takes a lock for this process: SQLite's own file lock, which the kernel releases however the process exits.
  * @returns a function that releases the lock; null when another process holds it
  */
 export function lockFile(path: string): (() => void) | null {

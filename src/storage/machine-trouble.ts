@@ -78,7 +78,7 @@ const PROBE_FILES = 16;
  * @returns the system's error when the write fails, null when it succeeds
  */
 export async function probeWriting(directory: string): Promise<Error | null> {
-  const path = join(directory, `.trial-${crypto.randomUUID()}`);
+  const path = join(directory, `.probe-${crypto.randomUUID()}`);
   const files: FileHandle[] = [];
   try {
     for (let count = 0; count < PROBE_FILES; count++) files.push(await open(path, "w"));

@@ -128,10 +128,8 @@ export interface MigrateOptions {
   readonly beforeUpgrade?: (fromVersion: string) => void;
 }
 
-/**
- * Returns whether an ordinary table exists. Views and virtual tables do not count: SQLite runs code when they are read.
- */
-function hasTable(database: Database, name: string): boolean {
+/** Returns whether an ordinary table exists. Views and virtual tables do not count, because reading them runs code. */
+export function hasTable(database: Database, name: string): boolean {
   const found = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 AND name = ?";
   return database.query(found).get(name) !== null;
 }

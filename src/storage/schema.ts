@@ -113,7 +113,7 @@ export const recordings = sqliteTable(
 );
 
 /** The first response to a create that carried an Idempotency-Key. */
-export const keptAnswers = sqliteTable(
+export const storedAnswers = sqliteTable(
   "kept_answers",
   {
     accountId: accountReference(),
@@ -135,9 +135,7 @@ export const keptAnswers = sqliteTable(
   ],
 );
 
-/**
- * Times at which an account created recordings, for its hourly and daily allowance; rows older than a day are deleted.
- */
+/** Times at which an account created recordings, for its hourly and daily limits; rows older than a day are deleted. */
 export const creates = sqliteTable(
   "creates",
   { accountId: accountReference(), createdAt: integer().notNull() },

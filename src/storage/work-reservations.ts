@@ -73,8 +73,7 @@ export class WorkReservations {
   }
 
   /**
-   * Releases the reservation of a recording whose work files are removed. The recording will request it again and
-   * keeps its place in the queue.
+   * Releases the reservation of a recording whose work files are removed. The recording keeps its place in the queue.
    */
   release(id: string): void {
     this.#held.get(id)?.reservation[Symbol.dispose]();

@@ -20,10 +20,7 @@ export function gauge(
   });
 }
 
-/**
- * Registers a gauge with labels. `read` is called when the metrics are read; series that it no longer returns are
- * dropped.
- */
+/** Registers a gauge with labels. `read` is called when the metrics are read; it returns all series that exist then. */
 export function labelledGauge<L extends string>(
   registry: Registry,
   name: string,

@@ -133,11 +133,8 @@ export class EngineMetrics {
     });
   }
 
-  /**
-   * Returns the number of unexpected worker exits since the server was started, by signal. `none` is an exit without a
-   * signal.
-   */
-  async deaths(): Promise<Counted[]> {
+  /** Returns the number of unexpected worker exits since the server was started, by signal; `none` means no signal. */
+  async crashes(): Promise<Counted[]> {
     return countsOf(this.#exits, "signal");
   }
 

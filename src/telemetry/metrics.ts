@@ -23,8 +23,7 @@ export interface MetricDescription {
 }
 
 /**
- * The server's Prometheus metrics. Label values come from closed lists and the operator's own names, never from a
- * request.
+ * The server's Prometheus metrics. Label values are from closed lists or the operator's names, never from a request.
  */
 export class Metrics {
   readonly http: HttpMetrics;

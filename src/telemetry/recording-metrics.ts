@@ -97,7 +97,7 @@ export class RecordingMetrics {
   }
 
   /**
-   * Returns the number of failed recordings since the server was started, by kind. Kinds without failures are left out.
+   * Returns the number of failed recordings since the server was started, by kind; kinds without failures are left out.
    */
   async failures(): Promise<(FailureKind & { readonly count: number })[]> {
     const { values } = await this.#ended.get();

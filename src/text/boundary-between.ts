@@ -19,14 +19,14 @@ const mayEndSentence = new Set(
 );
 
 /**
- * Kind of boundary between two words of one speaker. The later in this list, the less the words should be separated.
+ * Kind of boundary between two words of one speaker, in the order from the most to the least suitable for a split:
+ * "sentence" at the end of a sentence; "perhaps" where a sentence may end, after a number or an abbreviation; "clause"
+ * at the end of a clause; "open" without punctuation; "bound" where the words belong together.
  */
 export type Boundary = "sentence" | "perhaps" | "clause" | "open" | "bound";
 
 /**
- * Determines the boundary between a word and the next one from their spelling:
- * "sentence" at the end of a sentence; "perhaps" where a sentence may end, after a number or an abbreviation;
- * "clause" at the end of a clause; "open" without punctuation; "bound" where the words belong together.
+ * Determines the boundary between a word and the next one from their spelling.
  * @param next empty if no word follows
  */
 export function boundaryBetween(word: string, next: string): Boundary {

@@ -11,6 +11,11 @@ export function size(bytes: number): string {
   return `${value < 10 && unit > 0 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
+/** Formats a time's day in UTC: 2026-11-23. @param time milliseconds since the epoch */
+export function utcDay(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}
+
 /** Formats a number with its noun: "1 file", "3 files". */
 export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;

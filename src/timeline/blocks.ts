@@ -76,8 +76,8 @@ export async function writeBlock(
   const partial = `${path}.partial`;
   const handle = await open(partial, "w");
   try {
-    await writeWhole(handle, header);
-    await writeWhole(handle, content.body);
+    await writeAt(handle, header, 0);
+    await writeAt(handle, content.body, HEADER_BYTES);
     await handle.sync();
   } finally {
     await handle.close();
@@ -99,10 +99,10 @@ export async function hasBlock(area: WorkArea, kind: BlockKind, block: number): 
   }
 }
 
-/** Writes all bytes. A single write may be partial, for example when the disk is nearly full. */
-async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let written = 0; written < bytes.byteLength; ) {
-    written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
+/** Writes all bytes at a position. A single write may be partial, for example when the disk is nearly full. */
+export async function writeAt(file: FileHandle, bytes: Uint8Array, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length; ) {
+    written += (await file.write(bytes, written, bytes.length - written, position + written)).bytesWritten;
   }
 }
 

@@ -2,9 +2,9 @@ import { type Chunk, type Span, secondsOf } from "./spans.ts";
 import { SpeechClock } from "./speech-clock.ts";
 
 /** Longest silence that is transcribed with the speech around it. Of a longer one, half of this stays at either end. */
-const longestSilenceSeconds = 2;
+const MAX_SILENCE_SECONDS = 2;
 /** Tolerance for rounding: times are sums, so a silence of exactly the longest length may come out slightly longer. */
-const roundingSeconds = 1e-6;
+const ROUNDING_SECONDS = 1e-6;
 
 /** Returns the spans of a chunk that are transcribed, in order: all but the middle of long silences. */
 export function transcribedSpans({ startSeconds, endSeconds, speech }: Chunk): Span[] {
@@ -12,9 +12,9 @@ export function transcribedSpans({ startSeconds, endSeconds, speech }: Chunk): S
   let from = startSeconds;
   let reached = startSeconds;
   for (const [index, region] of speech.entries()) {
-    if (index > 0 && region.startSeconds - reached > longestSilenceSeconds + roundingSeconds) {
-      spans.push({ startSeconds: from, endSeconds: reached + longestSilenceSeconds / 2 });
-      from = region.startSeconds - longestSilenceSeconds / 2;
+    if (index > 0 && region.startSeconds - reached > MAX_SILENCE_SECONDS + ROUNDING_SECONDS) {
+      spans.push({ startSeconds: from, endSeconds: reached + MAX_SILENCE_SECONDS / 2 });
+      from = region.startSeconds - MAX_SILENCE_SECONDS / 2;
     }
     reached = Math.max(reached, region.endSeconds);
   }

@@ -18,9 +18,8 @@ export const WINDOW_FRAMES = 293;
 /** Maximum number of speakers that the model distinguishes in one window. */
 export const LOCAL_SPEAKERS = 3;
 /**
- * Frames from one window's start to the next (1.52 s). With the speakers given, steps of 1.01 s are no better and
- * cost half as much again. Errors were 6.6 against 6.7 % on the built dialogues, and 25.3 against 23.9 % on the AMI
- * excerpts.
+ * Frames from one window's start to the next (1.52 s). With the speakers given, steps of 1.01 s are no better and cost
+ * half as much again: errors of 6.6 against 6.7 % on the built dialogues, 25.3 against 23.9 % on the AMI excerpts.
  */
 export const HOP_FRAMES = 90;
 /** Windows of a block, the unit of checkpointing: a block starts every 121.5 s. */

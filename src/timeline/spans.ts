@@ -3,11 +3,9 @@ import { type Static, Type } from "@sinclair/typebox";
 /** Samples per second of all PCM that the engine reads. */
 export const SAMPLE_RATE = 16_000;
 
-/**
- * Schemas of a recording's parts, which server and worker exchange. Audio itself is never sent: both sides read the PCM
- * file. Times are seconds from the start of the recording.
- */
+// The schemas of a recording's parts, which server and worker exchange. Both sides read the audio from the PCM file.
 
+/** A time from the start of the recording. */
 const seconds = Type.Number({ minimum: 0 });
 
 /** A raw file of 16 kHz mono signed 16-bit little-endian samples. */
@@ -18,6 +16,7 @@ export const pcmFileSchema = Type.Object({
 });
 export type PcmFile = Static<typeof pcmFileSchema>;
 
+/** A part of a recording between two moments. */
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;
 
@@ -33,8 +32,7 @@ export function shifted<S extends Span>(span: S, bySeconds: number): S {
 
 /** A part of a recording with at most 30 s of speech, see transcribedSpans. It is transcribed in one operation. */
 export const chunkSchema = Type.Object({
-  startSeconds: seconds,
-  endSeconds: seconds,
+  ...spanSchema.properties,
   /** Its speech spans, in order. */
   speech: Type.Array(spanSchema),
 });
@@ -42,18 +40,17 @@ export type Chunk = Static<typeof chunkSchema>;
 
 /** A speaker turn: a span in which one speaker speaks. */
 export const turnSchema = Type.Object({
-  startSeconds: seconds,
-  endSeconds: seconds,
+  ...spanSchema.properties,
   /** Speaker number, from 0 in order of first appearance. */
   speaker: Type.Integer({ minimum: 0 }),
 });
 export type Turn = Static<typeof turnSchema>;
 
+/** A word that the recognizer found. */
 export const wordSchema = Type.Object({
-  /** Text of the word, with its leading space in languages that separate words by spaces. */
+  /** The word, with its leading space in languages that separate words by spaces. */
   text: Type.String(),
-  startSeconds: seconds,
-  endSeconds: seconds,
+  ...spanSchema.properties,
   probability: Type.Number({ minimum: 0, maximum: 1 }),
 });
 export type EngineWord = Static<typeof wordSchema>;

@@ -41,9 +41,7 @@ export class SpeechClock {
     return Math.min(current.endSeconds, current.startSeconds + seconds - current.atSeconds);
   }
 
-  /**
-   * Maps a non-empty span of clock time to the recording. When it lies in two speech spans, returns the longer part.
-   */
+  /** Maps a non-empty span of clock time to the recording: the longer part, if the span lies in two speech spans. */
   recordingSpan(span: Span): Span {
     let best = { startSeconds: 0, endSeconds: 0 };
     for (const { startSeconds, endSeconds, atSeconds } of this.#speech) {
@@ -56,10 +54,7 @@ export class SpeechClock {
   }
 }
 
-/**
- * Returns the length of the prefix that satisfies a monotonic predicate; a binary search, as a recording has many
- * spans.
- */
+/** Returns the length of the prefix that satisfies a monotonic predicate, by binary search. */
 function countWhile<T>(all: readonly T[], isTrue: (one: T) => boolean): number {
   let from = 0;
   let to = all.length;

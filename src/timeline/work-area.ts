@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
-import { type BlockKind, blockPath, hasBlock, makeBlockDirectory } from "./blocks.ts";
+import { type BlockKind, blockPath, hasBlock, makeBlockDirectory, writeAt } from "./blocks.ts";
 import { pcmFileSchema } from "./spans.ts";
 
 /**
@@ -38,7 +38,7 @@ export async function writeItem(area: WorkArea, item: WorkItem, bytes: Uint8Arra
   if (item.kind === "pcm") {
     await (await open(area.pcm.path, "a")).close();
     await using file = await open(area.pcm.path, "r+");
-    await file.write(bytes, 0, bytes.length, Math.max(0, item.firstSample) * BYTES_PER_SAMPLE);
+    await writeAt(file, bytes, Math.max(0, item.firstSample) * BYTES_PER_SAMPLE);
     return;
   }
   makeBlockDirectory(area, item.kind);

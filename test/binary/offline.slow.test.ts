@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { offline } from "../../scripts/support/offline/namespace.ts";
+import { offline } from "../../scripts/support/offline.ts";
 import { available, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";
@@ -43,7 +43,7 @@ describe.if(ready && canIsolate)("without a network, a HOME directory and privil
     const asNobody = isRoot ? ["setpriv", `--reuid=${nobody}`, `--regid=${nobody}`, "--clear-groups"] : [];
     const quickstart = [program, "quickstart", "--port", "0", recording];
     const command = offline([...asNobody, "sh", "-c", andStopItsServer, "sh", ...quickstart]);
-    if (command === null) throw new Error("a moment ago namespaces could be made");
+    if (command === null) throw new Error("namespaces could be created a moment ago");
     const env = { PATH: process.env.PATH ?? "", HOME: home, said: join(empty, "said.txt") };
     const { exitCode, stdout, stderr } = await run(command, { cwd: empty, env });
     expect({ exitCode, stderr }).toEqual({

@@ -38,8 +38,8 @@ export class ConsoleServer implements Disposable {
           modelInUse: () => this.api.speechModel,
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
-          trouble: () => this.api.trouble,
-          listening: new PlaybackCopies({
+          problem: () => this.api.trouble,
+          playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },
             maxSeconds: () => this.api.limits.recording_seconds,
             isBusy: () => false,

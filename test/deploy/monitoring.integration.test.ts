@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { describedMetrics } from "../../scripts/support/metrics-page.ts";
+import { describedMetrics } from "../../scripts/support/docs/pages.ts";
 import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -33,7 +33,7 @@ const alerts = readFileSync(alertsPath, "utf8");
 const metrics = describedMetrics();
 const promtool = Bun.which("promtool");
 if (promtool === null)
-  console.warn("skipped: PromQL of dashboard and alerts (missing: promtool, of Debian's prometheus)");
+  console.warn("SKIPPED: PromQL of dashboard and alerts; missing: promtool, of Debian's prometheus");
 
 /** Metrics that a text names, without what a histogram adds to its name. */
 function namedIn(text: string): Set<string> {

@@ -13,6 +13,22 @@ test.each(pages.map((page) => [page.name, page] as const))("every link in %s has
   expect(broken.map(({ link }) => link)).toEqual([]);
 });
 
+test.each(["docs/architecture.md", "CONTRIBUTING.md"])("%s names files and folders that exist", (name) => {
+  const text = readFileSync(join(root, name), "utf8");
+  const paths = [...text.matchAll(/`((?:src|test|scripts|native|models|docs)\/[\w./-]*)`/g)].map(
+    (match) => match[1] ?? "",
+  );
+  expect(paths.length).toBeGreaterThan(10);
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
+test("docs/architecture.md lists every folder of src/", () => {
+  const { text } = pageNamed("docs/architecture.md");
+  const listed = [...text.matchAll(/^\| `([a-z-]+)` \|/gm)].map((match) => match[1]);
+  const folders = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  expect(listed.toSorted()).toEqual(folders.map(({ name }) => name).sort());
+});
+
 test("README.md names every part of the program", () => {
   const parts = readdirSync(join(root, "src"), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   const linked = localLinksOf(pageNamed("README.md")).map(({ link }) => link);

@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
-import { cliPage } from "../../scripts/support/docs/cli-page.ts";
-import { troubleshootingPage } from "../../scripts/support/docs/troubleshooting-page.ts";
+import { cliPage, troubleshootingPage } from "../../scripts/support/docs/pages.ts";
 import { failureKinds } from "../../src/recordings/index.ts";
 import { pageNamed } from "./pages.ts";
 

@@ -2,28 +2,28 @@ import type { Segment } from "../support/contract.ts";
 import type { NamedTurn } from "../support/rttm.ts";
 import { englishWordErrors, errorRate } from "../support/wer.ts";
 
-/** A recording's words, as its segments have them. */
+/** Returns the text of all segments. */
 export function textOf(segments: readonly Segment[]): string {
   return segments.map((segment) => segment.text).join(" ");
 }
 
-/** Word error rate of English segments: 0.05 is 5 %. */
+/** Returns the word error rate of English segments: 0.05 is 5 %. */
 export function wordErrorRate(reference: string, segments: readonly Segment[]): number {
   return errorRate([englishWordErrors(reference, textOf(segments))]);
 }
 
-/** A reference turn and the label that most of the words in it were given. */
+/** A reference turn with the speaker label of most words in it. */
 export interface LabelledTurn extends NamedTurn {
-  /** Null where no word was heard. */
+  /** Null when no word was recognized in the turn. */
   readonly label: string | null;
 }
 
-/** Turns in which one person speaks alone for a second or more have a speaker that can be told. */
+/** A turn is compared only when its speaker speaks alone for at least this time. */
 const minAloneSeconds = 1;
 
 /**
- * The label of most words within each reference turn, counting only the time in which its speaker is alone. Words are
- * spread evenly over their segment, which is all that the API says of them.
+ * Returns the label of most words within each reference turn, counted only while its speaker is alone. Words are spread
+ * evenly over their segment, because the API does not return their times.
  */
 export function labelledTurns(turns: readonly NamedTurn[], segments: readonly Segment[]): LabelledTurn[] {
   const words = segments.flatMap(({ start, end, speaker, text }) => {
@@ -51,8 +51,8 @@ function common(turn: NamedTurn, other: NamedTurn): number {
 }
 
 /**
- * Whether every turn has its own speaker's label and each speaker one label: the pairs of both, which are as many as there
- * are speakers when it is so.
+ * Returns the distinct pairs of speaker and label. There is one pair per speaker when every turn has the label of its
+ * speaker and no two speakers share a label.
  */
 export function speakerLabels(turns: readonly LabelledTurn[]): string[] {
   return [...new Set(turns.map(({ speaker, label }) => `${speaker} is ${label}`))].sort();

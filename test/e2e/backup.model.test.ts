@@ -9,8 +9,8 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of backups", jfk);
 
-/** Everything that the API tells of a recording that has ended. */
-async function toldOf(client: TestClient, id: string) {
+/** Returns all that the API returns of a finished recording. */
+async function responsesOf(client: TestClient, id: string) {
   const read = async (path: string) => {
     const response = await client.fetch(path);
     return [path, response.status, response.headers.get("etag"), await response.text()];
@@ -25,7 +25,7 @@ async function idsOf(client: TestClient): Promise<string[]> {
   return data.map(({ id }: { id: string }) => id);
 }
 
-describe.if(ready)("a backup that was made while five recordings were in work", () => {
+describe.if(ready)("a backup that was made while five recordings were unfinished", () => {
   const server = new TestServer();
   const restored = new TestServer();
   const folder = temporaryDirectory();
@@ -37,9 +37,9 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
 
   const form = () => {
     const body = new FormData();
-    body.set("file", Bun.file(jfk), "kept.mp3");
+    body.set("file", Bun.file(jfk), "stored.mp3");
     body.set("language", "en");
-    return { method: "POST", headers: { "idempotency-key": "kept" }, body };
+    return { method: "POST", headers: { "idempotency-key": "stored" }, body };
   };
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
   });
 
   test(
-    "gives the same API elsewhere: recordings, exports, keys and kept answers; what was in work is gone on with",
+    "restores recordings, exports, keys and stored idempotent responses elsewhere, and its unfinished recordings complete",
     restored.showingLog(async () => {
       const made = await server.cli("backup", file, "--json");
       expect([made.exitCode, JSON.parse(made.stdout)]).toMatchObject([
@@ -75,8 +75,12 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
         stderr: expect.stringContaining("is not empty: it has transcribe.db"),
       });
       const before = new TestClient(server.baseUrl, key);
-      const [told, ids, segments] = [await toldOf(before, done), await idsOf(before), await before.segments(done)];
-      // What it has in work is the same once more.
+      const [responses, ids, segments] = [
+        await responsesOf(before, done),
+        await idsOf(before),
+        await before.segments(done),
+      ];
+      // The unfinished recordings are of the same audio as the finished one.
       await server.killHard();
       await restored.start();
       const after = new TestClient(restored.baseUrl, key);
@@ -84,7 +88,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
         expect((await after.waitUntilEnded(id)).status).toBe("completed");
         expect(await after.segments(id)).toEqual(segments);
       }
-      expect(await toldOf(after, done)).toEqual(told);
+      expect(await responsesOf(after, done)).toEqual(responses);
       const replayed = await after.fetch("/transcriptions", form());
       expect([replayed.status, replayed.headers.get("idempotency-replayed"), await replayed.text()]).toEqual([
         201,
@@ -95,7 +99,7 @@ describe.if(ready)("a backup that was made while five recordings were in work", 
       expect(
         (await errorOf(await new TestClient(restored.baseUrl, `${key}x`).fetch("/transcriptions"), 401)).error,
       ).toBe("invalid_api_key");
-      // Exports' files go in the moments after their answers.
+      // The server removes the files of exports shortly after the responses.
       await restored.until(() => readdirSync(join(restored.dataDirectory, "incoming")).length === 0);
       await restored.untilCleanedUp();
       expect(readdirSync(join(restored.dataDirectory, "uploads")).toSorted()).toEqual([done, ...open].toSorted());

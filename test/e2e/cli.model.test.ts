@@ -12,7 +12,7 @@ const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of the CLI", jfk);
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.if(ready)("the CLI beside a running server", () => {
+describe.if(ready)("the CLI next to a running server", () => {
   const server = new TestServer();
   beforeAll(() => server.start(), startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
@@ -23,7 +23,7 @@ describe.if(ready)("the CLI beside a running server", () => {
     return JSON.parse(stdout);
   };
 
-  test("an account and a key are made, listed without the secret, used, revoked and refused", async () => {
+  test("creates an account and a key, lists the key without its secret, and revokes it", async () => {
     const account = await json("accounts", "create", "desk");
     expect(account).toEqual({
       id: expect.any(String),
@@ -63,7 +63,7 @@ describe.if(ready)("the CLI beside a running server", () => {
     expect((await errorOf(await ask(), 401)).error).toBe("invalid_api_key");
   }, 60_000);
 
-  test("submit --wait --json prints the transcription with its segments, and nothing else, on standard output", async () => {
+  test("submit --wait --json prints only the transcription with its segments on standard output", async () => {
     const { key } = server.client("submitting");
     const args = ["submit", jfk, "--server", server.origin, "--language", "en", "--every", "0.2", "--wait", "--json"];
     const { exitCode, stdout, stderr } = await runCli(args, { TRANSCRIBE_API_KEY: key });
@@ -74,9 +74,9 @@ describe.if(ready)("the CLI beside a running server", () => {
     expect(spokenText(printed?.segments ?? [])).toContain("ask not what your country can do for you");
   }, 120_000);
 
-  test("what can't be done says why on standard error, without a stack, and exits with 1; a bad command line with 2", async () => {
-    const cases: [number, string[], string][] = [
-      [1, ["accounts", "create", "desk"], "there is an account named desk already"],
+  test("reports the cause of a failure on standard error without a stack, and exits with 1, or with 2 after a usage error", async () => {
+    const cases: [exitCode: number, args: string[], message: string][] = [
+      [1, ["accounts", "create", "desk"], "an account named desk exists already"],
       [1, ["accounts", "create", "a/b"], "is not a valid name"],
       [1, ["keys", "create", "--account", "nobody"], "transcribe accounts create nobody"],
       [1, ["keys", "revoke", "unknown"], "transcribe keys list"],
@@ -88,17 +88,17 @@ describe.if(ready)("the CLI beside a running server", () => {
       [2, ["serve", "--port", "http"], "--port"],
       [2, ["serve", "--no-such-flag"], "--no-such-flag"],
     ];
-    for (const [code, args, says] of cases) {
+    for (const [expected, args, message] of cases) {
       const { exitCode, stdout, stderr } = await server.cli(...args);
-      expect([args, exitCode, stdout]).toEqual([args, code, ""]);
-      expect(stderr).toContain(says);
+      expect([args, exitCode, stdout]).toEqual([args, expected, ""]);
+      expect(stderr).toContain(message);
       expect(stderr).not.toMatch(/^\s+at /m);
     }
   }, 60_000);
 });
 
 describe.if(ready)("quickstart", () => {
-  test("starts a server, prints the transcript, and the second time takes the server and the key that are there", async () => {
+  test("starts a server and prints the transcript, and reuses the server and the key the second time", async () => {
     using directory = temporaryDirectory();
     const args = ["quickstart", jfk, "--language", "en", "--data-dir", directory.path, "--port", "0"];
     const running = () => {
@@ -120,7 +120,7 @@ describe.if(ready)("quickstart", () => {
       expect(second.stderr).not.toContain("starting the server");
       expect([running(), key()]).toEqual([server, firstKey]);
     } finally {
-      // It goes on by itself: that is what it is for.
+      // The server keeps running after the command by design.
       const { pid } = running();
       process.kill(pid, "SIGTERM");
       while (isAlive(pid)) await Bun.sleep(20);

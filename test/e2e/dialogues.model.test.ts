@@ -15,7 +15,7 @@ const turnsSchema = Type.Array(
   Type.Object({ start: Type.Number(), end: Type.Number(), speaker: Type.String(), text: Type.String() }),
 );
 
-/** A read dialogue: its turns with their texts. */
+/** Reads the reference of a dialogue: its turns and their text. */
 async function readTurns(path: string): Promise<Reference> {
   const turns = Value.Parse(turnsSchema, await Bun.file(path).json());
   return {
@@ -24,7 +24,9 @@ async function readTurns(path: string): Promise<Reference> {
   };
 }
 
-/** The sample: what was said is in its STM (words from the sixth field on), who spoke when in its RTTM. */
+/**
+ * Reads the reference of the sample: the words are in its STM file from the sixth field on, the turns in its RTTM file.
+ */
 async function readSample(): Promise<Reference> {
   const stm = await Bun.file(samplePath("sample.stm")).text();
   const texts = stm.split("\n").map((line) => line.split(/\s+/).slice(5).join(" "));
@@ -40,19 +42,19 @@ const sample = samplePath("sample.wav");
 const ready = available("e2e tests of two speakers", sample);
 const readyDialogues = available("e2e tests of dialogues", ...dialogues.map(({ path }) => path));
 
-describe.if(ready)("who said what", () => {
-  const made = startServerForSuite("dialogues");
-  const { server } = made;
+describe.if(ready)("a transcript of two speakers", () => {
+  const suite = startServerForSuite("dialogues");
+  const { server } = suite;
 
-  const tellsTheTwoApart = async (path: string, reference: Reference, mostErrors: number) => {
-    const { ended, segments } = await made.client.transcribe(path);
+  const labelsBothSpeakers = async (path: string, reference: Reference, maxErrorRate: number) => {
+    const { ended, segments } = await suite.client.transcribe(path);
     expect(ended).toMatchObject({ status: "completed", language: "en" });
     const turns = labelledTurns(reference.turns, segments);
-    // Labels go by first appearance, and every turn of a speaker has that speaker's.
+    // Labels follow first appearance, and every turn has the label of its speaker.
     expect([...new Set(segments.map((segment) => segment.speaker))]).toEqual(["A", "B"]);
     const names = [...new Set(turns.map((turn) => turn.speaker))];
     expect(speakerLabels(turns)).toEqual(names.map((name, index) => `${name} is ${"AB"[index]}`).sort());
-    expect(wordErrorRate(reference.text, segments)).toBeLessThanOrEqual(mostErrors);
+    expect(wordErrorRate(reference.text, segments)).toBeLessThanOrEqual(maxErrorRate);
     const starts = segments.map((segment) => segment.start);
     expect(starts).toEqual(starts.toSorted((a, b) => a - b));
     expect(segments.filter(({ start, end }) => start >= end)).toEqual([]);
@@ -60,15 +62,15 @@ describe.if(ready)("who said what", () => {
   };
 
   test(
-    "two women on the telephone: every turn has its speaker, and at most 15 % of the words are wrong",
-    server.showingLog(async () => tellsTheTwoApart(sample, await readSample(), 0.15)),
+    "of a telephone call of two women has the right speaker for every turn and at most 15 % wrong words",
+    server.showingLog(async () => labelsBothSpeakers(sample, await readSample(), 0.15)),
     180_000,
   );
 
   for (const { name, path, turnsPath } of dialogues) {
     test.if(readyDialogues)(
-      `${name}: every turn has its speaker, and at most 15 % of the words are wrong`,
-      server.showingLog(async () => tellsTheTwoApart(path, await readTurns(turnsPath), 0.15)),
+      `of ${name} has the right speaker for every turn and at most 15 % wrong words`,
+      server.showingLog(async () => labelsBothSpeakers(path, await readTurns(turnsPath), 0.15)),
       180_000,
     );
   }

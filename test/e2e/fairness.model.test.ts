@@ -9,9 +9,11 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of fairness between accounts", jfk, ...sampleRecordingNeeds);
 
-/** A host on loopback whose bodies never end and drip, yet faster than the 16 KiB/s under which a link fails in the end. */
+/**
+ * A host on loopback that sends endless bodies slowly, but faster than the limit of 16 KiB/s below which a link fails.
+ */
 class DrippingHost implements AsyncDisposable {
-  /** Bodies that are being sent. */
+  /** Number of bodies in progress. */
   open = 0;
   readonly #server = Bun.serve({
     hostname: "127.0.0.1",
@@ -42,7 +44,7 @@ class DrippingHost implements AsyncDisposable {
   }
 }
 
-describe.if(ready)("one account's recordings don't stop another's", () => {
+describe.if(ready)("one account's recordings do not block another's", () => {
   const server = new TestServer({ TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32", TRANSCRIBE_QUEUE_SLOTS: "2" });
   const directory = temporaryDirectory();
   let long = "";
@@ -78,7 +80,7 @@ describe.if(ready)("one account's recordings don't stop another's", () => {
       expect(links.map(({ status }) => status)).toEqual(ids.map(() => "queued"));
       expect(links.map(({ progress }) => progress.step).toSorted()).toEqual(["fetch", "fetch", null, null, null]);
       expect(host.open).toBe(2);
-      // A download that a command ends leaves its place to the next.
+      // Cancelling a download lets the next one start.
       const downloading = links.find(({ progress }) => progress.step === "fetch")?.id ?? "";
       expect((await server.cli("recordings", "cancel", downloading)).exitCode).toBe(0);
       await server.until(async () => {

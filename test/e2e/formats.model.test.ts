@@ -19,10 +19,10 @@ const ready = available("e2e tests of formats", corpusPath("manifest.json"));
 const manifest = ready ? Value.Parse(manifestSchema, await Bun.file(corpusPath("manifest.json")).json()) : [];
 const files = manifest.filter(({ path }) => path.startsWith("formats/"));
 
-describe.if(ready)("every file of formats/ ends as its answer says", () => {
-  const made = startServerForSuite("formats");
-  const { server } = made;
-  let taken = 0;
+describe.if(ready)("a file of the format corpus", () => {
+  const suite = startServerForSuite("formats");
+  const { server } = suite;
+  let accepted = 0;
 
   const filesIn = (folder: string) => readdirSync(join(server.dataDirectory, folder));
 
@@ -30,17 +30,17 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
     await server.untilCleanedUp();
     expect(filesIn("incoming")).toEqual([]);
-    // An upload is kept for a second try; of what was refused nothing is.
-    expect(filesIn("uploads")).toHaveLength(taken);
+    // Accepted uploads stay stored for a retry. Refused uploads are removed.
+    expect(filesIn("uploads")).toHaveLength(accepted);
   });
 
   for (const { path, answer = "none", transcript } of files) {
     const [verdict, detail] = answer.split(" ");
     test(
-      `${path}: ${answer}`,
+      `${path} has the result of its manifest: ${answer}`,
       server.showingLog(async () => {
-        // Finding out the language has its own tests; here it would cost each file a run of the encoder.
-        const response = await made.client.send(corpusPath(path), { language: "en" });
+        // Language detection has its own tests, and would cost another run of the encoder for each file.
+        const response = await suite.client.send(corpusPath(path), { language: "en" });
         if (verdict === "422") {
           const { error, errors } = await errorOf(response, 422);
           expect(error).toBe("validation_failed");
@@ -48,28 +48,28 @@ describe.if(ready)("every file of formats/ ends as its answer says", () => {
           return;
         }
         expect(response.status).toBe(201);
-        taken++;
+        accepted++;
         const id = response.headers.get("location")?.split("/").at(-1) ?? "";
-        const ended = await made.client.waitUntilEnded(id, 100);
+        const ended = await suite.client.waitUntilEnded(id, 100);
         expect(ended.status).toBe(verdict as "completed" | "failed");
         if (verdict === "failed") {
           expect(ended.failure_reason).toBe(detail as "no_speech" | "too_short");
-          expect((await errorOf(await made.client.fetch(`/transcriptions/${id}/segments`), 409)).error).toBe(
+          expect((await errorOf(await suite.client.fetch(`/transcriptions/${id}/segments`), 409)).error).toBe(
             "transcription_is_not_ready",
           );
           return;
         }
-        const segments = await made.client.segments(id);
+        const segments = await suite.client.segments(id);
         expect(segments).not.toBeEmpty();
-        // At 13 kbit/s of GSM "Americans ask" is heard as "America asked"; everything else reads without a fault.
+        // At 13 kbit/s of GSM, "Americans ask" is recognized as "America asked". All other files have no word errors.
         if (transcript !== null) expect(wordErrorRate(transcript, segments)).toBeLessThanOrEqual(0.1);
       }),
       120_000,
     );
   }
 
-  test("the server came through it all without a fault of its own", () => {
-    const faults = server.log.filter(({ event, level }) => level === "error" || event === "engine.worker_exited");
-    expect(faults).toEqual([]);
+  test("causes no error of the server and no exit of its worker", () => {
+    const errors = server.log.filter(({ event, level }) => level === "error" || event === "engine.worker_exited");
+    expect(errors).toEqual([]);
   });
 });

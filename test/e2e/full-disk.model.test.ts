@@ -14,18 +14,18 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of full disks", jfk, ...sampleRecordingNeeds);
 const prlimit = Bun.which("prlimit");
-if (prlimit === null) console.warn("SKIPPED: e2e tests with few open files; there is no prlimit");
+if (prlimit === null) console.warn("SKIPPED: e2e tests with few open files; missing: prlimit");
 
 const readyz = async (server: TestServer) => {
   const response = await fetch(`${server.origin}/readyz`);
   return { status: response.status, text: await response.text() };
 };
 
-/** Recordings that have begun to wait since a line of the log, with what for. */
+/** Returns the log lines of recordings that started to wait, since a line of the log. */
 const waits = (server: TestServer, since: number) =>
   server.log.slice(since).filter(({ event }) => event === "recording.waits");
 
-describe.if(ready && canMount)("with a disk that is full or read-only, recordings wait", () => {
+describe.if(ready && canMount)("recordings on a disk that cannot be written", () => {
   const server = new TestServer({
     TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB",
     TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32",
@@ -35,7 +35,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
   let disk: SmallDisk;
   let client: TestClient;
   let long = "";
-  let undisturbed: Segment[] = [];
+  let expected: Segment[] = [];
   let host: ReturnType<typeof Bun.serve>;
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     client = server.client("disk");
     const { ended, segments } = await client.transcribe(long, { language: "en" });
     expect(ended.status).toBe("completed");
-    undisturbed = segments;
+    expected = segments;
   }, startTimeout * 2);
   afterAll(async () => {
     await server.stop();
@@ -59,11 +59,11 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
     await host.stop(true);
   });
 
-  const endsUndisturbed = async (id: string) => {
+  const completesUnchanged = async (id: string) => {
     expect(await client.waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 32 });
-    expect(await client.segments(id)).toEqual(undisturbed);
+    expect(await client.segments(id)).toEqual(expected);
   };
-  const isWhole = async () => {
+  const isConsistent = async () => {
     await server.untilCleanedUp();
     using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
     expect(database.query("PRAGMA integrity_check").all()).toEqual([{ integrity_check: "ok" }]);
@@ -71,7 +71,7 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
   };
 
   test(
-    "that fills up in the middle: none fails, what is there can be read, creates are 503, and all goes on when there is room",
+    "wait while the disk is full and complete afterwards; uploads are answered 503 meanwhile, and reads succeed",
     server.showingLog(async () => {
       const since = server.log.length;
       const first = await client.create(long, { language: "en" });
@@ -96,18 +96,18 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
       expect(metrics).toMatch(/transcribe_recordings_stalled\{trouble="(disk_full|no_room)"\} [1-9]/);
       expect(["queued", "processing", "completed"]).toContain((await client.get(first.id)).status);
       disk.empty();
-      await endsUndisturbed(first.id);
+      await completesUnchanged(first.id);
       const { data } = JSON.parse(await (await client.fetch("/transcriptions?status=queued,processing")).text());
       for (const { id } of data) expect((await client.waitUntilEnded(id)).status).toBe("completed");
       expect(JSON.parse(await (await client.fetch("/transcriptions?status=failed")).text()).data).toEqual([]);
       await server.until(async () => (await readyz(server)).status === 200);
-      await isWhole();
+      await isConsistent();
     }),
     180_000,
   );
 
   test(
-    "of which the part for work can't be written for a while, too",
+    "wait while the work area is read-only",
     server.showingLog(async () => {
       const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,mode=700");
       disks.push(work);
@@ -121,13 +121,13 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
       work.remount("rw");
       expect((await client.waitUntilEnded(id)).status).toBe("completed");
       await server.until(async () => (await readyz(server)).status === 200);
-      await isWhole();
+      await isConsistent();
     }),
     180_000,
   );
 
   test(
-    "that takes no more files, too",
+    "wait while the work area has no free inodes",
     server.showingLog(async () => {
       const work = new SmallDisk(join(server.dataDirectory, "work"), "size=32m,nr_inodes=2,mode=700");
       disks.push(work);
@@ -137,13 +137,13 @@ describe.if(ready && canMount)("with a disk that is full or read-only, recording
       expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "disk_full" });
       Bun.spawnSync(["mount", "-o", "remount,nr_inodes=1000", join(server.dataDirectory, "work")]);
       expect((await client.waitUntilEnded(id)).status).toBe("completed");
-      await isWhole();
+      await isConsistent();
     }),
     180_000,
   );
 });
 
-describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open files", () => {
+describe.if(ready && canSeeProcesses && prlimit !== null)("recordings of a server with too few open files", () => {
   const server = new TestServer();
   let client: TestClient;
   beforeAll(async () => {
@@ -152,17 +152,17 @@ describe.if(ready && canSeeProcesses && prlimit !== null)("with too few open fil
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  const allow = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
+  const setFileLimit = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
 
   test(
-    "recordings wait, the server lives, and all goes on when there are more",
+    "wait until more files are allowed, while the server continues to run",
     server.showingLog(async () => {
       const since = server.log.length;
       const { id } = await client.create(jfk, { language: "en" });
-      allow(8);
+      setFileLimit(8);
       await server.until(() => waits(server, since).length >= 1);
       expect(waits(server, since)[0]).toMatchObject({ recordingId: id, trouble: "too_many_files" });
-      allow(1024);
+      setFileLimit(1024);
       expect((await client.waitUntilEnded(id)).status).toBe("completed");
     }),
     180_000,

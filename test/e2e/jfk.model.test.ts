@@ -8,12 +8,12 @@ const jfkFlac = corpusPath("formats/jfk.flac");
 const ready = available("e2e tests of one speaker", jfk);
 const readyFlac = ready && available("e2e test of jfk.flac", jfkFlac);
 
-describe.if(ready)("one speaker", () => {
-  const made = startServerForSuite("one");
-  const { server } = made;
+describe.if(ready)("a recording of one speaker", () => {
+  const suite = startServerForSuite("one");
+  const { server } = suite;
 
-  const readsTheInauguralAddress = async (path: string) => {
-    const { ended, segments } = await made.client.transcribe(path);
+  const transcribesInauguralAddress = async (path: string) => {
+    const { ended, segments } = await suite.client.transcribe(path);
     expect(ended).toMatchObject({
       status: "completed",
       language: "en",
@@ -27,32 +27,32 @@ describe.if(ready)("one speaker", () => {
   };
 
   test.if(readyFlac)(
-    'jfk.flac reads "ask not what your country can do for you", in English, by one speaker',
-    server.showingLog(() => readsTheInauguralAddress(jfkFlac)),
+    'is transcribed from jfk.flac as "ask not what your country can do for you", in English, with one label',
+    server.showingLog(() => transcribesInauguralAddress(jfkFlac)),
     120_000,
   );
 
   test(
-    'jfk.mp3 reads "ask not what your country can do for you", in English, by one speaker',
-    server.showingLog(() => readsTheInauguralAddress(jfk)),
+    'is transcribed from jfk.mp3 as "ask not what your country can do for you", in English, with one label',
+    server.showingLog(() => transcribesInauguralAddress(jfk)),
     120_000,
   );
 
-  test("each step is in the metrics, with the audio that it worked through", async () => {
+  test("is in the metrics of each step with the seconds of its audio", async () => {
     const text = await (await fetch(`${server.origin}/metrics`)).text();
-    const figureOf = (name: string) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
-    const received = figureOf("transcribe_audio_received_seconds_total");
+    const metricOf = (name: string) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+    const received = metricOf("transcribe_audio_received_seconds_total");
     expect(received).toBeGreaterThan(10.5);
-    expect(figureOf("transcribe_audio_completed_seconds_total")).toBe(received);
+    expect(metricOf("transcribe_audio_completed_seconds_total")).toBe(received);
     for (const step of ["decode", "detect", "diarize", "finalize"]) {
       const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu",gpu=""\\}`;
-      expect([step, figureOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
+      expect([step, metricOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
     }
     for (const step of ["decode", "detect", "language", "transcribe", "diarize", "finalize"]) {
       expect([step, text.match(`transcribe_step_seconds_total{step="${step}",device=`) !== null]).toEqual([step, true]);
     }
     expect(text).toContain('transcribe_recordings_completed_total{language="en"}');
-    expect(figureOf("transcribe_upload_bytes_total")).toBeGreaterThan(1000);
-    expect(figureOf("transcribe_engine_worker_resident_memory_bytes")).toBeGreaterThan(100e6);
+    expect(metricOf("transcribe_upload_bytes_total")).toBeGreaterThan(1000);
+    expect(metricOf("transcribe_engine_worker_resident_memory_bytes")).toBeGreaterThan(100e6);
   });
 });

@@ -5,13 +5,16 @@ import { available } from "../support/checkout.ts";
 import { canSeeProcesses } from "../support/processes.ts";
 
 const ready = available("the e2e test of kills", ...smallRecordingNeeds);
-if (!canSeeProcesses) console.warn("SKIPPED: the e2e test of kills; it finds workers in /proc");
+if (!canSeeProcesses) console.warn("SKIPPED: the e2e test of kills; it needs /proc");
 
-/** scripts/endurance kills does the same with fifty. */
+/** `scripts/endurance kills` runs the same test with fifty kills. */
 test.if(ready && canSeeProcesses)(
-  "server and worker are killed at random moments of five recordings: all end as if nothing had been, and nothing is left behind",
+  "five recordings have the usual results, and nothing is left behind, when server and worker are killed at random moments",
   async () => {
-    const rows = await kills({ seed: 7, say: () => {} }, { wanted: 4, pauseMilliseconds: 3000, isBrief: true });
+    const rows = await kills(
+      { seed: 7, reportProgress: () => {} },
+      { wanted: 4, pauseMilliseconds: 3000, isBrief: true },
+    );
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
   600_000,

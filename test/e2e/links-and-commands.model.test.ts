@@ -42,7 +42,7 @@ describe.if(ready)("links and operator commands", () => {
   const shown = async (id: string) => JSON.parse((await server.cli("recordings", "show", id, "--json")).stdout);
 
   test(
-    "a link is fetched and transcribed; its record names the link and no file",
+    "a link is fetched and transcribed, and its recording names the link and no file",
     server.showingLog(async () => {
       const created = await bodyOf(await sendLink("/jfk.mp3#t=3"), 201, transcriptionContract);
       expect(created.source).toEqual({ type: "url", name: null, url: `http://127.0.0.1:${mediaServer.port}/jfk.mp3` });
@@ -57,7 +57,7 @@ describe.if(ready)("links and operator commands", () => {
     ["/nothing", "fetch_http_status"],
     ["/to-the-metadata-service", "fetch_blocked_address"],
   ])(
-    "a link to %s fails as internal, the operator alone is told why, and nothing is left of it",
+    "a link to %s fails as internal, shows its cause to the operator only, and leaves no file behind",
     async (path, cause) => {
       const { id } = await bodyOf(await sendLink(path), 201, transcriptionContract);
       const ended = await client.waitUntilEnded(id);
@@ -71,7 +71,7 @@ describe.if(ready)("links and operator commands", () => {
   );
 
   test(
-    "a recording that is cancelled while it is processed ends as internal and frees its place",
+    "a recording that is cancelled while it is processed fails as internal and leaves no work file behind",
     server.showingLog(async () => {
       const { id } = await client.create(sample);
       await server.until(async () => (await client.get(id)).status === "processing");
@@ -87,7 +87,7 @@ describe.if(ready)("links and operator commands", () => {
   );
 
   test(
-    "an account that is deleted takes its recordings along, those in hand too",
+    "deleting an account deletes its recordings, including those in progress",
     server.showingLog(async () => {
       const other = server.client("leaving");
       const { id } = await other.create(sample);

@@ -14,12 +14,12 @@ const hours = 1.5;
 const leftText = "Left by a server that was killed.";
 const withoutSpaces = (text: string) => text.replace(/\s/g, "");
 
-/** What is said is made up, and all is done but the last step: the words of hours without hours of work. */
-describe.if(ready)("the segments of hours", () => {
+/** The words are made up and all steps before the last are prepared, because real transcription would take hours. */
+describe.if(ready)("the segments of a long recording", () => {
   const server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info" });
   let key = "";
   let id = "";
-  let said = "";
+  let text = "";
   const client = () => new TestClient(server.baseUrl, key);
   const databasePath = () => join(server.dataDirectory, "transcribe.db");
 
@@ -29,12 +29,14 @@ describe.if(ready)("the segments of hours", () => {
     key = first.key;
     ({ id } = await first.create(samplePath("sample.wav"), { language: "en" }));
     await server.killHard();
-    said = await prepareLastStep(server.dataDirectory, id, hours * 3600, randomNumbers(7));
+    text = await prepareLastStep(server.dataDirectory, id, hours * 3600, randomNumbers(7));
   }, 2 * startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  /** As a server does that is killed when it has stored some of them; more than will be in their place. */
-  function leaveSome(): void {
+  /**
+   * Stores segments like a server that is killed while it stores them, and more than the recording really has there.
+   */
+  function storeLeftovers(): void {
     const store = openDatabase(databasePath());
     const recordings = new Recordings(store, Date.now);
     recordings.claim(id);
@@ -46,55 +48,55 @@ describe.if(ready)("the segments of hours", () => {
     store.$client.close();
   }
 
-  /** Asks for the recording and its segments until `isOver`. @returns the answers, each once */
-  async function answersUntil(isOver: (status: string) => boolean): Promise<string[]> {
-    const answers = new Set<string>();
+  /** Requests the recording and its segments until `isOver`. @returns the distinct responses */
+  async function responsesUntil(isOver: (status: string) => boolean): Promise<string[]> {
+    const responses = new Set<string>();
     await server.until(async () => {
       const pages = await client().fetch(`/transcriptions/${id}/segments?limit=1000`);
       const { status } = await client().get(id);
-      // Completed since it was asked for its segments, or before.
-      if (status !== "completed") answers.add(`${status}: ${pages.status} ${JSON.parse(await pages.text()).error}`);
+      // A completed recording may have completed after the request of its segments.
+      if (status !== "completed") responses.add(`${status}: ${pages.status} ${JSON.parse(await pages.text()).error}`);
       return isOver(status);
     }, 1);
-    return [...answers];
+    return [...responses];
   }
 
   test(
-    "are shown to nobody before all of them are there, whenever the server is killed, and then are whole",
+    "are not readable before all of them are stored, also when the server is killed, and are complete then",
     server.showingLog(async () => {
-      leaveSome();
+      storeLeftovers();
       await server.start(false);
       using database = new Database(databasePath(), { readonly: true });
       const own = database.query<{ count: number }, [string]>("SELECT count(*) AS count FROM segments WHERE text != ?");
-      const before = await answersUntil((status) => status === "completed" || (own.get(leftText)?.count ?? 0) > 0);
+      const before = await responsesUntil((status) => status === "completed" || (own.get(leftText)?.count ?? 0) > 0);
       await server.killHard();
       await server.start(false);
-      const after = await answersUntil((status) => status === "completed");
+      const after = await responsesUntil((status) => status === "completed");
       const notReady = /^(queued|processing): 409 transcription_is_not_ready$/;
-      expect([...before, ...after].filter((answer) => !notReady.test(answer))).toEqual([]);
+      expect([...before, ...after].filter((response) => !notReady.test(response))).toEqual([]);
       expect(before.length).toBeGreaterThan(0);
 
       const segments = await client().segments(id);
       expect(segments.length).toBeGreaterThan(1000);
-      expect(withoutSpaces(segments.map(({ text }) => text).join(""))).toBe(withoutSpaces(said));
+      expect(withoutSpaces(segments.map(({ text }) => text).join(""))).toBe(withoutSpaces(text));
       await server.untilCleanedUp();
     }),
     120_000,
   );
 
   const exported = async (format: string) => {
-    const answer = await client().fetch(`/transcriptions/${id}/export?format=${format}`);
-    expect(answer.status).toBe(200);
-    return Buffer.from(await answer.arrayBuffer());
+    const response = await client().fetch(`/transcriptions/${id}/export?format=${format}`);
+    expect(response.status).toBe(200);
+    return Buffer.from(await response.arrayBuffer());
   };
 
-  test("are all in an export as txt", async () => {
+  test("are all in a txt export", async () => {
     const text = (await exported("txt")).toString().replace(/\s+/g, " ");
     expect((await client().segments(id)).filter((segment) => !text.includes(segment.text))).toEqual([]);
     expect(text).not.toContain(leftText);
   });
 
-  test.each(["srt", "vtt"])("have each a cue or more in an export as %s", async (format) => {
+  test.each(["srt", "vtt"])("have at least one cue each in an export as %s", async (format) => {
     const text = (await exported(format)).toString();
     const segments = await client().segments(id);
     expect(text.match(/ --> /g)?.length).toBeGreaterThanOrEqual(segments.length);
@@ -104,7 +106,7 @@ describe.if(ready)("the segments of hours", () => {
   test.each([
     ["pdf", "%PDF-", "%%EOF"],
     ["docx", "PK", ""],
-  ])("are given as a whole %s", async (format, start, end) => {
+  ])("are in a complete file of an export as %s", async (format, start, end) => {
     const bytes = await exported(format);
     expect(bytes.subarray(0, start.length).toString()).toBe(start);
     expect(bytes.toString("latin1").trimEnd().endsWith(end)).toBe(true);

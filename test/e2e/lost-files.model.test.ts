@@ -10,27 +10,27 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const ready = available("e2e tests of lost work files", ...sampleRecordingNeeds);
 
-describe.if(ready)("work files that a power cut or somebody's hand took", () => {
+describe.if(ready)("work files that are lost or damaged", () => {
   const server = new TestServer();
   const folder = temporaryDirectory();
   let key = "";
   let long = "";
-  let undisturbed: Segment[] = [];
+  let expected: Segment[] = [];
   const client = () => new TestClient(server.baseUrl, key);
 
   beforeAll(async () => {
     long = await makeRecordingOfChunks(folder.path, 4);
     await server.start();
     key = server.client("lost").key;
-    undisturbed = (await client().transcribe(long, { language: "en" })).segments;
-    expect(undisturbed.length).toBeGreaterThan(1);
+    expected = (await client().transcribe(long, { language: "en" })).segments;
+    expect(expected.length).toBeGreaterThan(1);
   }, startTimeout * 2);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
   });
 
-  /** Sends the recording and waits until its first chunk is stored. @returns its id and where its work files lie */
+  /** Uploads the recording and waits until its first chunk is stored. @returns its id and the path of its work files */
   const begin = async () => {
     const since = server.log.length;
     const { id } = await client().create(long, { language: "en" });
@@ -39,34 +39,34 @@ describe.if(ready)("work files that a power cut or somebody's hand took", () => 
     );
     return { id, work: join(server.dataDirectory, "work", id) };
   };
-  const endsUndisturbed = async (id: string) => {
+  const completesUnchanged = async (id: string) => {
     expect((await client().waitUntilEnded(id)).status).toBe("completed");
-    expect(await client().segments(id)).toEqual(undisturbed);
+    expect(await client().segments(id)).toEqual(expected);
     await server.untilCleanedUp();
   };
 
   test(
-    "are made again when the server starts",
+    "are written again when the server starts",
     server.showingLog(async () => {
       const { id, work } = await begin();
       await server.killHard();
       rmSync(join(work, "activity/000000.block"));
-      const sound = readFileSync(join(work, "audio.pcm"));
-      writeFileSync(join(work, "audio.pcm"), sound.fill(0x55, sound.length / 2));
+      const audio = readFileSync(join(work, "audio.pcm"));
+      writeFileSync(join(work, "audio.pcm"), audio.fill(0x55, audio.length / 2));
       await server.start();
-      await endsUndisturbed(id);
+      await completesUnchanged(id);
     }),
     180_000,
   );
 
   test(
-    "are made again while they are worked with, and no chunk is done twice",
+    "are written again while the recording is processed, and no chunk is transcribed twice",
     server.showingLog(async () => {
       const since = server.log.length;
       const { id, work } = await begin();
       truncateSync(join(work, "activity/000000.block"), 1000);
       truncateSync(join(work, "audio.pcm"), 300_000);
-      await endsUndisturbed(id);
+      await completesUnchanged(id);
       const log = server.log.slice(since);
       expect(log.filter(({ event }) => event === "recording.retried").length).toBeGreaterThan(0);
       const chunks = log.filter(({ event, step }) => event === "recording.part_finished" && step === "transcribe");

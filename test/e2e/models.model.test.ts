@@ -12,7 +12,7 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const ready = available("e2e tests of switching models", ...sampleRecordingNeeds, basePath);
 
-describe.if(ready)("models of a running server", () => {
+describe.if(ready)("a running server", () => {
   const server = new TestServer();
   const directory = temporaryDirectory();
   let client: TestClient;
@@ -55,13 +55,13 @@ describe.if(ready)("models of a running server", () => {
   });
 
   test(
-    "a model that was imported and chosen beside it counts at once, and for new recordings alone",
+    "uses an imported model at once, but only for new recordings",
     server.showingLog(async () => {
       expect(await json("import", join(directory.path, "ggml-loud.bin"))).toMatchObject([
         { id: "whisper-loud", in_catalogue: false },
       ]);
       first = (await client.create(long, { language: "en" })).id;
-      // They take turns with the first, so that it is not done before the other model is chosen.
+      // These share the engine with the first recording, so that it does not finish before the other model is selected.
       const others = [await client.create(long, { language: "en" }), await client.create(long, { language: "en" })];
       await server.until(() => chunksStored() >= 1);
       expect(await json("use", "whisper-loud")).toMatchObject({
@@ -77,7 +77,7 @@ describe.if(ready)("models of a running server", () => {
   );
 
   test(
-    "after a power cut each recording is still finished with the model that it was created for",
+    "finishes each recording with the model of its creation, also after a power failure",
     server.showingLog(async () => {
       await server.killHard();
       await server.start();
@@ -93,16 +93,16 @@ describe.if(ready)("models of a running server", () => {
   );
 
   test(
-    "a model that can't be loaded is refused, and the one in use stays",
+    "refuses a model that cannot be loaded, and keeps the present one",
     server.showingLog(async () => {
       const cut = join(directory.path, "cut.bin");
       await Bun.write(cut, await Bun.file(basePath).slice(0, 5_000_000).arrayBuffer());
       expect(await refusal("import", cut)).toContain("is damaged or not a whisper model: 1572864 bytes are missing");
       await json("import", join(directory.path, "ggml-loud.bin"), "--name", "cut");
       truncateSync(join(server.dataDirectory, "models/installed/cut/model.bin"), 5_000_000);
-      const why = await refusal("use", "cut");
-      expect(why).toContain("cut can't be used here, whisper-loud stays in use");
-      expect(why).not.toMatch(/\n\s+at /);
+      const message = await refusal("use", "cut");
+      expect(message).toContain("cut can't be used on this machine; whisper-loud stays in use");
+      expect(message).not.toMatch(/\n\s+at /);
       const inUse = (await json("list")).filter(
         (row: { kind: string; in_use: boolean }) => row.in_use && row.kind === "speech",
       );
@@ -112,14 +112,14 @@ describe.if(ready)("models of a running server", () => {
   );
 
   test(
-    "the built-in model can be chosen again, and one that nothing needs any more be removed",
+    "returns to the built-in model, and removes a model that no recording needs",
     server.showingLog(async () => {
       await json("use", "whisper-base");
       const third = (await client.create(samplePath("jfk.mp3"), { language: "en" })).id;
       expect(await textOf(third)).toContain("country");
       await json("remove", "whisper-loud");
       expect(await refusal("use", "whisper-loud")).toContain("there is no model whisper-loud");
-      expect(await refusal("remove", "whisper-base")).toContain("comes with the program");
+      expect(await refusal("remove", "whisper-base")).toContain("is part of the program and can't be removed");
     }),
     startTimeout,
   );

@@ -7,19 +7,20 @@ import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("e2e tests of a recording that kills workers", jfk, ffmpegPath) && isFromSource;
-if (!isFromSource) console.warn("SKIPPED: the program in one file has no fault point");
+const ready = available("e2e tests of a recording that crashes workers", jfk, ffmpegPath) && isFromSource;
+if (!isFromSource)
+  console.warn("SKIPPED: e2e tests of a recording that crashes workers; the compiled program has no fault injection");
 
-/** Samples of the recording that the worker dies of. */
+/** Length of the recording at which the worker crashes, in samples. */
 const poisonSamples = 128_000;
 
-describe.if(ready)("a recording that the worker dies of at one chunk", () => {
+describe.if(ready)("a recording that crashes the worker at one chunk", () => {
   const server = new TestServer({ WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV` });
   const directory = temporaryDirectory();
   const poison = join(directory.path, "poison.wav");
   let key = "";
   const client = () => new TestClient(server.baseUrl, key);
-  const deaths = () => server.log.filter(({ event }) => event === "engine.worker_exited");
+  const crashes = () => server.log.filter(({ event }) => event === "engine.worker_exited");
   const causeOf = async (id: string) =>
     JSON.parse((await server.cli("recordings", "show", id, "--json")).stdout).failure_cause;
 
@@ -36,19 +37,19 @@ describe.if(ready)("a recording that the worker dies of at one chunk", () => {
   });
 
   test(
-    "is tried three times, whatever server is started in between, then failed; the others are completed",
+    "fails after three attempts, which survive a restart of the server, while other recordings complete",
     server.showingLog(async () => {
       const { id } = await client().create(poison, { language: "en" });
       const others = [await client().create(jfk, { language: "en" }), await client().create(jfk, { language: "en" })];
-      await server.until(() => deaths().length === 1);
+      await server.until(() => crashes().length === 1);
       await server.killHard();
       await server.start();
       expect(await client().waitUntilEnded(id)).toMatchObject({ status: "failed", failure_reason: "internal" });
       expect(await causeOf(id)).toBe("engine_crashed");
       for (const other of others) expect((await client().waitUntilEnded(other.id)).status).toBe("completed");
-      expect(deaths().map(({ signal, operations }) => ({ signal, operations }))).toEqual([
+      expect(crashes().map(({ signal, operations }) => ({ signal, operations }))).toEqual([
         ...[0, 1].map(() => ({ signal: "SIGSEGV", operations: expect.arrayContaining(["transcribe"]) })),
-        // The last time with nothing beside it.
+        // The last attempt runs alone.
         { signal: "SIGSEGV", operations: ["transcribe"] },
       ]);
     }),

@@ -11,18 +11,18 @@ import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const ready = available("e2e tests of recovery", ...sampleRecordingNeeds);
-if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they find them in /proc");
+if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they need /proc");
 
-/** Parts that were finished of a step, in order, as the log tells it; a part that was done twice is there twice. */
-function partsDone(log: TestServer["log"], step: string): number[] {
+/** Returns the finished parts of a step by the log, in order. A part that was processed twice is listed twice. */
+function loggedParts(log: TestServer["log"], step: string): number[] {
   return log
     .filter((line) => line.event === "recording.part_finished" && line.step === step)
     .map((line) => Number(line.part))
     .sort((a, b) => a - b);
 }
 
-/** Parts of a step that the database has, read beside or after the server. */
-function partsStored(server: TestServer, step: string): number[] {
+/** Returns the parts of a step that the database contains. */
+function storedParts(server: TestServer, step: string): number[] {
   using database = new Database(join(server.dataDirectory, "transcribe.db"));
   return database
     .query<{ part: number }, [string]>("SELECT part FROM checkpoints WHERE step = ? ORDER BY part")
@@ -30,29 +30,29 @@ function partsStored(server: TestServer, step: string): number[] {
     .map((row) => row.part);
 }
 
-describe.if(ready)("what is interrupted goes on", () => {
+describe.if(ready)("an interrupted recording", () => {
   const server = new TestServer();
   const directory = temporaryDirectory();
   let key = "";
   let long = "";
-  let undisturbed: Segment[] = [];
+  let expected: Segment[] = [];
   let chunks: number[] = [];
   let logged = 0;
 
-  /** The server gets another port with each start. */
+  /** Returns a client of the present server, whose port changes with each start. */
   const client = () => new TestClient(server.baseUrl, key);
 
-  /** Sends the long recording and waits until one of its chunks is transcribed and others are not. */
+  /** Uploads the long recording and waits until some of its chunks are transcribed. */
   const begin = async (): Promise<string> => {
     const { id } = await client().create(long, { language: "en" });
-    await server.until(() => partsStored(server, "transcribe").length >= 1);
-    expect(partsStored(server, "transcribe").length).toBeLessThan(chunks.length);
+    await server.until(() => storedParts(server, "transcribe").length >= 1);
+    expect(storedParts(server, "transcribe").length).toBeLessThan(chunks.length);
     return id;
   };
 
-  const endsUndisturbed = async (id: string) => {
+  const completesUnchanged = async (id: string) => {
     expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 50 });
-    expect(await client().segments(id)).toEqual(undisturbed);
+    expect(await client().segments(id)).toEqual(expected);
     await server.untilCleanedUp();
   };
 
@@ -62,8 +62,8 @@ describe.if(ready)("what is interrupted goes on", () => {
     key = server.client("recovery").key;
     const { ended, segments } = await client().transcribe(long, { language: "en" });
     expect(ended.status).toBe("completed");
-    undisturbed = segments;
-    chunks = partsDone(server.log, "transcribe");
+    expected = segments;
+    chunks = loggedParts(server.log, "transcribe");
     expect(chunks).toEqual([0, 1, 2, 3, 4, 5]);
   }, startTimeout * 2);
   afterAll(async () => {
@@ -77,47 +77,47 @@ describe.if(ready)("what is interrupted goes on", () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
   });
 
-  /** Chunks that were transcribed since the test began, over however many processes. */
-  const chunksDone = () => partsDone(server.log.slice(logged), "transcribe");
+  /** Returns the chunks that all processes together have transcribed since the test began. */
+  const loggedChunks = () => loggedParts(server.log.slice(logged), "transcribe");
 
   test.if(canSeeProcesses)(
-    "the worker is killed in mid-job: the server stays, starts another, and no word is lost",
+    "loses no word when the worker is killed: the server starts another worker",
     server.showingLog(async () => {
       const serverPid = server.pid;
       const id = await begin();
       const [worker = 0, ...others] = childrenOf(server.pid, "__worker");
       expect([worker > 0, others]).toEqual([true, []]);
       process.kill(worker, "SIGKILL");
-      await endsUndisturbed(id);
+      await completesUnchanged(id);
       expect(server.pid).toBe(serverPid);
-      expect(chunksDone()).toEqual(chunks);
+      expect(loggedChunks()).toEqual(chunks);
       expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_exited")).toHaveLength(1);
     }),
     180_000,
   );
 
   test(
-    "the server is killed in mid-job and started again: the recording goes on from its checkpoint, no chunk is done twice",
+    "resumes from its checkpoint when the server is killed, and no chunk is transcribed twice",
     server.showingLog(async () => {
       const id = await begin();
       const worker = canSeeProcesses ? childrenOf(server.pid, "__worker")[0] : undefined;
       await server.killHard();
-      const stored = partsStored(server, "transcribe");
-      // A worker without its server ends by itself.
+      const stored = storedParts(server, "transcribe");
+      // A worker exits by itself when its server has exited.
       while (worker !== undefined && isAlive(worker)) await Bun.sleep(20);
-      // A chunk that was stored may have died before its line was logged, never the other way round.
-      expect(stored).toEqual(expect.arrayContaining(chunksDone()));
+      // The server stores a chunk before it logs it, so that the last stored chunk may be missing from the log.
+      expect(stored).toEqual(expect.arrayContaining(loggedChunks()));
       logged = server.log.length;
       await server.start();
-      await endsUndisturbed(id);
-      expect(chunksDone()).toEqual(chunks.filter((chunk) => !stored.includes(chunk)));
+      await completesUnchanged(id);
+      expect(loggedChunks()).toEqual(chunks.filter((chunk) => !stored.includes(chunk)));
       expect(server.log.findLast(({ event }) => event === "server.listening")?.recovered).toBe(1);
     }),
     180_000,
   );
 
   test(
-    "the server is told to stop in mid-job: it stops in order, and goes on when it is started again",
+    "resumes after an orderly stop of the server",
     server.showingLog(async () => {
       const id = await begin();
       expect(await server.stop()).toBe(0);
@@ -125,14 +125,14 @@ describe.if(ready)("what is interrupted goes on", () => {
       expect(readdirSync(join(server.dataDirectory, "state"))).not.toContain("server.json");
       await server.start();
       expect(["queued", "processing"]).toContain((await client().get(id)).status);
-      await endsUndisturbed(id);
-      expect(chunksDone()).toEqual(chunks);
+      await completesUnchanged(id);
+      expect(loggedChunks()).toEqual(chunks);
     }),
     180_000,
   );
 
   test(
-    "a second server on the same data directory is refused, and the first does not notice",
+    "is not disturbed by a second server on its data directory, which is refused",
     server.showingLog(async () => {
       const { exitCode, stdout, stderr } = await server.cli("serve", "--port", "0");
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
@@ -144,10 +144,10 @@ describe.if(ready)("what is interrupted goes on", () => {
   );
 
   test(
-    "five recordings in hand survive a kill together; a sixth is refused until one of them has ended",
+    "survives a kill together with four others, and a sixth recording is refused until one of them finishes",
     server.showingLog(async () => {
       const ids = [];
-      // None of them may end before the sixth is sent.
+      // None of them may finish before the upload of the sixth.
       for (const pid of canSeeProcesses ? childrenOf(server.pid, "__worker") : []) process.kill(pid, "SIGSTOP");
       for (let count = 0; count < 5; count++)
         ids.push((await client().create(samplePath("jfk.mp3"), { language: "en" })).id);

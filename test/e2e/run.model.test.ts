@@ -20,7 +20,7 @@ interface Outcome {
 }
 
 describe.if(available("e2e tests of transcribing without a server", jfk))("transcribe run", () => {
-  // A machine on which nothing of ours was before: an empty home and an empty place for temporary files.
+  // A machine without files of the program: the home directory and the directory of temporary files are empty.
   let here: ReturnType<typeof temporaryDirectory>;
   let temporary: string;
   let environment: Record<string, string>;
@@ -28,15 +28,15 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     here = temporaryDirectory();
     temporary = join(here.path, "tmp");
     mkdirSync(temporary);
-    // An empty XDG_CACHE_HOME is the runtime's working directory to it, which is the checkout.
+    // The runtime would take an empty XDG_CACHE_HOME for its working directory, which is the checkout.
     environment = { HOME: join(here.path, "home"), XDG_CACHE_HOME: join(here.path, "home/.cache"), TMPDIR: temporary };
   });
   afterAll(() => here[Symbol.dispose]());
 
-  test("writes transcripts with no server and no settings, goes on after a bad file, and leaves nothing behind", async () => {
+  test("writes transcripts without server and settings, continues after invalid files, and leaves nothing behind", async () => {
     const [text, silence] = [join(here.path, "notes.txt"), join(here.path, "silence.wav")];
     await Bun.write(text, "no recording");
-    await Bun.write(silence, wave(16_000 * 2));
+    await Bun.write(silence, silentWav(16_000 * 2));
     const args = [
       "run",
       text,
@@ -51,7 +51,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       "--json",
     ];
     const { exitCode, stdout, stderr } = await runCli(args, environment);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 were not done")]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("2 of 3 recordings failed")]);
     const outcomes = JSON.parse(stdout) as Outcome[];
     const written = join(here.path, "out/jfk.srt");
     expect(outcomes.map(({ input, output, error }) => [input, output, error?.code ?? null])).toEqual([
@@ -63,7 +63,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     expect(readdirSync(temporary)).toEqual([]);
     expect(readdirSync(join(here.path, "home/.cache/transcribe"))).toEqual(["devices.json"]);
 
-    // As people write it, from where they are.
+    // Users also write relative paths.
     const printed = await runCli(["run", relative(root, jfk), "--json"], environment);
     expect([printed.exitCode, printed.stderr]).toEqual([0, ""]);
     const [only] = JSON.parse(printed.stdout) as Outcome[];
@@ -71,7 +71,7 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     expect(spokenText(only?.segments ?? [])).toContain("ask not what your country can do for you");
   }, 180_000);
 
-  test("Ctrl-C ends it with 130 and leaves nothing behind", async () => {
+  test("exits with 130 after Ctrl-C and leaves nothing behind", async () => {
     const child = Bun.spawn(programCommand("run", jfk), {
       env: { ...process.env, ...programSettings, ...environment },
       stdin: "ignore",
@@ -85,34 +85,34 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     expect(await new Response(child.stdout).text()).toBe("");
   }, 60_000);
 
-  test("says what is wrong with a language, a model and a file before it works for long", async () => {
+  test("reports an unknown language, a missing model, file or directory before the transcription", async () => {
     const cases = [
       [["run", jfk, "--language", "xx"], "does not support the language xx"],
       [["run", jfk, "--model", "/no/model.bin"], "/no/model.bin"],
       [["run", "/no/such.mp3"], "there is no file"],
       [["run", jfk, "-o", `${here.path}/none/x.srt`], "there is no directory"],
     ] as const;
-    for (const [args, says] of cases) {
+    for (const [args, message] of cases) {
       const { exitCode, stdout, stderr } = await runCli(args, environment);
       expect([args, exitCode, stdout]).toEqual([args, 1, ""]);
-      expect(stderr).toContain(says);
+      expect(stderr).toContain(message);
       expect(stderr).not.toMatch(/\n\s+at /);
     }
   }, 60_000);
 
   test.skipIf(!canMount).each(["100k", "200k"])(
-    "a place for temporary files of %s is named, with the variable that names another",
+    "names a full directory of temporary files of %s, and the variable that selects another",
     (size) => {
       withSmallDisk(size, (disk) => {
         const { exitCode, stderr } = Bun.spawnSync(programCommand("run", jfk), {
           env: { ...process.env, ...programSettings, ...environment, TMPDIR: disk },
         });
-        const says = stderr.toString();
-        expect([exitCode, says]).toEqual([
+        const message = stderr.toString();
+        expect([exitCode, message]).toEqual([
           1,
           expect.stringMatching(/^transcribe: can't work in .* full.*TMPDIR=DIRECTORY\n$/),
         ]);
-        expect(says).toContain(disk);
+        expect(message).toContain(disk);
         expect(readdirSync(disk)).toEqual([]);
       });
     },
@@ -120,8 +120,8 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
   );
 });
 
-/** A WAV file of so many silent samples: 16 kHz, mono, 16 bit. */
-function wave(samples: number): Uint8Array {
+/** Returns a silent WAV file: 16 kHz, mono, 16 bit. */
+function silentWav(samples: number): Uint8Array {
   const bytes = Buffer.alloc(44 + samples * 2);
   bytes.write("RIFF", 0);
   bytes.writeUInt32LE(36 + samples * 2, 4);

@@ -7,16 +7,16 @@ import { startTimeout, TestServer } from "../support/server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of stopping", jfk);
-if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that stop workers; they find them in /proc");
+if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that stop workers; they need /proc");
 
-/** In order: each test finds the server as the one before left it, ready and idle. */
-describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
+/** The tests run in order. Each one leaves the server ready and idle for the next. */
+describe.if(ready && canSeeProcesses)("a worker", () => {
   const server = new TestServer();
   let key = "";
   const client = () => new TestClient(server.baseUrl, key);
   const worker = () => childrenOf(server.pid, "__worker")[0] ?? 0;
   const readiness = () => fetch(`${server.origin}/readyz`);
-  /** Sends a recording and waits until the worker is at a chunk of it. */
+  /** Uploads a recording and waits until the worker transcribes it. */
   const begin = async () => {
     const { id } = await client().create(jfk, { language: "en" });
     await server.until(async () => (await client().get(id)).progress.step === "transcribe", 20);
@@ -30,7 +30,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
   afterAll(() => server[Symbol.asyncDispose]());
 
   test(
-    "waits for processors behind the server, and leaves signals of the terminal to it",
+    "has a lower CPU priority than the server, and ignores signals of the terminal",
     server.showingLog(async () => {
       const pid = worker();
       expect(getPriority(pid) - getPriority(server.pid)).toBe(10);
@@ -43,7 +43,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
   );
 
   test(
-    "makes the server not ready, though alive, until it goes on",
+    "makes the server not ready, but alive, while it is stopped",
     server.showingLog(async () => {
       const pid = worker();
       process.kill(pid, "SIGSTOP");
@@ -62,7 +62,7 @@ describe.if(ready && canSeeProcesses)("a worker that does not go on", () => {
   );
 
   test(
-    "holds up no stop: the server answers to its end, takes no more work, and exits in order, however often it is told to",
+    "does not delay the exit while it is stopped: the server responds, refuses uploads and exits with 0, after repeated signals too",
     server.showingLog(async () => {
       const id = await begin();
       const pid = worker();

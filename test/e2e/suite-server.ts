@@ -4,11 +4,11 @@ import { startTimeout, TestServer } from "../support/server.ts";
 
 export interface SuiteServer {
   readonly server: TestServer;
-  /** There once the tests begin. */
+  /** Available when the tests start. */
   readonly client: TestClient;
 }
 
-/** A server for the tests of the `describe` that this is called in, and a client with a key of a new account. */
+/** Starts a server for the tests of the enclosing `describe`, and creates a client with a key of a new account. */
 export function startServerForSuite(account: string): SuiteServer {
   const server = new TestServer();
   let client: TestClient | undefined;
@@ -20,7 +20,7 @@ export function startServerForSuite(account: string): SuiteServer {
   return {
     server,
     get client() {
-      if (client === undefined) throw new Error("the server has not been started yet");
+      if (client === undefined) throw new Error("the server has not started yet");
       return client;
     },
   };

@@ -35,46 +35,46 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
     folder[Symbol.dispose]();
   });
 
-  const shown = () => {
-    const told = runOpenssl("s_client", "-connect", server.origin.replace("https://", ""));
-    return /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n/s.exec(told)?.[0];
+  const servedCertificate = () => {
+    const output = runOpenssl("s_client", "-connect", server.origin.replace("https://", ""));
+    return /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----\n/s.exec(output)?.[0];
   };
-  const hangUp = async (event: string) => {
+  const reload = async (event: string) => {
     const before = server.log.filter((line) => line.event === event).length;
     process.kill(server.pid, "SIGHUP");
     await server.until(() => server.log.filter((line) => line.event === event).length > before);
     return server.log.findLast((line) => line.event === event);
   };
-  const reached = async () => {
+  const statusForCommands = async () => {
     const running = await findRunningServer(new DataDirectory(server.dataDirectory));
-    if (running === null) throw new Error("commands don't find the server");
+    if (running === null) throw new Error("commands do not find the server");
     return (await fetch(`${running.origin}/readyz`, trustOf(running))).status;
   };
 
-  test("says https, and commands on this machine reach it by that very certificate", async () => {
+  test("logs an https address, and local commands trust exactly its certificate", async () => {
     expect(server.origin).toStartWith("https://127.0.0.1:");
-    expect(shown()).toBe(first.certificate);
-    expect(await reached()).toBe(200);
+    expect(servedCertificate()).toBe(first.certificate);
+    expect(await statusForCommands()).toBe(200);
     const running = { pid: 1, version: "0", origin: server.origin, modelSetting: "", certificate: second.certificate };
     expect(fetch(`${server.origin}/readyz`, trustOf(running))).rejects.toThrow();
   });
 
-  test("SIGHUP shows a renewed one, of an authority that this machine does not know", async () => {
+  test("serves a renewed certificate of an unknown authority after SIGHUP", async () => {
     install(second);
-    expect(await hangUp("tls.certificate_renewed")).toMatchObject({ level: "info", sha256: expect.any(String) });
-    expect(shown()).toBe(second.certificate);
-    expect(await reached()).toBe(200);
+    expect(await reload("tls.certificate_renewed")).toMatchObject({ level: "info", sha256: expect.any(String) });
+    expect(servedCertificate()).toBe(second.certificate);
+    expect(await statusForCommands()).toBe(200);
   });
 
-  test("a broken one is said in the log, and the old one is shown on", async () => {
+  test("logs an invalid certificate and continues to serve the previous one", async () => {
     writeFileSync(certificatePath, first.certificate);
-    const line = await hangUp("tls.certificate_refused");
+    const line = await reload("tls.certificate_refused");
     expect(line).toMatchObject({ level: "error", trouble: expect.stringContaining("does not belong to the first") });
     expect(JSON.stringify(server.log)).not.toContain("PRIVATE KEY");
-    expect(shown()).toBe(second.certificate);
+    expect(servedCertificate()).toBe(second.certificate);
     install(first);
-    await hangUp("tls.certificate_renewed");
-    expect(shown()).toBe(first.certificate);
-    expect(await reached()).toBe(200);
+    await reload("tls.certificate_renewed");
+    expect(servedCertificate()).toBe(first.certificate);
+    expect(await statusForCommands()).toBe(200);
   });
 });

@@ -11,12 +11,12 @@ import { newRecording } from "../support/new-recording.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 
-const ready = available("e2e tests of answers that are not read", ffmpegPath);
+const ready = available("e2e tests of responses that no client reads", ffmpegPath);
 const mebibyte = 1024 * 1024;
-/** An account may have 16 exports open. */
-const [accounts, answersEach] = [4, 15];
+/** Below the limit of 16 open exports per account. */
+const [accounts, responsesEach] = [4, 15];
 
-describe.if(ready)("answers that nobody reads", () => {
+describe.if(ready)("responses that no client reads", () => {
   const server = new TestServer();
   const keys: { readonly key: string; readonly id: string }[] = [];
   const urlOf = (id: string, path: string) => `${server.baseUrl}/transcriptions/${id}/${path}`;
@@ -41,8 +41,8 @@ describe.if(ready)("answers that nobody reads", () => {
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
-  /** Growth of the server's memory with 60 answers open, after it has answered as usual. */
-  async function growth(path: string): Promise<number> {
+  /** Returns the growth of the server's memory with 60 open responses, after responses that were read. */
+  async function memoryGrowth(path: string): Promise<number> {
     for (let count = 0; count < 4; count++) {
       for (const { key, id } of keys) {
         const read = await new TestClient(server.baseUrl, key).fetch(`/transcriptions/${id}/${path}`);
@@ -51,20 +51,20 @@ describe.if(ready)("answers that nobody reads", () => {
     }
     const before = residentBytes();
     using unread = new DisposableStack();
-    for (let count = 0; count < answersEach; count++) {
+    for (let count = 0; count < responsesEach; count++) {
       const opened = await Promise.all(keys.map(({ key, id }) => UnreadResponse.of(urlOf(id, path), key)));
-      for (const answer of opened) expect(unread.use(answer).status).toBe(200);
+      for (const response of opened) expect(unread.use(response).status).toBe(200);
     }
     return residentBytes() - before;
   }
 
   test("take no memory when they are exports: 60 of 5 MB", async () => {
-    expect(await growth("export?format=txt")).toBeLessThan(150 * mebibyte);
+    expect(await memoryGrowth("export?format=txt")).toBeLessThan(150 * mebibyte);
     await server.until(() => files().length === 0);
   }, 300_000);
 
   test(
-    "leave no file behind when the server is killed, and neither do exports that are being made",
+    "leave no file behind when the server is killed, and neither do exports in progress",
     async () => {
       const { key, id } = keys[0] ?? { key: "", id: "" };
       using _unread = await UnreadResponse.of(urlOf(id, "export?format=txt"), key);

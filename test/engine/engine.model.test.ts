@@ -58,7 +58,7 @@ describe("the engine", () => {
     });
     await made.run("planChunks", script("answer"), never);
     await made.run("planChunks", script("fail"), never).catch(() => {});
-    await made.run("planChunks", script("die"), never).catch(() => {});
+    await made.run("planChunks", script("kill"), never).catch(() => {});
     expect(work).toEqual([{ step: "detect", device: "cpu", gpu: "", seconds: expect.any(Number), audioSeconds: 0 }]);
     expect(work[0]?.seconds).toBeGreaterThan(0);
     expect(exits).toEqual(["SIGKILL", "SIGKILL", "SIGKILL"]);
@@ -71,7 +71,7 @@ describe("the engine", () => {
     expect(made.status().workers).toMatchObject([{ gpu, gpuMemory: { freeBytes: 7, totalBytes: 9 } }]);
     const { promise: dead, resolve } = Promise.withResolvers<void>();
     const dying = engine({ onUnexpectedExit: () => resolve() });
-    const crashing = dying.run("planChunks", script("die"), never).catch(() => {});
+    const crashing = dying.run("planChunks", script("kill"), never).catch(() => {});
     await dead;
     expect(dying.status().workers).toMatchObject([{ gpuMemory: null }]);
     await crashing;
@@ -84,14 +84,14 @@ describe("the engine", () => {
   test("restarts a crashed worker and retries its operation", async () => {
     using directory = temporaryDirectory();
     const made = engine();
-    const result = made.run("planChunks", script(`die-until:2:${join(directory.path, "tries")}`), never);
+    const result = made.run("planChunks", script(`crash-until:2:${join(directory.path, "tries")}`), never);
     expect(await result).toEqual({ chunks: [] });
     expect(made.status().restarts).toBe(2);
   });
 
   test("fails an operation that crashes three workers, and completes the others", async () => {
     const made = engine();
-    const crashing = made.run("planChunks", script("die"), never);
+    const crashing = made.run("planChunks", script("kill"), never);
     const others = Array.from({ length: 6 }, () => made.run("planChunks", script("answer"), never));
     expect(crashing).rejects.toBeInstanceOf(EngineCrashError);
     expect(await Promise.all(others)).toEqual(others.map(() => ({ chunks: [] })));
@@ -102,8 +102,8 @@ describe("the engine", () => {
     const made = engine({ lanes: 3 });
     await made.ready();
     const settled = await Promise.allSettled([
-      made.run("planChunks", script("die"), never),
-      made.run("planChunks", script("die"), never),
+      made.run("planChunks", script("kill"), never),
+      made.run("planChunks", script("kill"), never),
       made.run("planChunks", script("answer"), never),
     ]);
     expect(settled.map((outcome) => outcome.status)).toEqual(["rejected", "rejected", "fulfilled"]);
@@ -309,7 +309,7 @@ describe("the engine", () => {
   test("counts kills from outside separately from crashes", async () => {
     const events: string[] = [];
     const record = { crashes: 2, onStart: () => {}, onInterrupted: (cause: string) => void events.push(cause) };
-    const killed = engine().run("planChunks", script("die"), never, record);
+    const killed = engine().run("planChunks", script("kill"), never, record);
     await expect(killed).rejects.toBeInstanceOf(EngineKilledError);
     expect(events).toEqual(["killed", "killed", "killed"]);
   });

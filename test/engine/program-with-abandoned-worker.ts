@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { WorkerProcess } from "../../src/engine/worker-process.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
-// A program whose worker does not exit when it is killed, as when it hangs in a driver.
+// A program whose worker does not exit when it is killed, like a worker that hangs in a driver.
 const nothing = () => {};
 const command = [process.execPath, join(import.meta.dir, "scripted-worker.ts")];
 const ready = Promise.withResolvers<void>();

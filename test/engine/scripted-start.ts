@@ -1,6 +1,6 @@
 import type { WorkerStart } from "../../src/engine/index.ts";
 
-/** What the scripted worker is started with, which loads nothing. */
+/** Start parameters of the scripted worker, which loads nothing. */
 export const scriptedStart: WorkerStart = {
   type: "start",
   nativeDirectory: "/",

@@ -1,13 +1,16 @@
 /**
  * A worker that follows a script, for tests of the engine. It speaks the real protocol and really crashes, without
- * loading a model. The script is in `area.pcm.path` of the parameters: `die` kills the process with SIGKILL, `crash`
- * with SIGSEGV, `die-until:N:FILE` crashes it the first N times, `gpu-until:N:FILE` makes its GPU fail as often, `fail`
- * reports an error, `wait` never answers. The result of `detectLanguage` names the GPU that the environment makes
- * visible. A speech model named `slow-once` makes the first start never finish.
+ * loading a model. The script is in `area.pcm.path` of the parameters:
+ * - `kill` ends the process with SIGKILL, `crash` with SIGSEGV,
+ * - `crash-until:N:FILE` crashes it the first N times, `gpu-until:N:FILE` makes its GPU fail as often,
+ * - `fail` reports an error, `nonsense` a result of another shape, and `wait` never answers.
+ *
+ * The result of `detectLanguage` names the GPU that the environment makes visible. A speech model named `slow-once`
+ * makes the first start never finish.
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 
-const tries = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").length : 0);
+const attempts = (file: string) => (existsSync(file) ? readFileSync(file, "utf8").length : 0);
 
 process.on("disconnect", () => process.exit(0));
 interface Message {
@@ -18,12 +21,12 @@ interface Message {
   readonly speechModel: string;
 }
 
-const seen = process.env.CUDA_VISIBLE_DEVICES ?? "all";
-const answers: Readonly<Record<string, unknown>> = { detectLanguage: { probabilities: { [seen]: 1 } } };
+const visibleGpu = process.env.CUDA_VISIBLE_DEVICES ?? "all";
+const answers: Readonly<Record<string, unknown>> = { detectLanguage: { probabilities: { [visibleGpu]: 1 } } };
 
 process.on("message", (message: Message) => {
   if (message.type === "start") {
-    if (message.speechModel.endsWith("/slow-once") && tries(message.speechModel) === 0) {
+    if (message.speechModel.endsWith("/slow-once") && attempts(message.speechModel) === 0) {
       appendFileSync(message.speechModel, "x");
       return;
     }
@@ -31,18 +34,18 @@ process.on("message", (message: Message) => {
     process.send?.({ type: "gpuMemory", memory: { freeBytes: 7, totalBytes: 9 } });
   }
   if (message.type !== "run") return;
-  const [what, times, file] = (message.params.area?.pcm.path ?? "answer").split(":");
-  if (what === "die") process.kill(process.pid, "SIGKILL");
-  else if (what === "crash") process.kill(process.pid, "SIGSEGV");
-  else if (what === "die-until" && tries(file ?? "") < Number(times)) {
+  const [action, times, file] = (message.params.area?.pcm.path ?? "answer").split(":");
+  if (action === "kill") process.kill(process.pid, "SIGKILL");
+  else if (action === "crash") process.kill(process.pid, "SIGSEGV");
+  else if (action === "crash-until" && attempts(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.kill(process.pid, "SIGSEGV");
-  } else if (what === "gpu-until" && tries(file ?? "") < Number(times)) {
+  } else if (action === "gpu-until" && attempts(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.send?.({ type: "gpuFailed", failure: { message: "device lost", outOfMemory: false } });
-  } else if (what === "fail") process.send?.({ type: "failed", id: message.id, message: "as scripted" });
-  else if (what === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
-  else if (what !== "wait")
+  } else if (action === "fail") process.send?.({ type: "failed", id: message.id, message: "as scripted" });
+  else if (action === "nonsense") process.send?.({ type: "done", id: message.id, result: { chunks: "none" } });
+  else if (action !== "wait")
     setTimeout(() => {
       const result = answers[message.operation] ?? { chunks: [] };
       process.send?.({ type: "done", id: message.id, result });

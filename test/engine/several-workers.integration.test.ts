@@ -74,7 +74,7 @@ describe("several workers", () => {
     const enough = new AbortController();
     const [first, second] = [0, 1].map(() => gpuOf(made, "wait", enough.signal).catch(() => "stopped"));
     // The first worker receives the third operation and crashes.
-    expect(await gpuOf(made, `die-until:1:${join(directory.path, "attempts")}`)).toMatch(/^[01]$/);
+    expect(await gpuOf(made, `crash-until:1:${join(directory.path, "attempts")}`)).toMatch(/^[01]$/);
     expect(exits).toEqual(["CUDA0"]);
     expect(made.status().state).toBe("ready");
     while (workersAt(made) < 2) await Bun.sleep(5);

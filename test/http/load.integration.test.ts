@@ -1,11 +1,16 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { createAtOnce } from "../../scripts/support/endurance/load-creates.ts";
-import { cutUpload } from "../../scripts/support/endurance/load-cuts.ts";
-import { poll } from "../../scripts/support/endurance/load-polls.ts";
-import { type Slowness, slowClient } from "../../scripts/support/endurance/load-slow.ts";
-import { comesTrue, type LoadTarget, tally } from "../../scripts/support/endurance/load-target.ts";
+import {
+  becomesTrue,
+  createAtOnce,
+  cutUpload,
+  type LoadTarget,
+  poll,
+  type Slowness,
+  slowClient,
+  tally,
+} from "../../scripts/support/endurance/load-clients.ts";
 import { probeRecording } from "../../src/media/index.ts";
 import { fakeFfmpeg, inFolder, namesIn } from "../media/support.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
@@ -54,13 +59,13 @@ describe.if(ready)("under load", () => {
     using server = new ApiServer();
     const client = server.client("quick");
     const senders = [1, 2, 3].map((index) => server.client(`slow-${index}`));
-    const kinds: readonly Slowness[] = ["head", "body", "body of nobody", "answer"];
+    const kinds: readonly Slowness[] = ["head", "body", "unauthenticated body", "answer"];
     const slow = Array.from({ length: 60 }, (_, index) => {
       const sender = senders[Math.floor(index / kinds.length) % senders.length] ?? client;
       return slowClient(sender, kinds[index % kinds.length] ?? "head", 100);
     });
     try {
-      expect(await comesTrue(() => server.filesIn("incoming").length === 15)).toBe(true);
+      expect(await becomesTrue(() => server.filesIn("incoming").length === 15)).toBe(true);
       let over = false;
       const polling = poll(client, { clients: 30, everySeconds: 0.5, paths: ["/transcriptions"], isOver: () => over });
       const statuses = [];
@@ -74,7 +79,7 @@ describe.if(ready)("under load", () => {
     } finally {
       for (const one of slow) one[Symbol.dispose]();
     }
-    expect(await comesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
+    expect(await becomesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
     for (const sender of senders) expect((await sender.send(jfk)).status).toBe(201);
   });
 
@@ -88,7 +93,7 @@ describe.if(ready)("under load", () => {
       const keyed = count % 4 === 0 ? { idempotencyKey } : {};
       await cutUpload(client, file, { share: random(), ending: random() < 0.5 ? "end" : "reset", ...keyed });
     }
-    expect(await comesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
+    expect(await becomesTrue(() => server.filesIn("incoming").length === 0)).toBe(true);
     expect(server.filesIn("uploads")).toEqual([]);
     expect(JSON.parse(await (await client.fetch("/transcriptions")).text()).data).toEqual([]);
     const form = new FormData();

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { comesTrue } from "../../scripts/support/endurance/load-target.ts";
+import { becomesTrue } from "../../scripts/support/endurance/load-clients.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
@@ -23,7 +23,7 @@ describe.if(ready)("probes of uploads", () => {
     });
     const hostile = server.client("hostile");
     const slow = Array.from({ length: 5 }, () => hostile.send(jfk));
-    expect(await comesTrue(() => server.filesIn("incoming").length === 5 && looks === 2)).toBe(true);
+    expect(await becomesTrue(() => server.filesIn("incoming").length === 5 && looks === 2)).toBe(true);
     // One after the other, and some at a time, as another account would send them.
     const honest = server.client("honest");
     expect((await honest.send(jfk)).status).toBe(201);

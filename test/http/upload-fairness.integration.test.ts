@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { uploadPace } from "../../src/http/upload/index.ts";
+import { UPLOAD_PACE } from "../../src/http/upload/index.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { errorOf } from "../support/client.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
@@ -159,7 +159,7 @@ describe.if(ready)("a replay", () => {
 
 describe("an upload that is too slow", () => {
   test.each(["a create", "a replay"])("is answered 400 and its connection is closed, for %s", async (what) => {
-    const pace = { ...uploadPace };
+    const pace = { ...UPLOAD_PACE };
     using server = new ApiServer({ pace, recordingsPerAccount: 1 });
     const client = server.client("first");
     if (what === "a replay") expect((await post(client, {}, "the-key")).status).toBe(422);
@@ -180,7 +180,7 @@ describe("an upload that is too slow", () => {
     expect(answer).toContain('"error":"bad_request"');
     expect(answer).toContain("too slow");
     expect(server.filesIn("incoming")).toEqual([]);
-    Object.assign(pace, uploadPace);
+    Object.assign(pace, UPLOAD_PACE);
     // Place and key are free again; a replay still has its first answer.
     expect((await post(client, {}, "the-key")).status).toBe(422);
   });

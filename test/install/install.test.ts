@@ -16,12 +16,12 @@ import { loadSettings } from "../../src/config/index.ts";
 import { installSteps } from "../../src/install/install.ts";
 import { checkPath, defaultConfigFile, places, ServiceError } from "../../src/install/layout.ts";
 import type { Machine } from "../../src/install/machine.ts";
-import { type StepReport, takeSteps } from "../../src/install/steps.ts";
+import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const isRoot = process.geteuid?.() === 0;
-if (!isRoot) console.warn("skipped: installing the service, because only root can change the owner of files");
+if (!isRoot) console.warn("SKIPPED: installing the service, because only root can change the owner of files");
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -56,11 +56,11 @@ async function install(
 ): Promise<StepReport[]> {
   const { user = "transcribe", dataDirectory = null, dryRun = false } = options;
   const steps = installSteps({ layout, machine, user, dataDirectory, program: { path: program, unpack } });
-  return takeSteps(steps, dryRun, () => {});
+  return runSteps(steps, dryRun, () => {});
 }
 
 function uninstall(purged: { user: string; dataDirectory: string } | null): Promise<StepReport[]> {
-  return takeSteps(uninstallSteps({ layout, machine, purged }), false, () => {});
+  return runSteps(uninstallSteps({ layout, machine, purged }), false, () => {});
 }
 
 const outcomes = (reports: readonly StepReport[]) => reports.map(({ outcome }) => outcome);
@@ -131,7 +131,7 @@ describe.skipIf(!isRoot)("an installation", () => {
       ...{ layout, machine, user: "transcribe", dataDirectory: null },
       program: { path: at(places.previousProgram), unpack },
     });
-    await takeSteps(steps, false, () => {});
+    await runSteps(steps, false, () => {});
     expect(readFileSync(at(places.program), "utf8")).toBe("the first program");
     expect(readFileSync(at(places.previousProgram), "utf8")).toBe("the second program");
     expect(readdirSync(at("/usr/local/bin")).sort()).toEqual(["transcribe", "transcribe.previous"]);
@@ -265,7 +265,7 @@ describe.skipIf(!isRoot)("a removal", () => {
       return { exitCode: 0, stdout: "LoadState=loaded\nActiveState=active\n", stderr: "" };
     };
     const booted: Machine = { ...machine, hasSystemd: true, run };
-    await takeSteps(uninstallSteps({ layout, machine: booted, purged: null }), false, () => {});
+    await runSteps(uninstallSteps({ layout, machine: booted, purged: null }), false, () => {});
     expect(commands).toEqual([]);
     expect(existsSync(at(places.unit))).toBe(false);
   });

@@ -55,7 +55,7 @@ describe("the systemd unit", () => {
 });
 
 const canAnalyze = runTool(["systemd-analyze", "--version"]).exitCode === 0;
-if (!canAnalyze) console.warn("skipped: systemd's analysis of the unit, because systemd-analyze is missing");
+if (!canAnalyze) console.warn("SKIPPED: systemd's analysis of the unit, because systemd-analyze is missing");
 
 describe.skipIf(!canAnalyze)("systemd's analysis of the unit", () => {
   // In tenths; below 20 is the second best of systemd's five classes.

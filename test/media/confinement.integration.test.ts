@@ -11,7 +11,7 @@ import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg } from "
 const compiler = Bun.which("c++");
 const confine = join(FFMPEG, "../confine");
 const ready = available(confine, "tests of ffmpeg's confinement") && compiler !== null;
-if (compiler === null) console.warn("skipped: tests of ffmpeg's confinement (there is no C++ compiler)");
+if (compiler === null) console.warn("SKIPPED: tests of ffmpeg's confinement; missing: a C++ compiler");
 
 const limits = { memoryBytes: 1 << 30, cpuSeconds: 10, outputBytes: 1_000_000 };
 const nobody = 65_534;
@@ -108,7 +108,7 @@ describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run
     const holds = { landlock: landlock > 0, seccomp, either: landlock > 0 || seccomp };
     const refused = attempts.filter(({ refusedBy }) => holds[refusedBy]);
     if (refused.length < attempts.length) {
-      console.warn(`skipped: ${attempts.length - refused.length} attempts that this kernel can't refuse`);
+      console.warn(`SKIPPED: ${attempts.length - refused.length} attempts that this kernel cannot refuse`);
     }
     const named = (all: readonly Attempt[]) => all.map(({ attempt }) => attempt.replace("VICTIM", String(victim.pid)));
     const denied = await confined(...named(refused));
@@ -142,7 +142,7 @@ describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run
     const count = Number(threads.split(" ")[1]);
     expect(count).toBeGreaterThan(16);
     if ((await active()).threadLimit) expect(count).toBe(63);
-    else console.warn("skipped: the limit of threads is not active here");
+    else console.warn("SKIPPED: the limit of threads is not active here");
   });
 
   test("can gain no capability, and has a namespace without a network where available", async () => {
@@ -229,7 +229,7 @@ describe.if(ready)("a run of ffmpeg", () => {
 
   const confinement = parseConfinement(Bun.spawnSync([confine, "--report"]).stdout.toString());
   const canConfine = confinement !== null && confinement.landlock > 0 && confinement.seccomp;
-  if (!canConfine) console.warn("skipped: what ffmpeg itself can open, this kernel does not confine it whole");
+  if (!canConfine) console.warn("SKIPPED: files that ffmpeg itself may open; this kernel confines it only partly");
 
   test.if(canConfine)("cannot read another recording or an address, nor write another file", async () => {
     await inFolder(async (folder) => {

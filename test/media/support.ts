@@ -11,7 +11,7 @@ export const SHARED_AUDIO = join(REPOSITORY, "..", "shared", "audio");
 /** Returns whether a path exists, and prints which tests are skipped if not. */
 export function available(path: string, what: string): boolean {
   if (existsSync(path)) return true;
-  console.warn(`skipped: ${what} (missing: ${path})`);
+  console.warn(`SKIPPED: ${what}; missing: ${path}`);
   return false;
 }
 

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments, mergeTracks } from "../../src/pipeline/build-segments.ts";
-import { fitToTurns } from "../../src/pipeline/fit-to-turns.ts";
-import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { fitSegments, fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import type { EngineWord, Turn } from "../../src/timeline/index.ts";
 import { randomNumbers } from "../support/random-numbers.ts";
@@ -79,9 +78,9 @@ test("segments are in order, within the recording, contain all words, and never 
     const tracks = Array.from({ length: 1 + (seed % 2) }, () => ({
       heard: someWords(random),
       turns: someTurns(random),
-    })).map(({ heard, turns }) => ({ words: keepToTurns(heard, turns), turns }));
+    })).map(({ heard, turns }) => ({ words: fitWords(heard, turns), turns }));
     const segments = mergeTracks(
-      tracks.map(({ words, turns }) => fitToTurns(buildSegments(assignSpeakers(words, turns)), turns)),
+      tracks.map(({ words, turns }) => fitSegments(buildSegments(assignSpeakers(words, turns)), turns)),
     );
     check(
       segments,

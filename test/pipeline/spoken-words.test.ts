@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import { spokenWords, wordSpans } from "../../src/pipeline/spoken-words.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
@@ -108,7 +108,7 @@ describe("the words of an hour", () => {
     const context = { checkpoints, signal } as unknown as TrackContext;
     const found = await Array.fromAsync(spokenWords(context, chunks, turns, turns));
     expect(found.length).toBeGreaterThan(5);
-    expect(found.flat()).toEqual(assignSpeakers(keepToTurns(words.flat(), turns), turns));
+    expect(found.flat()).toEqual(assignSpeakers(fitWords(words.flat(), turns), turns));
   });
 
   test("far from all turns go to the nearest turn's speaker", async () => {

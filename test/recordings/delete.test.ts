@@ -71,7 +71,7 @@ describe("deleting a recording", () => {
     const ids = ["a", "b"].map((key) => {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
       const answer = { fingerprint: key, status: 201, body: `body of ${key}`, recordingId: id };
-      answers.keep({ accountId, workspaceId: null, key }, answer, 0);
+      answers.add({ accountId, workspaceId: null, key }, answer, 0);
       return id;
     });
     recordings.fail(ids[0] ?? "", { reason: "no_speech" });
@@ -178,7 +178,7 @@ describe("a stored answer", () => {
     const answers = new StoredAnswers(store);
     const scope = { accountId, workspaceId: "w", key: "k" };
     const answer = { fingerprint: "f", status: 422, body: "b", recordingId: null };
-    answers.keep(scope, answer, 0);
+    answers.add(scope, answer, 0);
     expect(answers.find(scope, day - 1)).toEqual(answer);
     for (const other of [
       { accountId: "x" },
@@ -190,7 +190,7 @@ describe("a stored answer", () => {
       expect(answers.find({ ...scope, ...other }, 1)).toBeNull();
     }
     expect(answers.find(scope, day)).toBeNull();
-    answers.keep(scope, { ...answer, fingerprint: "g" }, day);
+    answers.add(scope, { ...answer, fingerprint: "g" }, day);
     expect(answers.find(scope, day)?.fingerprint).toBe("g");
   });
 });

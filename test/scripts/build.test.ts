@@ -2,12 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { targetsOf } from "../../native/steps/target.ts";
-import { deafBun } from "../../scripts/support/build/bun-program.ts";
-import { renewChecksums } from "../../scripts/support/build/checksums.ts";
-import { readFfmpeg } from "../../scripts/support/build/ffmpeg-report.ts";
-import { carriedPage } from "../../scripts/support/build/plugins.ts";
+import { patchedBun, renewChecksums } from "../../scripts/support/build/compile.ts";
+import { readFfmpeg } from "../../scripts/support/build/ffmpeg-notice.ts";
+import { requireNotices } from "../../scripts/support/build/package-notices.ts";
+import { embeddedPage } from "../../scripts/support/build/plugins.ts";
 import { type Target, targetOf } from "../../scripts/support/build/target.ts";
-import { requireNotices } from "../../scripts/support/build/write-notices.ts";
 import { bundlePage } from "../../src/console/index.ts";
 import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -106,10 +105,10 @@ describe("scripts/build", () => {
     const bun = join(directory.path, "bun");
     for (const content of ["nothing", "\0BUN_BE_BUN\0BUN_BE_BUN\0BUN_OPTIONS\0BUN_ENABLE_CRASH_REPORTING\0"]) {
       await Bun.write(bun, content);
-      await expect(deafBun(bun, directory.path)).rejects.toThrow(/does not have BUN_BE_BUN in it once/);
+      await expect(patchedBun(bun, directory.path)).rejects.toThrow(/does not have BUN_BE_BUN in it once/);
     }
     await Bun.write(bun, "\0BUN_BE_BUN\0BUN_OPTIONS\0BUN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
-    const deaf = await Bun.file(await deafBun(bun, directory.path)).text();
+    const deaf = await Bun.file(await patchedBun(bun, directory.path)).text();
     expect(deaf).toBe("\0\0UN_BE_BUN\0\0UN_OPTIONS\0\0UN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
   });
 
@@ -119,7 +118,7 @@ describe("scripts/build", () => {
       entrypoints: [join(root, "src/console/assets.ts")],
       target: "bun",
       metafile: true,
-      plugins: [carriedPage(page)],
+      plugins: [embeddedPage(page)],
     });
     expect(Object.keys(metafile?.inputs ?? {}).filter((path) => path.includes("bundle-page"))).toEqual([]);
     using directory = temporaryDirectory();

@@ -144,7 +144,7 @@ async function useAll(server: ApiServer): Promise<void> {
         clear: () => checkpoints.clear("decode"),
       },
     ],
-    [StoredAnswers, { find: () => answers.find(scope, now), keep: () => answers.keep(scope, answer, now) }],
+    [StoredAnswers, { find: () => answers.find(scope, now), keep: () => answers.add(scope, answer, now) }],
     [
       Usage,
       {

@@ -1,14 +1,14 @@
 import { closeSync, constants, copyFileSync, openSync, readSync, writeSync } from "node:fs";
 
 /**
- * A copy of a whisper model (ggml) that spells a word in capitals: of the same size and as good, but what it wrote can be
- * told from what the other one did. The word is one token with the space before it.
+ * Copies a whisper model (ggml) and changes one token of its vocabulary to capitals, so that transcripts show which
+ * model made them. Size and accuracy stay the same. The token is the word with a space before it.
  */
 export function copyAlteredModel(from: string, to: string, word: string): void {
   copyFileSync(from, to, constants.COPYFILE_FICLONE);
   const file = openSync(to, "r+");
   try {
-    // The vocabulary lies at the beginning, each token after its length.
+    // The vocabulary is at the beginning. The length of each token precedes it.
     const start = Buffer.alloc(2_000_000);
     readSync(file, start, 0, start.length, 0);
     const token = Buffer.from(`    ${` ${word}`}`);

@@ -1,7 +1,7 @@
-/** The largest sum of entries with no row and no column used twice: exact, over the subsets of columns. */
+/** Returns the largest sum of entries that uses no row and no column twice, by exact search over subsets of columns. */
 export function bestMatch(gains: readonly (readonly number[])[]): number {
   const wide = gains.length <= (gains[0]?.length ?? 0) ? gains : transposed(gains);
-  // The smaller side becomes the subset: 2^8 subsets for eight real speakers, however many were found.
+  // The subsets are of the smaller side: 2^8 for eight reference speakers, regardless of the number of detected ones.
   const rows = transposed(wide);
   const size = wide.length;
   if (size > 16) throw new RangeError(`${size} speakers on both sides are too many to match exhaustively`);

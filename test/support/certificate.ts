@@ -3,9 +3,9 @@ import { join } from "node:path";
 
 const openssl = Bun.which("openssl");
 
-/** Whether certificates can be made here; says aloud when not. */
+/** Returns whether openssl exists, and prints a warning when it does not. */
 export function canMakeCertificates(what: string): boolean {
-  if (openssl === null) console.warn(`skipped: ${what} (missing: the openssl command)`);
+  if (openssl === null) console.warn(`SKIPPED: ${what}; missing: the openssl command`);
   return openssl !== null;
 }
 
@@ -17,7 +17,7 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Makes a certificate for `NAME.test`, signed by itself and valid for 30 days; its files bear the name. */
+/** Makes a self-signed certificate for `NAME.test`, valid for 30 days, in files of that name. */
 export function makeCertificate(folder: string, name: string): TestCertificate {
   const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   runOpenssl(
@@ -25,10 +25,10 @@ export function makeCertificate(folder: string, name: string): TestCertificate {
     ...["-subj", `/CN=${name}.test`, "-addext", `subjectAltName=DNS:${name}.test`],
     ...["-keyout", keyPath, "-out", certificatePath],
   );
-  return written(certificatePath, keyPath);
+  return readCertificate(certificatePath, keyPath);
 }
 
-/** Makes a certificate for `NAME.test` that another one signs. */
+/** Makes a certificate for `NAME.test` that an authority signs. */
 export function makeSignedCertificate(folder: string, name: string, authority: TestCertificate): TestCertificate {
   const [certificatePath, keyPath] = [join(folder, `${name}.crt`), join(folder, `${name}.key`)];
   const request = join(folder, `${name}.csr`);
@@ -40,17 +40,17 @@ export function makeSignedCertificate(folder: string, name: string, authority: T
     ...["x509", "-req", "-in", request, "-days", "20", "-out", certificatePath],
     ...["-CA", authority.certificatePath, "-CAkey", authority.keyPath, "-CAcreateserial"],
   );
-  return written(certificatePath, keyPath);
+  return readCertificate(certificatePath, keyPath);
 }
 
-/** Runs openssl to its end. @returns what it prints @throws when it fails */
+/** Runs openssl. @returns its output @throws {Error} when it fails */
 export function runOpenssl(...args: readonly string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync([openssl ?? "openssl", ...args]);
   if (exitCode !== 0) throw new Error(`openssl ${args[0]}: ${stderr.toString()}`);
   return stdout.toString();
 }
 
-function written(certificatePath: string, keyPath: string): TestCertificate {
+function readCertificate(certificatePath: string, keyPath: string): TestCertificate {
   chmodSync(keyPath, 0o600);
   const [certificate, key] = [readFileSync(certificatePath, "utf8"), readFileSync(keyPath, "utf8")];
   return { certificatePath, keyPath, certificate, key };

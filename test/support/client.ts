@@ -10,30 +10,30 @@ import {
   transcriptionContract,
 } from "./contract.ts";
 
-/** A recording that has not ended after this long is not going to, unless a CPU plays the GPU. */
-const patienceMilliseconds = 300_000;
+/** Time limit for a recording to finish. Only a software GPU needs longer. */
+const finishMilliseconds = 300_000;
 
-/** A client of the public API that holds every body against the contract. */
+/** A client of the public API that checks every response body against the contract. */
 export class TestClient {
   readonly baseUrl: string;
   readonly key: string;
   readonly #patienceMilliseconds: number;
 
-  /** @param patience in milliseconds, for a recording to end */
-  constructor(baseUrl: string, key: string, patience = patienceMilliseconds) {
+  /** @param patience time limit for a recording to finish, in milliseconds */
+  constructor(baseUrl: string, key: string, patience = finishMilliseconds) {
     this.baseUrl = baseUrl;
     this.key = key;
     this.#patienceMilliseconds = patience;
   }
 
-  /** Any request under the base path, with the key. */
+  /** Sends a request under the base path with the key. */
   fetch(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     if (!headers.has("authorization")) headers.set("authorization", `Bearer ${this.key}`);
     return fetch(this.baseUrl + path, { ...init, headers });
   }
 
-  /** Sends a file as it lies on disk. @param fields further parts of the form, e.g. `language` */
+  /** Uploads a file. @param fields further parts of the form, e.g. `language` */
   send(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Response> {
     const form = new FormData();
     form.set("file", Bun.file(path), basename(path));
@@ -41,7 +41,7 @@ export class TestClient {
     return this.fetch("/transcriptions", { method: "POST", body: form });
   }
 
-  /** Sends a file that must be taken. */
+  /** Uploads a file that the server must accept. */
   async create(path: string, fields: Readonly<Record<string, string>> = {}): Promise<Transcription> {
     return bodyOf(await this.send(path, fields), 201, transcriptionContract);
   }
@@ -50,19 +50,19 @@ export class TestClient {
     return bodyOf(await this.fetch(`/transcriptions/${id}`), 200, transcriptionContract);
   }
 
-  /** Polls until the recording has ended. @param everyMilliseconds pause between polls */
+  /** Polls until the recording is Completed or Failed. @param everyMilliseconds pause between polls */
   async waitUntilEnded(id: string, everyMilliseconds = 200): Promise<Transcription> {
     const giveUpAt = performance.now() + this.#patienceMilliseconds;
     for (;;) {
       const transcription = await this.get(id);
       if (transcription.status === "completed" || transcription.status === "failed") return transcription;
       if (performance.now() > giveUpAt)
-        throw new Error(`recording ${id} does not end: ${JSON.stringify(transcription)}`);
+        throw new Error(`recording ${id} does not finish: ${JSON.stringify(transcription)}`);
       await Bun.sleep(everyMilliseconds);
     }
   }
 
-  /** All segments, in pages of `limit`. */
+  /** Returns all segments, read in pages of `limit`. */
   async segments(id: string, limit = 1000): Promise<Segment[]> {
     const segments: Segment[] = [];
     let cursor = "";
@@ -76,7 +76,7 @@ export class TestClient {
     return segments;
   }
 
-  /** Sends a file and gives the transcript once it is there. */
+  /** Uploads a file and returns its segments after it has finished. */
   async transcribe(path: string, fields: Readonly<Record<string, string>> = {}) {
     const ended = await this.waitUntilEnded((await this.create(path, fields)).id);
     return { ended, segments: ended.status === "completed" ? await this.segments(ended.id) : [] };
@@ -84,24 +84,24 @@ export class TestClient {
 }
 
 /**
- * A response's body, when status and form are as expected.
- * @throws an Error that shows what came instead
+ * Returns the body of a response with the expected status and shape.
+ * @throws {Error} with the actual response otherwise
  */
 export async function bodyOf<T extends TSchema>(response: Response, status: number, contract: T): Promise<Static<T>> {
   const text = await response.text();
   if (response.status !== status) throw new Error(`${response.status} instead of ${status}: ${text}`);
   const body: unknown = JSON.parse(text);
-  const [fault] = Value.Errors(contract, body);
-  if (fault !== undefined) throw new Error(`${fault.path}: ${fault.message}, in ${text}`);
+  const [violation] = Value.Errors(contract, body);
+  if (violation !== undefined) throw new Error(`${violation.path}: ${violation.message}, in ${text}`);
   return body;
 }
 
-/** The envelope of a response that must be an error. */
+/** Returns the envelope of a response that must be an error. */
 export function errorOf(response: Response, status: number): Promise<ErrorEnvelope> {
   return bodyOf(response, status, errorContract);
 }
 
-/** What was said, in one line of lower-case words. */
+/** Returns the transcript as one line of lower-case words. */
 export function spokenText(segments: readonly Segment[]): string {
   const words = segments.flatMap(({ text }) => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? []);
   return words.join(" ");

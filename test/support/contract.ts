@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 
 /**
- * The public API's bodies as the contract has them, written from its text and not from the server's own schemas, so that a
- * field that is added, lost or renamed there is seen here.
+ * Schemas of the public API's bodies. They follow the text of the contract and not the server's schemas, so that tests
+ * detect a field that the server adds, loses or renames.
  */
 const strict = { additionalProperties: false };
 const nullable = <T extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(schema: T) =>

@@ -1,6 +1,6 @@
 /**
- * Returns copies that count the reads of their `startSeconds`, and the count. The count measures the cost of a computation
- * without a clock.
+ * Returns copies that count the reads of their `startSeconds`, and the count. The count measures the cost of a
+ * computation without a clock.
  */
 export function countReads<T extends { readonly startSeconds: number }>(all: readonly T[]) {
   let reads = 0;

@@ -1,9 +1,9 @@
 import { bestMatch } from "./best-match.ts";
 import type { NamedTurn } from "./rttm.ts";
 
-/** Seconds of each kind of error; overlapped speech counts once per speaker. */
+/** Seconds of each kind of error. Overlapped speech counts once per speaker. */
 export interface DiarizationErrors {
-  /** Speech in the reference. */
+  /** Seconds of speech in the reference. */
   totalSeconds: number;
   falseAlarmSeconds: number;
   missedSeconds: number;
@@ -11,10 +11,10 @@ export interface DiarizationErrors {
 }
 
 /**
- * Diarization errors between exact intervals, without a collar and with overlap scored, under the mapping of speakers
- * that agrees longest. As pyannote.metrics' DiarizationErrorRate() counts them over the whole file, which counts a
- * speaker twice where two turns of the same speaker overlap. Only where much of a speaker overlaps so may it match other
- * speakers, and come to a little more or less.
+ * Counts diarization errors between exact intervals, without a collar and with overlap scored, under the mapping of
+ * speakers that agrees longest. The result is that of DiarizationErrorRate() in pyannote.metrics over the whole file,
+ * which counts a speaker twice while two turns of this speaker overlap. If many turns of a speaker overlap,
+ * pyannote.metrics may match other speakers, and its result may differ slightly.
  */
 export function diarizationErrors(reference: readonly NamedTurn[], found: readonly NamedTurn[]): DiarizationErrors {
   const moments = [...reference, ...found].flatMap((turn) => [turn.startSeconds, turn.endSeconds]);
@@ -27,15 +27,15 @@ export function diarizationErrors(reference: readonly NamedTurn[], found: readon
   for (const [index, start] of times.slice(0, -1).entries()) {
     const seconds = (times[index + 1] ?? start) - start;
     const real = speakersAt(reference, start);
-    const said = speakersAt(found, start);
+    const hypothesis = speakersAt(found, start);
     errors.totalSeconds += real.length * seconds;
-    errors.missedSeconds += Math.max(0, real.length - said.length) * seconds;
-    errors.falseAlarmSeconds += Math.max(0, said.length - real.length) * seconds;
-    both += Math.min(real.length, said.length) * seconds;
+    errors.missedSeconds += Math.max(0, real.length - hypothesis.length) * seconds;
+    errors.falseAlarmSeconds += Math.max(0, hypothesis.length - real.length) * seconds;
+    both += Math.min(real.length, hypothesis.length) * seconds;
     for (const name of new Set(real)) {
       const row = together[names.indexOf(name)] ?? [];
-      for (const other of new Set(said)) {
-        const shared = Math.min(countOf(real, name), countOf(said, other));
+      for (const other of new Set(hypothesis)) {
+        const shared = Math.min(countOf(real, name), countOf(hypothesis, other));
         row[foundNames.indexOf(other)] = (row[foundNames.indexOf(other)] ?? 0) + shared * seconds;
       }
     }
@@ -44,7 +44,7 @@ export function diarizationErrors(reference: readonly NamedTurn[], found: readon
   return errors;
 }
 
-/** Errors as parts of the reference's speech. */
+/** Returns errors as fractions of the reference's speech. */
 export function errorRates(errors: DiarizationErrors) {
   const falseAlarm = errors.falseAlarmSeconds / errors.totalSeconds;
   const missed = errors.missedSeconds / errors.totalSeconds;
@@ -52,7 +52,7 @@ export function errorRates(errors: DiarizationErrors) {
   return { errorRate: falseAlarm + missed + confusion, falseAlarm, missed, confusion };
 }
 
-/** Errors of several files together. */
+/** Adds the errors of several files. */
 export function addErrors(all: readonly DiarizationErrors[]): DiarizationErrors {
   return all.reduce(
     (sum, errors) => ({

@@ -10,8 +10,8 @@ const scales = new Map([
 ]);
 
 /**
- * Writes numbers that stand as words in digits: "twenty one" and "21" become the same. Years read in pairs
- * ("nineteen eighty four") and ordinals stay as they are. A single "one" stays a word, it is seldom a number.
+ * Replaces numbers in words by digits, so that "twenty one" and "21" are equal. Years read in pairs ("nineteen eighty
+ * four") and ordinals stay as they are. A single "one" stays a word, because it is seldom a number.
  */
 export function englishNumbers(words: readonly string[]): string[] {
   const written: string[] = [];
@@ -29,7 +29,7 @@ export function englishNumbers(words: readonly string[]): string[] {
   return written;
 }
 
-/** The number that begins at a word, and of how many words it is; 0 words: none begins there. */
+/** Returns the number that begins at a word, and how many words it has: 0 when no number begins there. */
 function readNumber(words: readonly string[], start: number): { value: number; length: number } {
   let total = 0;
   let at = start;
@@ -67,6 +67,6 @@ function readBelowHundred(words: readonly string[], start: number): { value: num
   if (ten === undefined) {
     return unit === undefined ? { value: 0, length: 0 } : { value: unit, length: 1 };
   }
-  // "twenty ten" is two numbers
+  // "twenty ten" is two numbers.
   return unit === undefined || unit === 0 || unit > 9 ? { value: ten, length: 1 } : { value: ten + unit, length: 2 };
 }

@@ -1,6 +1,6 @@
 import type { Segment } from "../../src/recordings/index.ts";
 
-/** Segments of 1,000 characters each. */
+/** Returns segments of about 1,000 characters each. */
 export function longSegments(count: number): Segment[] {
   const text = "Sentence after sentence. ".repeat(40).trim();
   return Array.from({ length: count }, (_, index) => ({

@@ -2,7 +2,7 @@ import { createMetrics, type MeasuredParts } from "../../src/server/index.ts";
 import { type DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import type { Metrics } from "../../src/telemetry/index.ts";
 
-/** The metrics of a server that has no engine and speaks plain HTTP. */
+/** Returns the metrics of a server without an engine and without TLS. */
 export function metricsWithoutEngine({
   dataPaths,
   ...parts

@@ -1,6 +1,6 @@
 import type { Recordings } from "../../src/recordings/index.ts";
 
-/** An upload of an account, in no workspace. */
+/** Returns the values of a new upload of an account, in no workspace. */
 export function newRecording(
   id: string,
   accountId: string,

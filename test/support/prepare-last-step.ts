@@ -1,7 +1,7 @@
 import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
-import { keepToTurns } from "../../src/pipeline/keep-to-turns.ts";
+import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import { fragmentsOf, fragmentsToCompare } from "../../src/pipeline/second-pass.ts";
 import { Checkpoints } from "../../src/recordings/index.ts";
 import { BlockActivity } from "../../src/speech/diarization/activity.ts";
@@ -11,15 +11,15 @@ import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../src/timeline/
 import { blockCount, type Chunk, type EngineWord, SAMPLE_RATE, type Turn } from "../../src/timeline/index.ts";
 
 const speakers = 12;
-/** As long as those of people who talk to each other: some 20,000 in 18 hours. */
+/** Shortest and longest utterance of a conversation, which has about 20,000 in 18 hours. */
 const utteranceSeconds = [0.8, 5] as const;
 const chunkSeconds = 28;
-const blockPieces = 16;
+const blockFragments = 16;
 
 /**
- * Has a recording of a server that does not run be transcribed and diarized: writes what all steps before the last would have
- * left behind of people who talk to each other.
- * @returns all that they say
+ * Writes the checkpoints and work files of a made-up conversation, as all steps before the last leave them. The server
+ * must not run. After its start it only has to finalize the recording.
+ * @returns the whole text
  */
 export async function prepareLastStep(
   dataDirectory: string,
@@ -35,48 +35,48 @@ export async function prepareLastStep(
   truncateSync(files.pcm(0), sampleCount * 2);
   const area = { directory: files.work, pcm: { path: files.pcm(0), sampleCount } };
 
-  const { turns, words } = talk(seconds, random);
+  const { turns, words } = conversation(seconds, random);
   const database = openDatabase(paths.databasePath);
   const checkpoints = new Checkpoints(database, id);
-  const enter = (step: string, part: number, payload: unknown) =>
+  const write = (step: string, part: number, payload: unknown) =>
     checkpoints.write(step, part, Type.Unknown(), payload);
   for (const step of ["activity", "plan", "transcribe"]) checkpoints.clear(step);
-  const pieces = fragmentsToCompare(fragmentsOf(assignSpeakers(keepToTurns(words, turns), turns)));
-  for (let block = 0; block * blockPieces < pieces.length; block++) {
-    const some = pieces.slice(block * blockPieces, (block + 1) * blockPieces);
+  const fragments = fragmentsToCompare(fragmentsOf(assignSpeakers(fitWords(words, turns), turns)));
+  for (let block = 0; block * blockFragments < fragments.length; block++) {
+    const inBlock = fragments.slice(block * blockFragments, (block + 1) * blockFragments);
     await writeSentenceVoices(
       area,
       block,
-      some.map(({ speaker }) => voiceOf(speaker)),
+      inBlock.map(({ speaker }) => voiceOf(speaker)),
     );
-    enter("sentences", block, { spans: some.map(({ startSeconds, endSeconds }) => ({ startSeconds, endSeconds })) });
+    write("sentences", block, { spans: inBlock.map(({ startSeconds, endSeconds }) => ({ startSeconds, endSeconds })) });
   }
   for (let block = 0; block < blockCount(sampleCount); block++) {
     const { first, end } = blockWindows(sampleCount, block);
-    const nobody = new Float32Array((end - first) * WINDOW_FRAMES * LOCAL_SPEAKERS);
-    await BlockActivity.fromProbabilities(first, nobody).write(area, block);
+    const silence = new Float32Array((end - first) * WINDOW_FRAMES * LOCAL_SPEAKERS);
+    await BlockActivity.fromProbabilities(first, silence).write(area, block);
   }
   database.transaction(() => {
-    enter("decode", 0, { sampleCount, tracks: 1 });
+    write("decode", 0, { sampleCount, tracks: 1 });
     for (let block = 0; block < blockCount(sampleCount); block++) {
-      enter("activity", block, {});
+      write("activity", block, {});
     }
     const chunks = chunksOf(turns);
-    enter("plan", 0, { chunks });
+    write("plan", 0, { chunks });
     let next = 0;
     for (const [part, chunk] of chunks.entries()) {
       const from = next;
       while ((words[next]?.startSeconds ?? Number.POSITIVE_INFINITY) < chunk.endSeconds) next++;
-      enter("transcribe", part, { words: words.slice(from, next), languages: { en: 1 } });
+      write("transcribe", part, { words: words.slice(from, next), languages: { en: 1 } });
     }
-    enter("turns", 0, { turns });
+    write("turns", 0, { turns });
   });
   database.$client.close();
   return words.map(({ text }) => text).join("");
 }
 
-/** People who say something to each other, one after the other, in an order drawn by lot. */
-function talk(seconds: number, random: () => number): { turns: Turn[]; words: EngineWord[] } {
+/** Returns turns of speakers in random order, and their words. */
+function conversation(seconds: number, random: () => number): { turns: Turn[]; words: EngineWord[] } {
   const turns: Turn[] = [];
   const words: EngineWord[] = [];
   const letters = "etaoinshrdlu";
@@ -112,7 +112,7 @@ function chunksOf(turns: readonly Turn[]): Chunk[] {
   return chunks;
 }
 
-/** The same for one speaker, at right angles for two. */
+/** Returns the same vector for the same speaker, and orthogonal vectors for different speakers. */
 function voiceOf(speaker: number): Float32Array {
   return Float32Array.from({ length: 192 }, (_, index) => (index === speaker ? 1 : 0));
 }

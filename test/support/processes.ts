@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Whether processes can be looked up here: on Linux, through /proc. */
+/** Whether this system lists processes in /proc, as Linux does. */
 export const canSeeProcesses = process.platform === "linux";
 
-/** Ids of a process's children whose command line has that argument. */
+/** Returns the ids of a process's children whose command line contains the argument. */
 export function childrenOf(parent: number, argument: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -11,7 +11,7 @@ export function childrenOf(parent: number, argument: string): number[] {
     .filter((pid) => parentOf(pid) === parent && commandOf(pid).includes(argument));
 }
 
-/** Whether a process is there and not merely waiting to be reaped. */
+/** Returns whether a process runs. A zombie does not. */
 export function isAlive(pid: number): boolean {
   const state = statOf(pid)?.[0];
   return state !== undefined && state !== "Z";
@@ -21,7 +21,7 @@ function parentOf(pid: number): number {
   return Number(statOf(pid)?.[1]);
 }
 
-/** State and parent: the fields after the command's name, which may hold anything (proc(5)). */
+/** Returns state and parent: the fields after the command's name, which may contain any character (proc(5)). */
 function statOf(pid: number): string[] | null {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8")

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 import { root } from "./checkout.ts";
 
-/** The program in one file that tests run in place of the source; `scripts/test --binary` names it. */
+/** The compiled program that tests run instead of the source. `scripts/test --binary` sets its path. */
 const { TEST_PROGRAM: program, TEST_RUNTIME_DIR: runtimeDirectory } = process.env;
 
-/** Whether it is the source that is tested. */
+/** Whether the tests run the source, and not the compiled program. */
 export const isFromSource = program === undefined;
 
-/** The command line of the program under test. */
+/** Returns the command line of the program under test. */
 export function programCommand(...args: readonly string[]): string[] {
   if (program !== undefined) return [program, ...args];
   return [process.execPath, "--no-env-file", join(root, "src/main.ts"), ...args];
 }
 
-/** Settings that spare the program in one file from unpacking itself for every test's data directory. */
+/** Settings with which the compiled program does not unpack itself for the data directory of every test. */
 export const programSettings: Readonly<Record<string, string>> =
   runtimeDirectory === undefined ? {} : { TRANSCRIBE_STORAGE_RUNTIME_DIR: runtimeDirectory };

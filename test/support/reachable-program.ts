@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { root } from "./checkout.ts";
 
-/** What a command needs of this checkout, native parts and models included. */
+/** Paths of this checkout that a command needs. */
 const needed = [
   dirname(process.execPath),
   ...["src", "node_modules", "build/native", "build/ffmpeg/ffmpeg", "build/models/ggml-base.bin"].map((path) =>
@@ -10,7 +10,7 @@ const needed = [
   ),
 ];
 
-/** The first directory on the way to a path that not every user may pass; null where there is none. */
+/** Returns the first directory on a path that some users may not enter, or null. */
 function closedOn(path: string): string | null {
   const above = path === "/" ? null : closedOn(dirname(path));
   if (above !== null) return above;
@@ -19,8 +19,8 @@ function closedOn(path: string): string | null {
 }
 
 /**
- * A command line that runs with the program within reach of every user: caches may lie in a home that is closed. Where that
- * is so, it runs in a mount namespace, in which such a directory holds nothing but what the program needs.
+ * Returns a command line with which every user can run the program. Caches may be in a home directory that other users
+ * cannot enter. The command then runs in a mount namespace in which this directory contains only the paths it needs.
  * @param scratch an empty directory
  */
 export function withReachableProgram(command: readonly string[], scratch: string): string[] {

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 
-/** A transaction as it went. */
+/** A transaction and its statements, in order. */
 export interface RecordedTransaction {
-  /** `deferred`: it took the lock to write with its first statement that writes. */
+  /** A `deferred` transaction takes the write lock with its first statement that writes. */
   readonly behavior: "deferred" | "immediate" | "exclusive";
   readonly statements: string[];
 }
 
-/** Remembers every statement that this process has SQLite prepare, in whichever database, until it is disposed of. */
+/** Records every statement that this process prepares in any SQLite database, until disposal. */
 export class RecordedStatements implements Disposable {
   readonly statements = new Set<string>();
   readonly transactions: RecordedTransaction[] = [];
@@ -62,8 +62,8 @@ export class RecordedStatements implements Disposable {
 const writes = /^\s*(insert|update|delete|with\b.*\b(insert|update|delete)\b)/is;
 
 /**
- * What a transaction has read before it wrote, without the lock to write: where another process writes in between, SQLite
- * ends it at once, however long it may wait for locks.
+ * Returns the reads of a deferred transaction before its first write. If another process writes in between, SQLite
+ * aborts the transaction at once, regardless of the busy timeout.
  */
 export function readsBeforeWrites({ behavior, statements }: RecordedTransaction): string[] {
   const own = statements.filter((sql) => !/^\s*(begin|commit|rollback|savepoint|release)\b/i.test(sql));
@@ -74,7 +74,7 @@ export function readsBeforeWrites({ behavior, statements }: RecordedTransaction)
   );
 }
 
-/** A table's rows that a statement may have to go through, all of them, or to sort. */
+/** Returns the steps of a query plan that scan or sort all rows of a growing table. */
 export function slowSteps(database: Database, sql: string, growing: readonly string[]): string[] {
   const plan = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all();
   const details = plan.map(({ detail }) => detail);

@@ -1,11 +1,11 @@
-/** A stretch in which somebody speaks, by name. */
+/** A speech span of a named speaker. */
 export interface NamedTurn {
   startSeconds: number;
   endSeconds: number;
   speaker: string;
 }
 
-/** The SPEAKER lines of an RTTM text (NIST RT-09 evaluation plan, appendix A); other lines are passed over. */
+/** Parses the SPEAKER lines of an RTTM text (NIST RT-09 evaluation plan, appendix A). Ignores other lines. */
 export function parseRttm(text: string): NamedTurn[] {
   return text.split("\n").flatMap((line) => {
     const fields = line.trim().split(/\s+/);

@@ -14,8 +14,8 @@ const speechSpans = [
 const pauseSeconds = 2.6;
 
 /**
- * Writes spans of speech with pauses between them. Each span becomes one chunk of about 8 s. Processing can be interrupted
- * between any two chunks, and takes a third of the time that full chunks would take.
+ * Writes spans of speech with pauses between them. Each span becomes one chunk of about 8 s. Processing can be
+ * interrupted between any two chunks, and takes a third of the time that full chunks would take.
  * @returns the file's path
  */
 export async function makeRecordingOfChunks(directory: string, chunks = 3): Promise<string> {
@@ -31,7 +31,8 @@ export async function makeRecordingOfChunks(directory: string, chunks = 3): Prom
 }
 
 /**
- * Writes the samples one after the other: 71 s that make three chunks or more, long enough to be interrupted between two.
+ * Writes the samples one after the other: 71 s that make three chunks or more, long enough to be interrupted between
+ * two.
  * @returns the file's path
  */
 export async function makeLongRecording(directory: string): Promise<string> {

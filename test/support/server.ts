@@ -46,7 +46,9 @@ export class TestServer implements AsyncDisposable {
   #origin = "";
   #directory: ReturnType<typeof temporaryDirectory> | null = null;
 
-  /** Self-test results of the first server in this process. Later servers reuse them, because a self-test takes seconds. */
+  /**
+   * Self-test results of the first server in this process. Later servers reuse them, because a self-test takes seconds.
+   */
   static #verdicts: Buffer | null = null;
 
   /** Servers of this process that run. */
@@ -83,8 +85,8 @@ export class TestServer implements AsyncDisposable {
   }
 
   /**
-   * Starts a process on the data directory and waits until its models are loaded. It does not request /readyz, which would
-   * start a self-test.
+   * Starts a process on the data directory and waits until its models are loaded. It does not request /readyz, which
+   * would start a self-test.
    * @param untilReady false: waits only until the server listens
    */
   start(untilReady = true): Promise<void> {

@@ -2,36 +2,11 @@ import { closeSync, openSync, rmSync, statfsSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-/** Whether a small file system can be mounted here, to be filled. */
-export const canMount: boolean = tryMount();
-if (!canMount) console.warn("tests with a full disk are skipped: mounting needs privileges");
-
-/** Runs with a disk of its own, which is unmounted after. @param size as tmpfs takes it: `400k` */
-export function withSmallDisk(size: string, run: (path: string) => void): void {
-  using directory = temporaryDirectory();
-  const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${size}`, "tmpfs", directory.path]);
-  if (mounted.exitCode !== 0) throw new Error(`mount: ${mounted.stderr}`);
-  try {
-    run(directory.path);
-  } finally {
-    Bun.spawnSync(["umount", "-l", directory.path]);
-  }
-}
-
-function tryMount(): boolean {
-  try {
-    withSmallDisk("64k", () => {});
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A small file system over a directory that is there, until it is disposed of. */
+/** A small file system that is mounted over an existing directory until disposal. */
 export class SmallDisk implements Disposable {
   readonly #path: string;
 
-  /** @param options as tmpfs takes them: `size=40m,nr_inodes=500` */
+  /** @param options mount options of tmpfs: `size=40m,nr_inodes=500` */
   constructor(path: string, options: string) {
     this.#path = path;
     run("mount", "-t", "tmpfs", "-o", options, "tmpfs", path);
@@ -42,22 +17,22 @@ export class SmallDisk implements Disposable {
     return bavail * bsize;
   }
 
-  /** Writes a file until so many bytes are free; what others write meanwhile, it does not see. */
+  /** Writes a file until at most `leaveBytes` are free. It ignores what other processes write in the meantime. */
   fill(leaveBytes = 0): void {
     const file = openSync(this.#ballast, "a");
     try {
-      const piece = Buffer.alloc(1 << 16);
+      const block = Buffer.alloc(1 << 16);
       while (this.freeBytes() > leaveBytes)
-        writeSync(file, piece, 0, Math.min(piece.length, this.freeBytes() - leaveBytes));
+        writeSync(file, block, 0, Math.min(block.length, this.freeBytes() - leaveBytes));
     } catch (error) {
-      // Somebody else took the last of it.
+      // Another process has used the last free bytes.
       if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
     } finally {
       closeSync(file);
     }
   }
 
-  /** Removes what filled it. */
+  /** Removes the file that `fill` has written. */
   empty(): void {
     rmSync(this.#ballast, { force: true });
   }
@@ -72,6 +47,26 @@ export class SmallDisk implements Disposable {
 
   get #ballast(): string {
     return join(this.#path, "ballast");
+  }
+}
+
+/** Calls `use` with the path of a small file system. @param size as tmpfs takes it: `400k` */
+export function withSmallDisk(size: string, use: (path: string) => void): void {
+  using directory = temporaryDirectory();
+  using _disk = new SmallDisk(directory.path, `size=${size}`);
+  use(directory.path);
+}
+
+/** Whether this process may mount file systems. */
+export const canMount: boolean = tryMount();
+if (!canMount) console.warn("SKIPPED: tests with a full disk; mounting needs privileges");
+
+function tryMount(): boolean {
+  try {
+    withSmallDisk("64k", () => {});
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -6,12 +6,13 @@ import { type DebianPackages, unpackDebianPackages } from "../../native/steps/de
 import { inCache } from "../../native/steps/in-cache.ts";
 import { messageOf } from "../../src/text/index.ts";
 
-/** Variables for a process that computes on it. */
+/** Environment variables of a process that computes on the software GPU. */
 export type SoftwareGpu = Readonly<Record<string, string>>;
 
 /**
- * Mesa's software device for Vulkan, which computes as a GPU would on a machine without one: Debian's packages, in the cache.
- * Null where they can't be had; says so aloud. Debian 12's own is too old for WebGPU, and takes whisper twice the time of its backports'.
+ * Installs Mesa's software device for Vulkan from Debian's packages into the cache, for machines without a GPU. The
+ * version of Debian 12 is too old for WebGPU and runs whisper at half the speed, so that its backports are preferred.
+ * @returns null, after a warning, when the packages are unavailable
  */
 export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
   try {
@@ -38,7 +39,7 @@ export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
     const library = readdirSync(join(directory, "usr/lib"), { recursive: true })
       .map(String)
       .find((path) => path.endsWith("/libvulkan_lvp.so"));
-    if (library === undefined) throw new Error("Debian's drivers have no software device");
+    if (library === undefined) throw new Error("the packages contain no libvulkan_lvp.so");
     const driver = join(directory, "driver.json");
     const path = join(directory, "usr/lib", library);
     writeFileSync(
@@ -49,16 +50,16 @@ export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {
       LD_LIBRARY_PATH: ["usr/lib", "lib"].map((folder) => join(directory, folder, library, "..")).join(":"),
       VK_DRIVER_FILES: driver,
       VK_ICD_FILENAMES: driver,
-      // The backend shows software devices to those alone who choose by number.
+      // The backend lists software devices only when devices are selected by number.
       GGML_VK_VISIBLE_DEVICES: "0",
-      // It takes the device many minutes to compile kernels that multiply matrices as a whole, which it can't in fact.
+      // The device needs many minutes to compile cooperative-matrix kernels, which it cannot run in hardware.
       GGML_VK_DISABLE_COOPMAT: "1",
-      // Kernels that compute in 16 bits take it many minutes, too; those of 32, which are as fast here, three.
+      // 16-bit kernels also need many minutes to compile. 32-bit kernels need three and are as fast here.
       GGML_VK_DISABLE_F16: "1",
       XDG_CACHE_HOME: join(directory, "cache"),
     };
   } catch (error) {
-    console.warn(`SKIPPED: ${what}; Mesa's software device can't be had: ${messageOf(error)}`);
+    console.warn(`SKIPPED: ${what}; Mesa's software device is unavailable: ${messageOf(error)}`);
     return null;
   }
 }

@@ -4,19 +4,19 @@ import { join } from "node:path";
 
 const made = new Set<string>();
 
-/** A directory of its own that goes with the scope: `using directory = temporaryDirectory()`. */
+/** Creates a directory that is removed at the end of the scope: `using directory = temporaryDirectory()`. */
 export function temporaryDirectory(): Disposable & { readonly path: string } {
   const path = mkdtempSync(join(tmpdir(), "transcribe-test-"));
   made.add(path);
   return { path, [Symbol.dispose]: () => remove(path) };
 }
 
-/** The paths of those that are there. */
+/** Returns the paths of all temporary directories that exist. */
 export function temporaryDirectories(): string[] {
   return [...made];
 }
 
-/** Removes those that are left: of tests that are skipped, whose `afterAll` is never called, and of trials that are stopped. */
+/** Removes leftover directories of skipped tests, whose `afterAll` never runs, and of scripts that were interrupted. */
 export function removeTemporaryDirectories(): void {
   for (const path of made) remove(path);
 }

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** An answer of which its client has read the head and some bytes, and reads no more until it is told to. */
+/** A response whose client pauses after the head and some bytes of the body. */
 export class UnreadResponse implements Disposable {
   /** Status line and headers. */
   readonly head: string;
@@ -18,7 +18,7 @@ export class UnreadResponse implements Disposable {
     socket.on("error", () => resolve());
   }
 
-  /** Asks for a URL and waits for the beginning of the answer. */
+  /** Requests a URL and waits for the beginning of the response. */
   static async of(url: string, key: string): Promise<UnreadResponse> {
     const { hostname, port, pathname, search } = new URL(url);
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -45,7 +45,10 @@ export class UnreadResponse implements Disposable {
     return new RegExp(`^${name}: (.*)$`, "im").exec(this.head)?.[1]?.trim() ?? null;
   }
 
-  /** Reads until the server closes the connection, or `enough` bytes have come. @returns bytes received, the head too */
+  /**
+   * Reads until the server closes the connection or `enough` bytes have arrived.
+   * @returns bytes received, with the head
+   */
   async continueReading(enough = Number.POSITIVE_INFINITY): Promise<number> {
     const all = Promise.withResolvers<void>();
     this.#socket.on("data", (data) => {

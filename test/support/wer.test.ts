@@ -6,13 +6,13 @@ test.each([
   ["titles", "mister hale and doctor who", "Mr. Hale and Dr. Who"],
   ["contractions", "i do not know that we are", "I don’t know that we're"],
   ["numbers in words", "twenty one dogs and three hundred and five thousand and two cats", "21 dogs and 305,002 cats"],
-  ["spelling on both sides of the ocean", "the centre of colour was realised", "The center of color was realized."],
+  ["British and American spelling", "the centre of colour was realised", "The center of color was realized."],
   ["fillers", "well I think so", "Well, um, I, uh, think so"],
-])("%s are no errors", (_, reference, hypothesis) => {
+])("the word error rate ignores %s", (_, reference, hypothesis) => {
   expect(errorRate([englishWordErrors(reference, hypothesis)])).toBe(0);
 });
 
-test("the three kinds of errors are told apart", () => {
+test("substitutions, deletions and insertions are counted separately", () => {
   expect(englishWordErrors("one of the many big words", "one of many big strange wards")).toEqual({
     substitutions: 1,
     deletions: 1,

@@ -1,26 +1,26 @@
 import { englishNumbers } from "./english-numbers.ts";
 
-/** What it takes to turn the reference into the hypothesis. */
+/** Edits that turn the reference into the hypothesis. */
 export interface ErrorCount {
   substitutions: number;
   deletions: number;
   insertions: number;
-  /** Words or characters of the reference. */
+  /** Number of words or characters of the reference. */
   length: number;
 }
 
-/** Errors over several texts, in parts of the references' length: 0.05 is 5 %. */
+/** Returns the error rate over several texts, as a fraction of the references' length: 0.05 is 5 %. */
 export function errorRate(counts: readonly ErrorCount[]): number {
   const errors = counts.reduce((sum, count) => sum + count.substitutions + count.deletions + count.insertions, 0);
   return errors / counts.reduce((sum, count) => sum + count.length, 0);
 }
 
-/** Counts word errors of English text; case, punctuation and ways of writing don't count. */
+/** Counts word errors of English text. Case, punctuation and spelling variants are no errors. */
 export function englishWordErrors(reference: string, hypothesis: string): ErrorCount {
   return countErrors(normaliseEnglish(reference), normaliseEnglish(hypothesis));
 }
 
-/** Counts word errors of text in a language that writes spaces. */
+/** Counts word errors of text in a language with spaces between words. */
 export function wordErrors(reference: string, hypothesis: string): ErrorCount {
   return countErrors(plainWords(reference), plainWords(hypothesis));
 }
@@ -30,7 +30,7 @@ export function characterErrors(reference: string, hypothesis: string): ErrorCou
   return countErrors([...plainWords(reference).join("")], [...plainWords(hypothesis).join("")]);
 }
 
-/** Lower case, letters, digits and apostrophes; one form of each character. */
+/** Returns words in lower case and NFKC form, with letters, digits and apostrophes only. */
 export function plainWords(text: string): string[] {
   const plain = text.normalize("NFKC").toLowerCase().replace(/[’‘]/g, "'");
   return plain
@@ -71,11 +71,11 @@ const endings: readonly (readonly [RegExp, string])[] = [
   [/'ll$/, " will"],
   [/'m$/, " am"],
   [/'d$/, " would"],
-  // "is" and the possessive can't be told apart: both become the same
+  // The ending of "is" and the possessive are indistinguishable, so both become the same.
   [/'s$/, " s"],
 ];
 
-/** British to American, where a rule does it. */
+/** Regular differences between British and American spelling. */
 const spellings: readonly (readonly [RegExp, string])[] = [
   [/^(col|hon|fav|neighb|lab|hum|vap|harb|splend|behavi|endeav|rum|savi|val|vig|flav|arm|od)our/, "$1or"],
   [/^(cent|theat|met|lit|fib|somb|spect)re(s?)$/, "$1er$2"],
@@ -110,18 +110,18 @@ function expand(word: string): string {
   return (ending === undefined ? word : word.replace(ending[0], ending[1])).replace(/'/g, "");
 }
 
-/** Levenshtein's alignment with its three kinds of errors told apart. */
+/** Counts the three kinds of errors in a Levenshtein alignment. */
 export function countErrors(reference: readonly string[], hypothesis: readonly string[]): ErrorCount {
   let row: ErrorCount[] = hypothesis.map((_, j) => ({ substitutions: 0, deletions: 0, insertions: j + 1, length: 0 }));
   row.unshift({ substitutions: 0, deletions: 0, insertions: 0, length: 0 });
   for (const [i, expected] of reference.entries()) {
     const next: ErrorCount[] = [{ substitutions: 0, deletions: i + 1, insertions: 0, length: 0 }];
-    for (const [j, heard] of hypothesis.entries()) {
+    for (const [j, actual] of hypothesis.entries()) {
       const [diagonal, above, left] = [row[j], row[j + 1], next[j]];
       if (diagonal === undefined || above === undefined || left === undefined) {
         throw new Error("the rows of the alignment differ in length");
       }
-      const substituted = { ...diagonal, substitutions: diagonal.substitutions + (expected === heard ? 0 : 1) };
+      const substituted = { ...diagonal, substitutions: diagonal.substitutions + (expected === actual ? 0 : 1) };
       const deleted = { ...above, deletions: above.deletions + 1 };
       const inserted = { ...left, insertions: left.insertions + 1 };
       next.push([substituted, deleted, inserted].reduce((best, one) => (total(one) < total(best) ? one : best)));

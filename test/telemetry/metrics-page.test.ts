@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describedMetrics, metricsPage } from "../../scripts/support/metrics-page.ts";
+import { describedMetrics, metricsPage } from "../../scripts/support/docs/pages.ts";
 import { root } from "../support/checkout.ts";
 
-test("docs/metrics.md equals the page that scripts/support/metrics-page.ts generates", () => {
+test("docs/metrics.md is what scripts/docs generates", () => {
   const page = readFileSync(join(root, "docs/metrics.md"), "utf8");
   expect(page).toBe(metricsPage(page));
   for (const { name } of describedMetrics()) expect(page).toContain(`| \`${name}\` |`);

@@ -135,7 +135,7 @@ test("an unexpected worker exit is counted by its signal, an unknown signal as o
 test("the metrics pass Prometheus's own checker", async () => {
   const promtool = Bun.which("promtool");
   if (promtool === null)
-    return console.warn("skipped: promtool check metrics (missing: promtool, of Debian's prometheus)");
+    return console.warn("SKIPPED: promtool check metrics; missing: promtool, of Debian's prometheus");
   const metrics = new Metrics(sources());
   metrics.http.request("GET", 200, 0.1);
   metrics.http.refused("not_found");

@@ -22,6 +22,7 @@ import { Recordings } from "../../../src/recordings/index.ts";
 import { createMetrics } from "../../../src/server/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
+import { medianTime } from "./table.ts";
 
 const recordingCount = 10_000;
 const tries = 300;
@@ -76,21 +77,6 @@ function fill(): string[] {
     }
   });
   return ids;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-async function measure(times: number, once: (index: number) => Promise<unknown>): Promise<number> {
-  const taken: number[] = [];
-  for (let index = -10; index < times; index++) {
-    const startedAt = performance.now();
-    await once(Math.abs(index));
-    if (index >= 0) taken.push(performance.now() - startedAt);
-  }
-  return median(taken);
 }
 
 const { ffmpeg } = await programFiles(join(root, "runtime"));
@@ -165,14 +151,14 @@ const form = () => {
   return body;
 };
 
-const probe = await measure(creates, () => probeRecording(ffmpeg, small));
-const create = await measure(creates, () => request("", { method: "POST", body: form() }));
+const probe = await medianTime(creates, () => probeRecording(ffmpeg, small));
+const create = await medianTime(creates, () => request("", { method: "POST", body: form() }));
 const results = {
-  get_one_ms: await measure(tries, (index) => request(`/${ids[(index * 37) % ids.length]}`)),
-  list_first_page_ms: await measure(tries, () => request("?limit=20")),
-  list_hundred_ms: await measure(tries, () => request("?limit=100")),
-  list_by_status_ms: await measure(tries, () => request("?limit=20&status=completed,failed")),
-  segments_ms: await measure(tries, (index) => request(`/${ids[index]}/segments`)),
+  get_one_ms: await medianTime(tries, (index) => request(`/${ids[(index * 37) % ids.length]}`)),
+  list_first_page_ms: await medianTime(tries, () => request("?limit=20")),
+  list_hundred_ms: await medianTime(tries, () => request("?limit=100")),
+  list_by_status_ms: await medianTime(tries, () => request("?limit=20&status=completed,failed")),
+  segments_ms: await medianTime(tries, (index) => request(`/${ids[index]}/segments`)),
   probe_ms: probe,
   create_beside_probe_ms: create - probe,
 };

@@ -2,10 +2,11 @@
  * `scripts/bench exports`: what exporting an 18 h transcript takes in every format, 10,000 segments with the speaker
  * changing at each: processor and wall-clock time, size, and the peak memory of the child process where one is used.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExportFormat, type ExportSegment, exportFormats, exportTranscript } from "../../../src/exports/index.ts";
+import { childrenOf, peakBytesOf } from "../processes.ts";
 
 const segmentCount = 10_000;
 const segmentMilliseconds = 6_480;
@@ -45,24 +46,16 @@ function transcript(letters: readonly string[], longest: number, space: string):
   });
 }
 
-/** Highest resident memory of this process's children so far, in MB; read while they live. */
-async function childMemory(): Promise<number> {
-  const children = await readFile(`/proc/self/task/${process.pid}/children`, "utf8").catch(() => "");
-  const peaks = children
-    .split(" ")
-    .filter((pid) => pid !== "")
-    .map(async (pid) => {
-      const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-      return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) / 1024;
-    });
-  return Math.round(Math.max(0, ...(await Promise.all(peaks))));
+/** Highest resident memory of a running child process, in MB. */
+function childMemory(): number {
+  return Math.round(Math.max(0, ...childrenOf(process.pid).map(peakBytesOf)) / 2 ** 20);
 }
 
 async function measure(format: ExportFormat, language: string, segments: readonly ExportSegment[]): Promise<void> {
   const workDirectory = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
   let peak = 0;
-  const watch = setInterval(async () => {
-    peak = Math.max(peak, await childMemory());
+  const watch = setInterval(() => {
+    peak = Math.max(peak, childMemory());
   }, 100);
   const cpu = process.cpuUsage();
   const start = performance.now();

@@ -1,5 +1,5 @@
 import { fasterWhisperVersion, installFasterWhisper } from "../peer/faster-whisper.ts";
-import type { Competitor, Terms } from "./competitor.ts";
+import type { Competitor, RunSettings } from "./competitor.ts";
 
 /** Its own default for a batch. */
 const windowsAtOnce = 8;
@@ -11,7 +11,7 @@ const ways = [
 ];
 
 /** faster-whisper in int8, which is its fastest on a CPU, with the weights that our default model was made of. */
-export async function fasterWhisper(terms: Terms): Promise<Competitor[]> {
+export async function fasterWhisper(terms: RunSettings): Promise<Competitor[]> {
   const ask = await installFasterWhisper();
   return ways.map(({ name, beam, batch }) => ({
     name: `faster-whisper ${fasterWhisperVersion} int8, ${name}`,

@@ -4,22 +4,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../../src/text/index.ts";
 import { circumstances } from "../circumstances.ts";
+import { beforeStop } from "../processes.ts";
 import { CommandError } from "../run-command.ts";
-import { benchmarksPagePath, circumstancesIn, runsOf, withFigures } from "./benchmarks-page.ts";
-import type { Competitor, Entry, Run, Terms } from "./competitor.ts";
+import type { Competitor, CompetitorFactory, Run, RunSettings } from "./competitor.ts";
+import { readRuns } from "./competitor.ts";
 import { fasterWhisper } from "./faster-whisper.ts";
-import { readRuns } from "./kept-runs.ts";
 import { readOptions, refuse } from "./options.ts";
 import { makeRecording } from "./recordings.ts";
-import { asText, overview, stepsTable } from "./show-table.ts";
-import { beforeStop } from "./stopping.ts";
-import { rowsOf } from "./table.ts";
+import {
+  asText,
+  benchmarksPagePath,
+  circumstancesIn,
+  overview,
+  runsOf,
+  stepsTable,
+  withFigures,
+} from "./show-table.ts";
+import { rowsOf, wordErrorsOf } from "./table.ts";
 import { ourName, transcribe } from "./transcribe.ts";
 import { whisperCpp } from "./whisper-cpp.ts";
-import { wordErrorsOf } from "./word-errors.ts";
 
 /** Who takes part, by make. */
-const entries: Readonly<Record<string, Entry>> = {
+const entries: Readonly<Record<string, CompetitorFactory>> = {
   transcribe,
   "whisper-cli": whisperCpp,
   "faster-whisper": fasterWhisper,
@@ -52,7 +58,7 @@ try {
 }
 
 /** Those that are wanted and can be had; the others are named. */
-async function competitorsFor(terms: Terms): Promise<Competitor[]> {
+async function competitorsFor(terms: RunSettings): Promise<Competitor[]> {
   const found: Competitor[] = [];
   for (const [make, enter] of Object.entries(entries)) {
     try {

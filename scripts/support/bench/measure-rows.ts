@@ -4,11 +4,9 @@ import { applyRetention, Recordings } from "../../../src/recordings/index.ts";
 import { DataDirectory, openDatabase } from "../../../src/storage/index.ts";
 import { TestClient } from "../../../test/support/client.ts";
 import { TestServer } from "../../../test/support/server.ts";
+import { beforeStop, residentBytesOf } from "../processes.ts";
 import { type FilledDatabase, fillDatabase } from "./fill-rows.ts";
-import { medianTime } from "./median-time.ts";
-import { residentBytesOf } from "./process-figures.ts";
-import { beforeStop } from "./stopping.ts";
-import { median } from "./table.ts";
+import { median, medianTime } from "./table.ts";
 
 /** What is measured, with the unit of its figure. */
 export const measured = {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { type Reference, readCorpus } from "../evaluate/corpus.ts";
-import { joinParts } from "../evaluate/made-audio.ts";
+import { concatenate } from "../evaluate/made-recordings.ts";
 
 /** A recording that all competitors are given. */
 export interface BenchRecording {
@@ -57,7 +57,7 @@ export async function makeRecording(name: RecordingName, audio: string, director
   const { contents, parts } = makers[name](await readCorpus(audio));
   const file = join(directory, `${name}.flac`);
   const files = parts.map((part) => part.file);
-  await joinParts(files, file);
+  await concatenate(files, file);
   const texts = parts.map(({ text }) => text);
   return {
     ...{ name, file, contents },

@@ -5,12 +5,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
-import { circumstances } from "../circumstances.ts";
-import { withKeptTable } from "../kept-table.ts";
-import { benchmarksPagePath } from "./benchmarks-page.ts";
+import { circumstances, withGeneratedTable } from "../circumstances.ts";
 import { measured, measureRows, type RowFigures } from "./measure-rows.ts";
 import { refuse } from "./options.ts";
-import { asMarkdown, asText, type Cells } from "./show-table.ts";
+import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
 
 const defaultCounts = ["1000", "100000", "1000000"];
 
@@ -29,7 +27,7 @@ if (write) {
   const page = readFileSync(benchmarksPagePath, "utf8");
   writeFileSync(
     benchmarksPagePath,
-    withKeptTable(page, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`),
+    withGeneratedTable(page, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`),
   );
 }
 

@@ -1,3 +1,7 @@
+import { join } from "node:path";
+import { root } from "../checkout.ts";
+import { withGeneratedTable } from "../circumstances.ts";
+import type { Bench } from "./competitor.ts";
 import type { Row } from "./table.ts";
 
 const mib = 1024 ** 2;
@@ -24,7 +28,7 @@ export function overview(rows: readonly Row[]): Cells {
     ],
     lines: rows.map((row) => [
       ...[row.recording, String(row.atOnce), row.by, row.seconds.toFixed(1), row.timesRealTime.toFixed(1)],
-      ...[row.besideOurs === null ? "" : row.besideOurs.toFixed(2), row.cpuSeconds.toFixed(1), peaksOf(row)],
+      ...[row.relativeToOurs === null ? "" : row.relativeToOurs.toFixed(2), row.cpuSeconds.toFixed(1), peaksOf(row)],
       row.wordErrors === null ? "" : `${((100 * row.wordErrors.errors) / row.wordErrors.length).toFixed(1)} %`,
     ]),
   };
@@ -69,4 +73,34 @@ export function asText({ head, lines }: Cells): string {
 /** For a page. */
 export function asMarkdown({ head, lines }: Cells): string {
   return [head, head.map(() => "---"), ...lines].map((line) => `| ${line.join(" | ")} |`).join("\n");
+}
+
+/** The page that keeps the latest table. */
+export const benchmarksPagePath = join(root, "docs/benchmarks.md");
+
+/** The page with other figures in the place of those it has. @throws Error where it has no place for them */
+export function withFigures(page: string, bench: Omit<Bench, "runs">, rows: readonly Row[]): string {
+  return withGeneratedTable(
+    page,
+    "scripts/bench --write",
+    [
+      `${circumstancesIn(bench)}, medians of ${runsOf(rows)}:`,
+      asMarkdown(overview(rows)),
+      "Time by step, for programs that report it:",
+      asMarkdown(stepsTable(rows)),
+    ].join("\n\n"),
+  );
+}
+
+/** When, of what, on what and how, in one line. */
+export function circumstancesIn({ date, commit, machine, threads, language }: Omit<Bench, "runs">): string {
+  const told = language === null ? "language detected" : `language ${language}`;
+  return `${date}, commit ${commit}, ${machine}, ${threads} threads, ${told}`;
+}
+
+/** How many runs there were: `3 runs`, `1 to 3 runs`. */
+export function runsOf(rows: readonly Row[]): string {
+  const counts = rows.map(({ runs }) => runs);
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return `${least === most ? most : `${least} to ${most}`} ${most === 1 ? "run" : "runs"}`;
 }

@@ -8,13 +8,10 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { root } from "../checkout.ts";
-import { circumstances } from "../circumstances.ts";
-import { withKeptTable } from "../kept-table.ts";
-import { benchmarksPagePath } from "./benchmarks-page.ts";
+import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { beforeStop, childrenOf, commandOf, residentBytesOf, startedAt } from "../processes.ts";
 import { refuse } from "./options.ts";
-import { childrenOf, commandOf, residentBytesOf, startedAt } from "./process-figures.ts";
-import { asMarkdown, asText, type Cells } from "./show-table.ts";
-import { beforeStop } from "./stopping.ts";
+import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
 import { median } from "./table.ts";
 
 /** What is measured, with the unit of its figure. */
@@ -59,7 +56,7 @@ if (write) {
   const page = readFileSync(benchmarksPagePath, "utf8");
   writeFileSync(
     benchmarksPagePath,
-    withKeptTable(page, "scripts/bench start --write", `${heading}\n\n${asMarkdown(table)}`),
+    withGeneratedTable(page, "scripts/bench start --write", `${heading}\n\n${asMarkdown(table)}`),
   );
 }
 

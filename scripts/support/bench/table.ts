@@ -1,6 +1,8 @@
-import { type Rate, sum } from "../evaluate/measure-words.ts";
+import { countErrors } from "../../../test/support/wer.ts";
+import { type Rate, sum, unitsOf } from "../evaluate/measure-words.ts";
+import { Scorer } from "../evaluate/scorer.ts";
 import type { Figures, Run } from "./competitor.ts";
-import type { RecordingName } from "./recordings.ts";
+import type { BenchRecording, RecordingName } from "./recordings.ts";
 
 /** One competitor's runs of one recording, so many at once. */
 export interface Row {
@@ -13,7 +15,7 @@ export interface Row {
   readonly timesRealTime: number;
   readonly cpuSeconds: number;
   /** Seconds, in parts of ours; null where ours was not measured. */
-  readonly besideOurs: number | null;
+  readonly relativeToOurs: number | null;
   /** The most of all runs, by kind of process. */
   readonly peakBytes: Figures["peakBytes"];
   /** Over all runs; null where nobody wrote down what is said. */
@@ -47,7 +49,7 @@ export function rowsOf(runs: readonly Run[], { recordings, ours, errorsIn }: Tab
         ...{ recording, atOnce, by, runs: its.length, seconds },
         timesRealTime: length / seconds,
         cpuSeconds: median(figures.map(({ cpuSeconds }) => cpuSeconds)),
-        besideOurs: own === undefined ? null : seconds / secondsOf(own),
+        relativeToOurs: own === undefined ? null : seconds / secondsOf(own),
         peakBytes: greatest(figures),
         wordErrors: errors.every((one) => one !== null) ? sum(errors) : null,
         steps: mediansOfSteps(figures),
@@ -86,4 +88,50 @@ export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
   return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle)] ?? Number.NaN)) / 2;
+}
+
+/**
+ * How long something takes, in milliseconds: the median, after a tenth of the times that don't count.
+ * @param once told how often it was done before
+ */
+export async function medianTime(times: number, once: (index: number) => unknown): Promise<number> {
+  const warmUp = Math.ceil(times / 10);
+  const taken: number[] = [];
+  for (let index = 0; index < warmUp + times; index++) {
+    const startedAt = performance.now();
+    await once(index);
+    if (index >= warmUp) taken.push(performance.now() - startedAt);
+  }
+  return median(taken);
+}
+
+const language = "en";
+
+/**
+ * What counts the errors of what was heard, both sides normalised as in scripts/evaluate.
+ * @throws {CommandError} where the normaliser can't be had
+ */
+export async function wordErrorsOf(recordings: readonly BenchRecording[], runs: readonly Run[]) {
+  const said = new Map(recordings.map(({ name, text }) => [name, text]));
+  const heard = runs.filter(({ recording }) => said.get(recording) !== null).flatMap(({ figures }) => figures.texts);
+  if (heard.length === 0) return () => null;
+  const scorer = await Scorer.install();
+  const normalise = await scorer.normalise(
+    [...said.values(), ...heard].filter((text) => typeof text === "string").map((text) => [language, text] as const),
+  );
+  const counted = new Map<string, Rate>();
+  return (recording: RecordingName, text: string): Rate | null => {
+    const reference = said.get(recording) ?? null;
+    if (reference === null) return null;
+    const key = `${recording} ${text}`;
+    const known = counted.get(key);
+    if (known !== undefined) return known;
+    const count = countErrors(
+      ...([reference, text].map((one) => unitsOf(normalise, language, one)) as [string[], string[]]),
+    );
+    const { substitutions, deletions, insertions, length } = count;
+    const rate = { errors: substitutions + deletions + insertions, length };
+    counted.set(key, rate);
+    return rate;
+  };
 }

@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestClient } from "../../../test/support/client.ts";
 import { TestServer } from "../../../test/support/server.ts";
-import type { Competitor, Figures, Terms } from "./competitor.ts";
 import {
+  beforeStop,
   childrenOf,
   commandOf,
   cpuSecondsOf,
-  forgetPeak,
   PeakWatch,
   peakBytesOf,
   programOf,
-} from "./process-figures.ts";
-import { beforeStop } from "./stopping.ts";
+  resetPeak,
+} from "../processes.ts";
+import type { Competitor, Figures, RunSettings } from "./competitor.ts";
 
 /** Asking oftener would take time from what is asked for. */
 const pollMilliseconds = 100;
@@ -34,14 +34,14 @@ export const ourName = "transcribe, with speakers";
  * Ours: sent to a server over HTTP as anybody would, until it is completed, speakers and all. What a server finds out of the
  * machine with its first recording is found out before.
  */
-export async function transcribe(terms: Terms): Promise<Competitor[]> {
-  let experience: Promise<string> | null = null;
+export async function transcribe(terms: RunSettings): Promise<Competitor[]> {
+  let state: Promise<string> | null = null;
   return [
     {
       name: ourName,
       run: async (files) => {
-        experience ??= gatherExperience(files.slice(0, 1), terms);
-        const directory = await experience;
+        state ??= prepareState(files.slice(0, 1), terms);
+        const directory = await state;
         return sendAll(files, terms, (server) => cpSync(directory, stateOf(server), { recursive: true }));
       },
     },
@@ -49,7 +49,7 @@ export async function transcribe(terms: Terms): Promise<Competitor[]> {
 }
 
 /** The state of a server that has done a recording, in a directory that goes with this process. */
-async function gatherExperience(files: readonly string[], terms: Terms): Promise<string> {
+async function prepareState(files: readonly string[], terms: RunSettings): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-state-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });
   beforeStop(remove);
@@ -64,7 +64,7 @@ function stateOf({ dataDirectory }: TestServer): string {
 
 async function sendAll(
   files: readonly string[],
-  { threads, language }: Terms,
+  { threads, language }: RunSettings,
   before?: (server: TestServer) => void,
   after?: (server: TestServer) => void,
 ): Promise<Figures> {
@@ -90,7 +90,7 @@ async function measure(
   const worker = childrenOf(pid).find((child) => commandOf(child).includes("__worker"));
   if (worker === undefined) throw new Error("the server has no worker");
   const cpuSeconds = () => cpuSecondsOf(pid) + cpuSecondsOf(worker);
-  for (const each of [pid, worker]) forgetPeak(each);
+  for (const each of [pid, worker]) resetPeak(each);
   using others = new PeakWatch(() =>
     childrenOf(pid)
       .map((child) => [programOf(child), child] as const)

@@ -5,6 +5,8 @@ import { parseArgs } from "node:util";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
 import { loadGgml } from "../../../src/speech/ggml.ts";
 import { openModel } from "../../../src/speech/recognizer/whisper/index.ts";
+import { root } from "../checkout.ts";
+import { median } from "./table.ts";
 
 /**
  * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,
@@ -13,11 +15,10 @@ import { openModel } from "../../../src/speech/recognizer/whisper/index.ts";
  *     scripts/bench whisper-cli [recording] [--runs 5] [--threads 2] [--beam-size 5]
  */
 
-const repository = resolve(import.meta.dir, "../../..");
-const nativeDirectory = join(repository, "build", "native");
-const model = join(repository, "build", "models", "ggml-base.bin");
-const ffmpeg = join(repository, "build", "ffmpeg", "ffmpeg");
-const defaultRecording = resolve(repository, "../shared/audio/dialogue/dlg-02-2spk-MM.flac");
+const nativeDirectory = join(root, "build", "native");
+const model = join(root, "build", "models", "ggml-base.bin");
+const ffmpeg = join(root, "build", "ffmpeg", "ffmpeg");
+const defaultRecording = resolve(root, "../shared/audio/dialogue/dlg-02-2spk-MM.flac");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -114,10 +115,4 @@ async function finish(command: string[]): Promise<Run> {
   }
   const microseconds = child.resourceUsage()?.cpuTime.total ?? 0;
   return { output, wallSeconds: (performance.now() - start) / 1000, cpuSeconds: Number(microseconds) / 1e6 };
-}
-
-function median(numbers: number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b);
-  const [low, high] = [sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0];
-  return (low + high) / 2;
 }

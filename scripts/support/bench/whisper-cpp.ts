@@ -3,10 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../../native/build.ts";
 import { root } from "../checkout.ts";
+import { beforeStop, PeakWatch } from "../processes.ts";
 import { runCommand } from "../run-command.ts";
-import type { Competitor, Figures, Terms } from "./competitor.ts";
-import { PeakWatch } from "./process-figures.ts";
-import { beforeStop } from "./stopping.ts";
+import type { Competitor, Figures, RunSettings } from "./competitor.ts";
 
 const model = join(root, "build/models/ggml-base.bin");
 const ways = [
@@ -15,7 +14,7 @@ const ways = [
 ];
 
 /** whisper.cpp's own program, built of the tree that our addon is built of, with the same model; all else as it comes. */
-export async function whisperCpp(terms: Terms): Promise<Competitor[]> {
+export async function whisperCpp(terms: RunSettings): Promise<Competitor[]> {
   const program = await buildNativeWhisperCli({
     cacheRoot: defaultCacheRoot(),
     log: (line) => console.error(line),
@@ -30,7 +29,7 @@ export async function whisperCpp(terms: Terms): Promise<Competitor[]> {
 async function transcribe(
   program: string,
   files: readonly string[],
-  { threads, language, beam }: Terms & { beam: number },
+  { threads, language, beam }: RunSettings & { beam: number },
 ): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
   try {

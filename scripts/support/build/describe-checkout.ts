@@ -10,8 +10,7 @@ import {
 } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 import { runCommand } from "../run-command.ts";
-import { ffmpegNotice } from "./ffmpeg-notice.ts";
-import { askFfmpeg, type FfmpegReport } from "./ffmpeg-report.ts";
+import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
 import { packageNotices } from "./package-notices.ts";
 
 /** Parts of a program for another kind of machine, used instead of this machine's parts. */

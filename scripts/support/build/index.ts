@@ -6,15 +6,11 @@ import { buildCuda } from "../../../native/build-cuda.ts";
 import { digestFile } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
-import { deafBun } from "./bun-program.ts";
-import { renewChecksums } from "./checksums.ts";
-import { compile } from "./compile.ts";
+import { compile, patchedBun, renewChecksums } from "./compile.ts";
 import { checkoutNotices, describeCheckout } from "./describe-checkout.ts";
-import { foreignTarget } from "./foreign-target.ts";
-import { packPart } from "./pack.ts";
-import { partSources } from "./parts.ts";
-import { type Target, targetOf } from "./target.ts";
-import { requireNotices, writeNotices } from "./write-notices.ts";
+import { requireNotices, writeNotices } from "./package-notices.ts";
+import { packPart, partSources } from "./parts.ts";
+import { foreignTarget, type Target, targetOf } from "./target.ts";
 
 try {
   await build(targetOf(process.argv.slice(2)));
@@ -44,7 +40,7 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   await compile({
     embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot) },
     target: `bun-${target}`,
-    bun: await deafBun(foreign?.bun ?? process.execPath, cacheRoot),
+    bun: await patchedBun(foreign?.bun ?? process.execPath, cacheRoot),
     outfile,
     check: (inputs) => requireNotices(inputs, notices),
   });

@@ -1,7 +1,9 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import type { Notice } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 
@@ -73,4 +75,27 @@ function noticeOf(directory: string): Notice {
 
 function manifest(directory: string) {
   return Value.Parse(packageSchema, JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+}
+
+/** Writes the notices into a file of the cache that is named by its content. @returns its path */
+export async function writeNotices(notices: readonly Notice[], cacheRoot: string): Promise<string> {
+  const content = JSON.stringify(notices);
+  const entry = join("notices", createHash("sha256").update(content).digest("hex"));
+  const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await Bun.write(join(directory, "notices.json"), content);
+  });
+  return join(folder, "notices.json");
+}
+
+/**
+ * Holds that code of every package that was compiled in has its notice.
+ * @param inputs files that code was taken from
+ * @throws Error that names the packages without
+ */
+export function requireNotices(inputs: readonly string[], notices: readonly Notice[]): void {
+  const known = new Set(notices.map(({ name }) => name));
+  const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
+  if (packages.size === 0) throw new Error("the bundler names no package that it took code from");
+  const missing = [...packages].filter((name) => !known.has(name));
+  if (missing.length > 0) throw new Error(`no notice is there of ${missing.join(", ")}`);
 }

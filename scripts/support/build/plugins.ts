@@ -38,7 +38,7 @@ export const embedded = {
 }
 
 /** Replaces src/console/assets.ts, which bundles the console's page when it runs, by the page as it is bundled now. */
-export function carriedPage({ page, files }: ConsoleAssets): BunPlugin {
+export function embeddedPage({ page, files }: ConsoleAssets): BunPlugin {
   const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
   const contents = `const files = new Map(${JSON.stringify([...files])});
 const assets = { page: ${JSON.stringify(page)}, files };

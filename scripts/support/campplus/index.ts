@@ -5,7 +5,7 @@ import { defaultCacheRoot } from "../../../native/build.ts";
 import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { findModel, productCatalogue } from "../../../src/models/index.ts";
 import { root } from "../checkout.ts";
-import { runGraphScript } from "../onnx/index.ts";
+import { runGraphScript } from "../python.ts";
 import { runCommand } from "../run-command.ts";
 import { unpackWheel } from "../wheel.ts";
 

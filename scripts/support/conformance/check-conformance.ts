@@ -6,8 +6,8 @@ import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { available, samplePath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import { type LogLine, TestServer } from "../../../test/support/server.ts";
+import { installPythonPackages } from "../python.ts";
 import { CommandError } from "../run-command.ts";
-import { installSchemathesis } from "./install.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
 
@@ -125,5 +125,18 @@ async function runSchemathesis(args: readonly string[], environment: Record<stri
       },
     );
     return child.exited;
+  });
+}
+
+/**
+ * Schemathesis and what it needs, as a folder for PYTHONPATH.
+ * @throws {CommandError} where there is no Python, no pip, or nowhere to install from
+ */
+export function installSchemathesis(cacheRoot: string): Promise<string> {
+  return installPythonPackages(cacheRoot, {
+    name: "schemathesis",
+    packages: ["schemathesis"],
+    constraints: join(import.meta.dir, "constraints.txt"),
+    timeoutMilliseconds: 120_000,
   });
 }

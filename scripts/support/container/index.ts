@@ -2,13 +2,11 @@
 import { readFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defaultCacheRoot } from "../../../native/build.ts";
 import { digestFile, programVersion } from "../../../src/program/index.ts";
 import { partSources } from "../build/parts.ts";
 import { root } from "../checkout.ts";
+import { writeImageArchive, writeRootArchive } from "./archives.ts";
 import { readContainerfile } from "./containerfile.ts";
-import { writeImageArchive } from "./image-archive.ts";
-import { writeRootArchive } from "./root-archive.ts";
 import { systemFiles } from "./root-files.ts";
 
 const name = `transcribe-${process.platform}-${process.arch}`;
@@ -16,9 +14,7 @@ const dist = join(root, "dist");
 const program = join(dist, name);
 const { archive, config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
 
-const native = (await partSources(defaultCacheRoot()))
-  .filter(({ executable }) => executable)
-  .map(({ source }) => source);
+const native = (await partSources(process.arch)).filter(({ executable }) => executable).map(({ source }) => source);
 const files = new Map([...(await systemFiles([program, ...native])), ["usr/local/bin/transcribe", program]]);
 const layer = join(dist, archive);
 await writeRootArchive(layer, files);

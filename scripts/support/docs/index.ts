@@ -1,11 +1,16 @@
 import { join } from "node:path";
 import { exampleFile, settingsPage } from "../../../src/config/index.ts";
 import { root } from "../checkout.ts";
-import { cliPage } from "./cli-page.ts";
-import { troubleshootingPage } from "./troubleshooting-page.ts";
+import { cliPage, metricsPage, troubleshootingPage } from "./pages.ts";
 
-await Bun.write(join(root, "docs/cli.md"), cliPage());
-await Bun.write(join(root, "docs/settings.md"), settingsPage());
-await Bun.write(join(root, "docs/transcribe.example.toml"), exampleFile());
-const troubleshooting = Bun.file(join(root, "docs/troubleshooting.md"));
-await troubleshooting.write(troubleshootingPage(await troubleshooting.text()));
+const pages: Readonly<Record<string, (text: string) => string>> = {
+  "cli.md": cliPage,
+  "settings.md": () => settingsPage(),
+  "transcribe.example.toml": () => exampleFile(),
+  "troubleshooting.md": troubleshootingPage,
+  "metrics.md": metricsPage,
+};
+for (const [name, generate] of Object.entries(pages)) {
+  const page = Bun.file(join(root, "docs", name));
+  await page.write(generate(await page.text()));
+}

@@ -15,7 +15,7 @@ const backupsOfRun = 6;
  * backup: while five recordings are in work, and removed as soon as they have ended, backups are made at moments drawn by lot,
  * every other one killed first. Each is restored elsewhere, and all that it holds must end there as it did here.
  */
-export async function backup({ seed, say }: PartOptions): Promise<Row[]> {
+export async function backup({ seed, reportProgress }: PartOptions): Promise<Row[]> {
   const random = randomNumbers(seed);
   using folder = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_RETENTION_AUDIO_DAYS: "0" });
@@ -32,7 +32,7 @@ export async function backup({ seed, say }: PartOptions): Promise<Row[]> {
   for (let made = 0; made < backupsOfRun; made++) {
     await Bun.sleep(random() * 3000);
     const file = join(folder.path, `${made}.tar`);
-    say(`backup ${made + 1} of ${backupsOfRun}`);
+    reportProgress(`backup ${made + 1} of ${backupsOfRun}`);
     if (made % 2 === 1) {
       await killBackup(server, file, 100 + random() * 300);
       kills += 1;
@@ -54,7 +54,7 @@ export async function backup({ seed, say }: PartOptions): Promise<Row[]> {
   let equal = 0;
   let stray = 0;
   for (const [index, file] of files.entries()) {
-    say(`restore ${index + 1} of ${files.length}`);
+    reportProgress(`restore ${index + 1} of ${files.length}`);
     await using other = new TestServer({ TRANSCRIBE_RETENTION_AUDIO_DAYS: "0" });
     const { exitCode, stderr } = await other.cli("restore", file);
     if (exitCode !== 0) throw new Error(stderr);

@@ -23,7 +23,7 @@ export interface UploadCounts {
  * Sends damaged files, and those that are built to mislead, to a server and waits for what becomes of each. Those that are
  * taken end as completed or as failed with a reason of the contract; a fault of the service is none of them.
  */
-export async function hostileUploads({ seed, say }: PartOptions, counts: UploadCounts): Promise<Row[]> {
+export async function hostileUploads({ seed, reportProgress }: PartOptions, counts: UploadCounts): Promise<Row[]> {
   using directory = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
   using lures = await setLures(directory.path);
@@ -55,7 +55,7 @@ export async function hostileUploads({ seed, say }: PartOptions, counts: UploadC
   const lane = async (number: number) => {
     const path = join(directory.path, `upload-${number}.bin`);
     for (const [index, bytes] of rest) {
-      say(`file ${index + 1} of ${all.length} at the server`);
+      reportProgress(`file ${index + 1} of ${all.length} at the server`);
       await Bun.write(path, bytes());
       const response = await client.send(path, { language: "en" });
       count(statuses, String(response.status));

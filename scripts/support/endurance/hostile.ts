@@ -23,7 +23,7 @@ export async function hostile(options: PartOptions): Promise<Row[]> {
   return [...(await probedAndDecoded(options)), ...(await hostileUploads(options, uploads))];
 }
 
-async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
+async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<Row[]> {
   if (!canTrace) return [{ measured: "hostile", value: "not run", over: "strace is missing", target: "", ok: false }];
   using directory = temporaryDirectory();
   const folder = directory.path;
@@ -56,7 +56,7 @@ async function probedAndDecoded({ seed, say }: PartOptions): Promise<Row[]> {
   await using traced = await traceFfmpeg(ffmpegPath, folder);
   let slowestSeconds = 0;
   for (const [group, files] of Object.entries(groups)) {
-    say(`${files.length} files ${group}`);
+    reportProgress(`${files.length} files ${group}`);
     const ends = { refused: 0, decoded: 0, failed: 0 };
     const wrong: string[] = [];
     await examineAll(files, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end, seconds) => {

@@ -1,10 +1,12 @@
+import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
+import { TestServer } from "../../../test/support/server.ts";
+import { removeTemporaryDirectories, temporaryDirectories } from "../../../test/support/temporary-directory.ts";
+import { beforeStop } from "../processes.ts";
 import { backup } from "./backup.ts";
-import { brokenDisk } from "./broken-disk.ts";
-import { cleanUpOnSignals } from "./clean-up-on-signals.ts";
-import { disk } from "./disk.ts";
+import { brokenDisk, disk } from "./disk.ts";
 import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
@@ -58,15 +60,16 @@ if (wantedHours !== null && !(wantedHours > 0)) refuse(`--hours is a number abov
 const unknown = positionals.filter((name) => parts[name] === undefined);
 if (unknown.length > 0) refuse(`there is no ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
 
-cleanUpOnSignals();
+beforeStop(cleanUp);
 const rows: (Row & { readonly part: string })[] = [];
 for (const [name, { run }] of Object.entries(parts)) {
   if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const say = (text: string) => {
+  const reportProgress = (text: string) => {
     if (process.stderr.isTTY) console.error(`${name}: ${text}`);
   };
   try {
-    for (const row of await run({ seed, hours: wantedHours, say })) rows.push({ part: name, ...row });
+    for (const row of await run({ seed, hours: wantedHours, reportProgress: reportProgress }))
+      rows.push({ part: name, ...row });
   } catch (error) {
     rows.push({ part: name, measured: "came to its end", value: messageOf(error), over: "", target: "yes", ok: false });
   }
@@ -103,4 +106,21 @@ function readArguments() {
 function refuse(why: string): never {
   console.error(`endurance: ${why}; scripts/endurance --help says what there is`);
   process.exit(2);
+}
+
+/** Kills the servers of this process, unmounts their file systems and removes their directories. */
+async function cleanUp(): Promise<void> {
+  await Promise.all([...TestServer.running].map((server) => server.killHard()));
+  for (const path of mountsIn(temporaryDirectories())) Bun.spawnSync(["umount", "--lazy", path]);
+  removeTemporaryDirectories();
+}
+
+/** Returns the mount points that the disk tests have created in these directories. */
+function mountsIn(directories: readonly string[]): string[] {
+  if (process.platform !== "linux") return [];
+  const mounted = readFileSync("/proc/self/mounts", "utf8").split("\n");
+  const paths = mounted.map((line) => line.split(" ")[1] ?? "");
+  return paths.filter((path) =>
+    directories.some((directory) => path === directory || path.startsWith(`${directory}/`)),
+  );
 }

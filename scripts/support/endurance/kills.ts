@@ -10,7 +10,7 @@ import { temporaryDirectory } from "../../../test/support/temporary-directory.ts
 import type { PartOptions, Row } from "./row.ts";
 import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
 
-export interface KillsWanted {
+export interface KillPlan {
   readonly wanted: number;
   /** The longest time between two. */
   readonly pauseMilliseconds: number;
@@ -19,7 +19,7 @@ export interface KillsWanted {
 }
 
 /** Of the part of scripts/endurance: so far apart that the recordings come to their ends in between. */
-const manyKills: KillsWanted = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
+const manyKills: KillPlan = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
 
 /** What may lie in a data directory. */
 const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|models|state|backups)$/;
@@ -29,7 +29,7 @@ const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listen
  * were so many kills. All must end as those of a server that is left in peace.
  */
 export async function kills(
-  { seed, say }: Pick<PartOptions, "seed" | "say">,
+  { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
   { wanted, pauseMilliseconds, isBrief } = manyKills,
 ): Promise<Row[]> {
   using directory = temporaryDirectory();
@@ -70,7 +70,7 @@ export async function kills(
       await server.killHard();
       await starting;
       done.server += 1;
-      if (!isWhole(server.dataDirectory)) faults.damaged += 1;
+      if (!passesIntegrityCheck(server.dataDirectory)) faults.damaged += 1;
       // It may be killed again before it is ready.
       starting = server.start().catch(() => {});
     }
@@ -78,7 +78,7 @@ export async function kills(
   };
 
   while (killed() < wanted) {
-    say(`${killed()} of ${wanted} kills; another five recordings`);
+    reportProgress(`${killed()} of ${wanted} kills; another five recordings`);
     const disturbed = await round.run(kill);
     const parts = partsOf(disturbed.ids);
     for (const name of smallRecordings) {
@@ -95,7 +95,7 @@ export async function kills(
   }
   await server.untilCleanedUp();
   const exitCode = await server.stop();
-  if (!isWhole(server.dataDirectory)) faults.damaged += 1;
+  if (!passesIntegrityCheck(server.dataDirectory)) faults.damaged += 1;
   const stray = [...strayFiles(server.dataDirectory, round.entered), ...readdirSync(temporary)];
   const strayProcesses = processesWith(temporary, server.dataDirectory);
 
@@ -142,7 +142,7 @@ interface Outcome {
   readonly segments: ReadonlyMap<SmallRecording, string>;
 }
 
-interface RoundOptions extends Pick<KillsWanted, "isBrief"> {
+interface RoundOptions extends Pick<KillPlan, "isBrief"> {
   readonly client: () => TestClient;
   /** Where the recordings lie. */
   readonly directory: string;
@@ -235,7 +235,7 @@ function countParts(server: TestServer, ids: ReadonlyMap<SmallRecording, string>
   return counts;
 }
 
-function isWhole(dataDirectory: string): boolean {
+function passesIntegrityCheck(dataDirectory: string): boolean {
   using database = new Database(join(dataDirectory, "transcribe.db"));
   const answers = database.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   return answers.length === 1 && answers[0]?.integrity_check === "ok";

@@ -6,11 +6,18 @@ import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { makeLongRecording } from "../../../test/support/sample-recordings.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
-import { createAtOnce } from "./load-creates.ts";
-import { cutUpload } from "./load-cuts.ts";
-import { poll, quantile } from "./load-polls.ts";
-import { countConnected, type Slowness, slowClient } from "./load-slow.ts";
-import { comesTrue, filesIn, tally } from "./load-target.ts";
+import {
+  becomesTrue,
+  countConnected,
+  createAtOnce,
+  cutUpload,
+  filesIn,
+  poll,
+  quantile,
+  type Slowness,
+  slowClient,
+  tally,
+} from "./load-clients.ts";
 import type { PartOptions, Row } from "./row.ts";
 
 const pollingClients = 500;
@@ -37,11 +44,15 @@ export async function load(options: PartOptions): Promise<Row[]> {
   ];
 }
 
-async function polledWhileAtWork(client: TestClient, paths: readonly string[], { say }: PartOptions): Promise<Row[]> {
+async function polledWhileAtWork(
+  client: TestClient,
+  paths: readonly string[],
+  { reportProgress }: PartOptions,
+): Promise<Row[]> {
   using directory = temporaryDirectory();
   const long = await makeLongerRecording(directory.path);
   const ids = await Promise.all(Array.from({ length: 5 }, async () => (await client.create(long)).id));
-  say(`${pollingClients} clients poll while five recordings run`);
+  reportProgress(`${pollingClients} clients poll while five recordings run`);
   const isOver = async () => {
     const all = await Promise.all(ids.map((id) => client.get(id)));
     return all.every(({ status }) => status === "completed" || status === "failed");
@@ -69,8 +80,8 @@ async function polledWhileAtWork(client: TestClient, paths: readonly string[], {
   ];
 }
 
-async function manyAtOnce(server: TestServer, { say }: PartOptions): Promise<Row[]> {
-  say("100 creates at once");
+async function manyAtOnce(server: TestServer, { reportProgress }: PartOptions): Promise<Row[]> {
+  reportProgress("100 creates at once");
   const names = Array.from({ length: 10 }, (_, index) => `at-once-${index}`);
   const clients = await Promise.all(names.map((name) => server.client(name)));
   const { statuses, stray } = await createAtOnce(server, clients, 10, samplePath("jfk.mp3"));
@@ -91,11 +102,11 @@ async function slowClients(
   server: TestServer,
   client: TestClient,
   paths: readonly string[],
-  { say }: PartOptions,
+  { reportProgress }: PartOptions,
 ): Promise<Row[]> {
-  say("200 clients send or take a byte a second");
+  reportProgress("200 clients send or take a byte a second");
   const senders = await Promise.all(Array.from({ length: 14 }, (_, index) => server.client(`slow-${index}`)));
-  const kinds: readonly Slowness[] = ["head", "body", "body of nobody", "answer"];
+  const kinds: readonly Slowness[] = ["head", "body", "unauthenticated body", "answer"];
   const slow = Array.from({ length: 200 }, (_, index) => {
     const sender = senders[Math.floor(index / 4) % senders.length] ?? client;
     return slowClient(sender, kinds[index % kinds.length] ?? "head");
@@ -108,7 +119,7 @@ async function slowClients(
   });
   const { status } = await client.send(samplePath("jfk.mp3"));
   const connected = countConnected(slow, client);
-  await comesTrue(() => countConnected(slow, client) === 0, 240);
+  await becomesTrue(() => countConnected(slow, client) === 0, 240);
   const seconds = (performance.now() - since) / 1000;
   const left = countConnected(slow, client);
   for (const one of slow) one[Symbol.dispose]();
@@ -140,8 +151,8 @@ async function slowClients(
   ];
 }
 
-async function cutOff(server: TestServer, { seed, say }: PartOptions): Promise<Row[]> {
-  say("uploads are cut off");
+async function cutOff(server: TestServer, { seed, reportProgress }: PartOptions): Promise<Row[]> {
+  reportProgress("uploads are cut off");
   const random = randomNumbers(seed);
   const client = server.client("cut-off");
   const uploads = filesIn(server, "uploads");
@@ -157,7 +168,7 @@ async function cutOff(server: TestServer, { seed, say }: PartOptions): Promise<R
     );
     await Promise.all(broken);
   }
-  await comesTrue(() => filesIn(server, "incoming") === 0);
+  await becomesTrue(() => filesIn(server, "incoming") === 0);
   const stray = filesIn(server, "incoming") + filesIn(server, "uploads") - uploads;
   const listed = JSON.parse(await (await client.fetch("/transcriptions")).text()).data.length;
   const { statuses } = await createAtOnce(server, [client], placesOfAccount, samplePath("jfk.mp3"));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
 
-/** Options and names from the command line. Where --help is asked for, prints `usage`; that and what is wrong ends the process. */
+/** Parses options and names. Prints `usage` and exits on --help; exits with an error on an invalid option. */
 export function readCommandLine<T extends ParseArgsOptionsConfig>(args: string[], options: T, usage: string) {
   if (args.includes("--help") || args.includes("-h")) {
     console.log(usage);
@@ -13,17 +13,18 @@ export function readCommandLine<T extends ParseArgsOptionsConfig>(args: string[]
     const { values, positionals: names } = parseArgs({ args, options, allowPositionals: true });
     return { values, names };
   } catch (error) {
-    // What follows the first sentence is about arguments that begin with a dash, which no name does.
-    return refuse(`${messageOf(error).split(". ")[0]}; scripts/evaluate --help says what there is`, 2);
+    // The sentences after the first one explain arguments that begin with a dash, which names never do.
+    return refuse(`${messageOf(error).split(". ")[0]}; scripts/evaluate --help lists the options`, 2);
   }
 }
 
-/** Ends the process where a directory holds no corpus. */
+/** Exits with an error when a directory contains no corpus. */
 export function requireCorpus(directory: string): void {
-  if (!existsSync(join(directory, "manifest.json"))) refuse(`${directory} holds no manifest.json`, 2);
+  if (!existsSync(join(directory, "manifest.json"))) refuse(`${directory} contains no manifest.json`, 2);
 }
 
-export function refuse(why: string, exitCode: number): never {
-  console.error(`evaluate: ${why}`);
+/** Prints an error and exits. */
+export function refuse(reason: string, exitCode: number): never {
+  console.error(`evaluate: ${reason}`);
   process.exit(exitCode);
 }

@@ -5,35 +5,35 @@ import { Value } from "@sinclair/typebox/value";
 import { samplePath } from "../../../test/support/checkout.ts";
 import { type NamedTurn, parseRttm } from "../../../test/support/rttm.ts";
 
-/** A turn with what was said in it. */
+/** A turn with its text. */
 export interface SpokenTurn extends NamedTurn {
   readonly text: string;
 }
 
 /**
- * What a recording is measured as. `dialogue`: the built ones, and the telephone sample; `meeting`: excerpts of AMI;
- * `other`: voices without turns, of which only the number is known.
+ * The group in which a recording is measured. `dialogue`: built dialogues and the telephone sample; `meeting`: excerpts
+ * of AMI; `other`: recordings with a known number of speakers but without turns.
  */
 export type Group = "single" | "dialogue" | "meeting" | "other";
 
-/** A recording and what is known of it. */
+/** A recording with its references. */
 export interface Reference {
-  /** As in the manifest: `single/en-jfk.flac`. */
+  /** Path in the manifest: `single/en-jfk.flac`. */
   readonly path: string;
   readonly file: string;
   readonly group: Group;
   readonly durationSeconds: number;
   readonly language: string;
   readonly speakers: number;
-  /** What was said, in order; null where nobody wrote it down. */
+  /** Transcript in order; null when it is unknown. */
   readonly text: string | null;
-  /** Who spoke when; null where nobody says. */
+  /** Turns of the speakers; null when they are unknown. */
   readonly turns: readonly NamedTurn[] | null;
-  /** Who spoke when, by the times of the words alone. */
+  /** Turns by the times of the words alone. */
   readonly wordTurns: readonly NamedTurn[] | null;
-  /** What each speaker said; null where nobody wrote it down. */
+  /** Turns with their text; null when the text is unknown. */
   readonly spoken: readonly SpokenTurn[] | null;
-  /** Whether the turns begin and end with their first and last word, to a twentieth of a second. */
+  /** Whether turns start and end with their first and last word, within 0.05 s. */
   readonly exact: boolean;
 }
 
@@ -64,7 +64,7 @@ const turnsSchema = Type.Array(
   }),
 );
 
-/** The recordings of single/ and dialogue/, in the manifest's order. */
+/** Reads the recordings of single/ and dialogue/, in the manifest's order. */
 export async function readCorpus(audio: string): Promise<Reference[]> {
   const ofSpeech = (await readManifest(audio)).filter(({ path }) => /^(single|dialogue)\//.test(path));
   return Promise.all(
@@ -89,8 +89,8 @@ export async function readCorpus(audio: string): Promise<Reference[]> {
   );
 }
 
-/** The recordings of formats/ in which nobody speaks. */
-export async function speechless(audio: string) {
+/** Returns the recordings of formats/ that contain no speech. */
+export async function recordingsWithoutSpeech(audio: string) {
   return (await readManifest(audio))
     .filter(({ expect }) => expect === "no_speech")
     .map(({ path, duration_seconds: seconds }) => ({ name: path, file: join(audio, path), seconds: seconds ?? 0 }));
@@ -106,13 +106,13 @@ function groupOf(path: string, turns: unknown, wordTurns: unknown): Group {
   return turns === null ? "other" : "dialogue";
 }
 
-/** What was said in order; null where that is not known, as of two who speak at once. */
+/** Returns the transcript in order; null when the order is unknown because speakers talk at the same time. */
 function textOf(spoken: readonly SpokenTurn[] | null): string | null {
   if (spoken === null || spoken.some(({ endSeconds }) => endSeconds === 0)) return null;
   return spoken.map(({ text }) => text).join(" ");
 }
 
-/** Null where a turn has no text. */
+/** Reads turns with their text; returns null when a turn has no text. */
 async function readTurns(path: string): Promise<SpokenTurn[] | null> {
   const turns = Value.Parse(turnsSchema, await Bun.file(path).json());
   if (turns.some(({ text }) => !text)) return null;
@@ -121,7 +121,10 @@ async function readTurns(path: string): Promise<SpokenTurn[] | null> {
   });
 }
 
-/** The telephone sample's words come with its package: speaker, start, end and words from the third field on. */
+/**
+ * Reads the transcript of the telephone sample, which its package contains: speaker, start, end and words from the
+ * third field on.
+ */
 async function readStm(path: string): Promise<SpokenTurn[] | null> {
   const stm = samplePath("sample.stm");
   if (!basename(path).startsWith("pyannote-sample.") || !existsSync(stm)) return null;

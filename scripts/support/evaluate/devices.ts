@@ -1,24 +1,26 @@
-import { resolve } from "node:path";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { softwareGpu } from "../../../test/support/software-gpu.ts";
 import { circumstances } from "../circumstances.ts";
+import { beforeStop } from "../processes.ts";
 import { CommandError } from "../run-command.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
-import { type Difference, differenceOf, type HeardTwice, shareOfEqual } from "./compare-devices.ts";
-import { readCorpus } from "./corpus.ts";
-import { type Device, hearOnDevice } from "./hear-on-device.ts";
-import { KeptTexts } from "./kept-texts.ts";
+import { type DeviceTranscripts, type Difference, differenceOf, equalShare, StoredTexts } from "./compare-devices.ts";
+import { type Reference, readCorpus } from "./corpus.ts";
+import { EvaluationServer, textOf, warmUp } from "./evaluation-server.ts";
 import { type Rate, sum } from "./measure-words.ts";
 import { Scorer } from "./scorer.ts";
 
-const usage = `Words that a GPU hears beside the CPU's: scripts/evaluate devices [OPTION…] [NAME…]
-Sends the recordings of single/ to two servers of this checkout, the shortest first, and fails where fewer than 99 % of
-the words are the same. NAMEs choose recordings whose path contains one of them.
+const usage = `Compares the words recognized on a GPU with those on the CPU: scripts/evaluate devices [OPTION…] [NAME…]
+Sends the recordings of single/ to two servers of this checkout, the shortest first. Fails when fewer than 99 % of the
+words are equal. A NAME selects the recordings whose path contains it.
 
-  --gpu WHICH        software (Mesa's device, which a CPU plays: an hour and more), vulkan, or CUDA's library by its path
-  --keep FILE        what is heard is kept there as it comes; started again, it goes on from there
-  --json FILE        the figures, with what was said and heard
-  --audio DIRECTORY  another corpus of the same form`;
+  --gpu WHICH        software (Mesa's device on the CPU: more than an hour), vulkan, or the path of CUDA's library
+  --keep FILE        store each transcript in FILE; a later run with the same FILE continues from there
+  --json FILE        write the figures with references and transcripts to FILE
+  --audio DIRECTORY  use another corpus in the same format`;
 
 const options = {
   gpu: { type: "string", default: "software" },
@@ -27,8 +29,18 @@ const options = {
   audio: { type: "string", default: audioDirectory },
 } as const;
 
-/** What the devices have to have in common. */
-const leastEqual = 0.99;
+/** Smallest share of words that must be equal on both devices. */
+const MIN_EQUAL_SHARE = 0.99;
+/** Time limit of a start, which includes the self-test of a GPU, and of a recording. A GPU in software takes minutes. */
+const TIMEOUT_MILLISECONDS = 3_600_000;
+
+/** The device of a server. */
+interface Device {
+  /** The name in the log: `cpu`, `vulkan` or `cuda`. */
+  readonly speechDevice: string;
+  /** Settings and variables that select it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
 
 const cpu: Device = { speechDevice: "cpu", environment: { TRANSCRIBE_ENGINE_DEVICE: "cpu" } };
 
@@ -49,28 +61,30 @@ async function compare(args: string[]): Promise<void> {
     .toSorted((one, other) => one.durationSeconds - other.durationSeconds);
   if (chosen.length === 0) refuse("no recording of single/ has such a name", 1);
   const made = await circumstances(Date.now());
-  const texts = new KeptTexts(values.keep ?? null, `${made.commit} with the GPU ${values.gpu}`);
+  const texts = new StoredTexts(values.keep ?? null, `${made.commit} with the GPU ${values.gpu}`);
 
   for (const device of ["cpu", "gpu"] as const) {
-    const left = chosen.filter(({ path }) => texts.get(device, path) === undefined);
-    if (left.length === 0) continue;
-    await hearOnDevice(device === "cpu" ? cpu : await gpuOf(values.gpu), corpus, left, ({ path }, text) => {
+    const missing = chosen.filter(({ path }) => texts.get(device, path) === undefined);
+    if (missing.length === 0) continue;
+    await transcribeOnDevice(device === "cpu" ? cpu : await gpuOf(values.gpu), corpus, missing, ({ path }, text) => {
       texts.add(device, path, text);
       if (process.stderr.isTTY) console.error(`${device} ${path}`);
     });
   }
 
-  const heard = chosen.map(({ path, language, text }): HeardTwice => {
+  const transcripts = chosen.map(({ path, language, text }): DeviceTranscripts => {
     const by = (device: "cpu" | "gpu") => texts.get(device, path) ?? "";
-    return { path, language, said: text ?? "", cpu: by("cpu"), gpu: by("gpu") };
+    return { path, language, referenceText: text ?? "", cpu: by("cpu"), gpu: by("gpu") };
   });
   const scorer = await Scorer.install();
   const normalise = await scorer.normalise(
-    heard.flatMap(({ language, said, cpu, gpu }) => [said, cpu, gpu].map((text) => [language, text] as const)),
+    transcripts.flatMap(({ language, referenceText, cpu, gpu }) =>
+      [referenceText, cpu, gpu].map((text) => [language, text] as const),
+    ),
   );
-  const results = heard.map((one) => ({ ...one, ...differenceOf(normalise, one) }));
+  const results = transcripts.map((each) => ({ ...each, ...differenceOf(normalise, each) }));
   const all: Difference = {
-    apart: sum(results.map(({ apart }) => apart)),
+    differing: sum(results.map(({ differing }) => differing)),
     cpu: sum(results.map(({ cpu }) => cpu)),
     gpu: sum(results.map(({ gpu }) => gpu)),
   };
@@ -80,7 +94,9 @@ async function compare(args: string[]): Promise<void> {
   if (values.json !== undefined) {
     await Bun.write(values.json, `${JSON.stringify({ ...made, gpu: values.gpu, all, results }, null, 2)}\n`);
   }
-  if (shareOfEqual(all.apart) < leastEqual) refuse(`less than ${percent(leastEqual)} of the words are the same`, 1);
+  if (equalShare(all.differing) < MIN_EQUAL_SHARE) {
+    refuse(`less than ${percent(MIN_EQUAL_SHARE)} of the words are equal`, 1);
+  }
 }
 
 async function gpuOf(which: string): Promise<Device> {
@@ -89,12 +105,44 @@ async function gpuOf(which: string): Promise<Device> {
     return { speechDevice: "cuda", environment };
   }
   const drivers = which === "software" ? await softwareGpu("the words of a GPU") : {};
-  if (drivers === null) throw new CommandError("without that device there is nothing to compare with");
+  if (drivers === null) throw new CommandError("the software GPU is not available, so there is nothing to compare");
   return { speechDevice: "vulkan", environment: { TRANSCRIBE_ENGINE_DEVICE: "vulkan", ...drivers } };
 }
 
-function lineOf(name: string, { apart, ...wrong }: Difference): string {
-  const equal = `${percent(shareOfEqual(apart))} equal (${apart.errors} of ${apart.length} differ)`;
+/**
+ * Transcribes recordings one after another with a server on one device.
+ * @param corpus source of the warm-up recording, with which the CPU's fastest encoder is chosen
+ * @param onText receives each recording and its transcript
+ * @throws {CommandError} when the server uses another device, from the start or after a failure
+ */
+async function transcribeOnDevice(
+  { speechDevice, environment }: Device,
+  corpus: readonly Reference[],
+  recordings: readonly Reference[],
+  onText: (recording: Reference, text: string) => void,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
+  await using resources = new AsyncDisposableStack();
+  using _stop = beforeStop(() => resources.disposeAsync());
+  resources.defer(() => rm(directory, { recursive: true }));
+  const server = resources.use(new EvaluationServer(environment, TIMEOUT_MILLISECONDS));
+  const requireDevice = () => {
+    if (server.speechDevice === speechDevice) return;
+    const reason = server.problems() || "transcribe doctor shows the state of the GPUs";
+    throw new CommandError(`the server uses ${server.speechDevice}, not ${speechDevice}; ${reason}`);
+  };
+  await server.start();
+  requireDevice();
+  if (speechDevice === "cpu") await warmUp(server, corpus, directory);
+  for (const recording of recordings) {
+    const hypothesis = await server.transcribe(recording.file);
+    requireDevice();
+    onText(recording, textOf(hypothesis));
+  }
+}
+
+function lineOf(name: string, { differing, ...wrong }: Difference): string {
+  const equal = `${percent(equalShare(differing))} equal (${differing.errors} of ${differing.length} differ)`;
   const rates = [`${wrongIn(wrong.cpu)} wrong on the CPU`, `${wrongIn(wrong.gpu)} on the GPU`];
   return `${name}: ${equal}, ${rates.join(", ")}`;
 }

@@ -3,16 +3,15 @@ import { diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
-import { type Diarized, diarizationTurns } from "./diarization-turns.ts";
-import { type SpeakerResult, summary } from "./measure-speakers.ts";
+import { type Diarized, diarizationTurns, type SpeakerResult, summarize } from "./measure-speakers.ts";
 
 interface Result extends SpeakerResult, Pick<Diarized, "seconds" | "milliseconds"> {}
 
-const usage = `Diarization errors on recordings with references: scripts/evaluate diarization [OPTION…] [NAME…]
-Prints a row per file of dialogue/ and totals; NAMEs choose files whose path contains one of them.
+const usage = `Measures diarization errors on recordings with references: scripts/evaluate diarization [OPTION…] [NAME…]
+Prints a row for each file of dialogue/, and totals. A NAME selects the files whose path contains it.
 
-  --json             figures as JSON
-  --audio DIRECTORY  another corpus of the same form`;
+  --json             print the figures as JSON
+  --audio DIRECTORY  use another corpus in the same format`;
 
 const { values, names } = readCommandLine(
   process.argv.slice(2),
@@ -41,17 +40,17 @@ function measured({ reference, turns, ...cost }: Diarized): Result {
   };
 }
 
-/** Real meetings are those whose words have times; the rest are built dialogues and the telephone sample. */
+/** Real meetings have times of words; all others are built dialogues and the telephone sample. */
 function totals(all: readonly Result[]) {
   const real = all.filter(({ group }) => group === "meeting");
   const seconds = all.reduce((sum, result) => sum + result.seconds, 0);
   const cost = (step: keyof Result["milliseconds"]) =>
     all.reduce((sum, result) => sum + result.milliseconds[step], 0) / 1000 / seconds;
   return {
-    built: summary(all.filter(({ group }) => group !== "meeting")),
-    real: summary(real),
-    realWords: summary(real, "wordErrors"),
-    /** Time taken, as parts of the recordings' duration. */
+    built: summarize(all.filter(({ group }) => group !== "meeting")),
+    real: summarize(real),
+    realWords: summarize(real, "wordErrors"),
+    /** Time relative to the length of the recordings. */
     cost: { detect: cost("detect"), embed: cost("embed"), cluster: cost("cluster") },
   };
 }

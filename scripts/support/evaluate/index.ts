@@ -1,29 +1,26 @@
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { circumstances } from "../circumstances.ts";
 import { CommandError } from "../run-command.ts";
-import { type Aspect, aspects, choose, collect } from "./collect.ts";
+import { type Aspect, aspects, select, transcribeAll, transcribeWithPeer } from "./collect.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
 import { readCorpus } from "./corpus.ts";
-import { detailsOf } from "./details.ts";
-import { hearPeer } from "./hear-peer.ts";
-import { qualityPagePath, withTable } from "./quality-page.ts";
-import { rowsOf } from "./report.ts";
+import { detailsOf, qualityPagePath, rowsOf, withTable } from "./report.ts";
 import { measure } from "./results.ts";
 import { Scorer } from "./scorer.ts";
 
-const usage = `Quality against references: scripts/evaluate [OPTION…] [NAME…]
-Sends the recordings of single/ and dialogue/, and some that it makes, to a server of this checkout, and prints one table.
-NAMEs choose recordings whose path contains one of them.
+const usage = `Measures quality against references: scripts/evaluate [OPTION…] [NAME…]
+Sends the recordings of single/ and dialogue/, and some generated ones, to a server of this checkout and prints a table.
+A NAME selects the recordings whose path contains it.
 
-  --only ASPECT      words, speakers, times or invented; may be given more than once
-  --peer             what faster-whisper writes, beside ours
-  --details          a line for each recording before the table
-  --json FILE        everything, with what was said and heard
-  --write            keep the table in docs/quality.md
-  --audio DIRECTORY  another corpus of the same form
+  --only ASPECT      measure only words, speakers, times or invented; repeatable
+  --peer             measure faster-whisper too
+  --details          print a line for each recording before the table
+  --json FILE        write all figures with references and transcripts to FILE
+  --write            store the table in docs/quality.md
+  --audio DIRECTORY  use another corpus in the same format
 
-scripts/evaluate diarization --help: the diarization alone
-scripts/evaluate devices --help: the words that a GPU hears beside the CPU's`;
+scripts/evaluate diarization --help  measures the diarization alone
+scripts/evaluate devices --help      compares the words recognized on a GPU with those on the CPU`;
 
 const options = {
   only: { type: "string", multiple: true, default: [] as string[] },
@@ -45,20 +42,20 @@ async function evaluate(args: string[]): Promise<void> {
   const { values, names, wanted } = readOptions(args);
   const isChosen = (name: string) => names.length === 0 || names.some((part) => name.includes(part));
   const corpus = await readCorpus(values.audio);
-  const chosen = await choose(corpus, { audio: values.audio, aspects: wanted, isChosen });
-  if (Object.values(chosen).every(({ length }) => length === 0)) refuse("no recording has such a name", 1);
+  const selection = await select(corpus, { audio: values.audio, aspects: wanted, isChosen });
+  if (Object.values(selection).every(({ length }) => length === 0)) refuse("no recording has such a name", 1);
   const made = await circumstances(Date.now());
   const scorer = await Scorer.install();
-  const heard = await collect(corpus, chosen, (name) => {
+  const transcribed = await transcribeAll(corpus, selection, (name) => {
     if (process.stderr.isTTY) console.error(name);
   });
-  const peer = values.peer ? await hearPeer(corpus.filter(({ path }) => isChosen(path))) : null;
-  const results = await measure(scorer, heard, wanted, peer);
-  for (const path of results.countedOtherwise) {
-    console.error(`${path}: test/support/der.ts counts its errors otherwise than pyannote.metrics does`);
+  const peer = values.peer ? await transcribeWithPeer(corpus.filter(({ path }) => isChosen(path))) : null;
+  const results = await measure(scorer, transcribed, wanted, peer);
+  for (const path of results.scorerMismatches) {
+    console.error(`${path}: test/support/der.ts and pyannote.metrics disagree on its errors`);
   }
   const rows = rowsOf(results);
-  if (rows.length === 0) refuse("there is nothing to measure in what was chosen", 1);
+  if (rows.length === 0) refuse("the selection contains nothing to measure", 1);
   if (values.details) for (const line of detailsOf(results)) console.log(line);
   const width = Math.max(...rows.map((row) => row.measure.length));
   for (const row of rows) console.log(`${row.measure.padEnd(width)}  ${row.value.padStart(9)}  ${row.over}`);
@@ -75,7 +72,7 @@ function readOptions(args: string[]) {
   const unknown = values.only.filter((name) => !(aspects as readonly string[]).includes(name));
   if (unknown.length > 0) refuse(`--only is one of ${aspects.join(", ")}, not ${unknown.join(", ")}`, 2);
   if (values.write && (values.only.length > 0 || names.length > 0)) {
-    refuse("--write keeps the whole table, not a part of it", 2);
+    refuse("--write stores the whole table and cannot be combined with a selection", 2);
   }
   requireCorpus(values.audio);
   const wanted = new Set<Aspect>(aspects.filter((one) => values.only.length === 0 || values.only.includes(one)));

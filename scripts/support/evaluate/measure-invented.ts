@@ -1,25 +1,25 @@
 import { plainWords } from "../../../test/support/wer.ts";
-import type { Hypothesis } from "./hypotheses.ts";
-import { type Span, secondsOf } from "./spans.ts";
+import type { Hypothesis } from "./evaluation-server.ts";
+import { type Span, secondsOf } from "./measure-times.ts";
 
-/** Words that were heard where nobody spoke. */
-export interface Invented {
+/** Words that were recognized in spans without speech. */
+export interface HallucinatedWords {
   readonly name: string;
-  /** How long nobody spoke. */
+  /** Total length of the spans without speech. */
   readonly seconds: number;
   readonly words: readonly string[];
 }
 
-/** Every word of a recording in which nobody speaks. */
-export function inventedIn(name: string, seconds: number, { segments }: Hypothesis): Invented {
+/** Counts every word of a recording without speech. */
+export function hallucinatedIn(name: string, seconds: number, { segments }: Hypothesis): HallucinatedWords {
   return { name, seconds, words: segments.flatMap(({ text }) => plainWords(text)) };
 }
 
-/** How near to speech a word's times may be off. */
+/** Tolerance for the times of words next to speech. */
 const marginSeconds = 0.2;
 
-/** Words no part of which lies within 0.2 s of speech. */
-export function inventedBetween(name: string, gaps: readonly Span[], { segments }: Hypothesis): Invented {
+/** Counts the words that lie at least 0.2 s away from speech. */
+export function hallucinatedInGaps(name: string, gaps: readonly Span[], { segments }: Hypothesis): HallucinatedWords {
   const wide = gaps
     .map((gap) => ({ startSeconds: gap.startSeconds + marginSeconds, endSeconds: gap.endSeconds - marginSeconds }))
     .filter((gap) => secondsOf(gap) > 0);
@@ -33,8 +33,8 @@ export function inventedBetween(name: string, gaps: readonly Span[], { segments 
   };
 }
 
-/** Words in an hour without speech. */
-export function inventedPerHour(all: readonly Invented[]): number {
+/** Returns the number of words per hour without speech. */
+export function hallucinatedPerHour(all: readonly HallucinatedWords[]): number {
   const hours = all.reduce((sum, { seconds }) => sum + seconds, 0) / 3600;
   return all.reduce((sum, { words }) => sum + words.length, 0) / hours;
 }

@@ -1,9 +1,14 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
+import { decode, diarize, openModels } from "../../../test/speech/diarization/recording.ts";
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import type { Group, Reference } from "./corpus.ts";
 import type { Scoring } from "./scorer.ts";
 
-/** Who was found to speak when in a recording. */
+/** The turns that were found in a recording. */
 export interface FoundSpeakers {
   readonly reference: Reference;
   readonly turns: readonly NamedTurn[];
@@ -14,13 +19,13 @@ export interface SpeakerResult {
   readonly group: Group;
   readonly speakers: number;
   readonly found: number;
-  /** Null where nobody says who spoke when. */
+  /** Null when the reference has no turns. */
   readonly errors: DiarizationErrors | null;
-  /** Against the times of the words alone. */
+  /** Errors against the times of the words alone. */
   readonly wordErrors: DiarizationErrors | null;
 }
 
-/** Diarization errors by pyannote.metrics, without a collar and with overlap scored. */
+/** Computes diarization errors with pyannote.metrics, without a collar and with overlap scored. */
 export async function speakerResults(scorer: Scoring, all: readonly FoundSpeakers[]): Promise<SpeakerResult[]> {
   const talks = all.flatMap(({ reference, turns: found }) =>
     [reference.turns, reference.wordTurns].flatMap((turns) => (turns === null ? [] : [{ reference: turns, found }])),
@@ -41,11 +46,11 @@ export async function speakerResults(scorer: Scoring, all: readonly FoundSpeaker
   });
 }
 
-/** Seconds that rounding may make of a recording's thousands of intervals. */
+/** Maximum rounding error over a recording's thousands of intervals. */
 const toleranceSeconds = 1e-6;
 
-/** Recordings whose errors test/support/der.ts counts otherwise than pyannote.metrics does. */
-export function countedOtherwise(all: readonly FoundSpeakers[], results: readonly SpeakerResult[]): string[] {
+/** Returns the recordings for which test/support/der.ts and pyannote.metrics disagree. */
+export function scorerMismatches(all: readonly FoundSpeakers[], results: readonly SpeakerResult[]): string[] {
   return all.flatMap(({ reference, turns }, index) => {
     const theirs = results[index]?.errors;
     if (reference.turns === null || !theirs) return [];
@@ -57,14 +62,41 @@ export function countedOtherwise(all: readonly FoundSpeakers[], results: readonl
   });
 }
 
-/** Several recordings together: errors in parts of the reference's speech, and how many numbers of speakers are right. */
-export function summary(results: readonly SpeakerResult[], which: "errors" | "wordErrors" = "errors") {
+/** Combines several recordings: error rates relative to the reference's speech, and correct numbers of speakers. */
+export function summarize(results: readonly SpeakerResult[], which: "errors" | "wordErrors" = "errors") {
   const errors = results.flatMap((result) => result[which] ?? []);
   return {
     ...errorRates(addErrors(errors)),
     countsRight: results.filter(({ speakers, found }) => speakers === found).length,
-    /** Speakers too many or too few, over all recordings. */
+    /** Sum of surplus and missing speakers over all recordings. */
     countError: results.reduce((sum, { speakers, found }) => sum + Math.abs(speakers - found), 0),
     files: results.length,
   };
+}
+
+/** The turns that were found, and their cost. */
+export interface Diarized extends FoundSpeakers {
+  /** Length of the recording. */
+  readonly seconds: number;
+  readonly milliseconds: { readonly detect: number; readonly embed: number; readonly cluster: number };
+}
+
+/** Runs the diarization without the words: all its steps, in this process, on one channel. */
+export async function diarizationTurns(references: readonly Reference[]): Promise<Diarized[]> {
+  if (references.length === 0) return [];
+  const models = await openModels();
+  const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
+  const all: Diarized[] = [];
+  try {
+    for (const reference of references) {
+      const pcm = await decode(reference.file, join(directory, "pcm"));
+      const { turns, milliseconds } = await diarize(models, pcm);
+      const named = turns.map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
+      all.push({ reference, turns: named, seconds: pcm.sampleCount / SAMPLE_RATE, milliseconds });
+    }
+  } finally {
+    await rm(directory, { recursive: true });
+    await models.dispose();
+  }
+  return all;
 }

@@ -1,22 +1,20 @@
 import { plainWords } from "../../../test/support/wer.ts";
-import { alignWords } from "./align.ts";
 import type { SpokenTurn } from "./corpus.ts";
-import type { HeardWord } from "./hypotheses.ts";
-import { longestOutside, type Span } from "./spans.ts";
+import type { TranscribedWord } from "./evaluation-server.ts";
 
-/** How far heard words lie from where they were said, in seconds; positive is late. */
+/** Time errors of recognized words in seconds; positive when late. */
 export interface TimeErrors {
-  /** Of first words of turns. */
+  /** Errors of the first words of turns. */
   readonly starts: readonly number[];
-  /** Of last words of turns. */
+  /** Errors of the last words of turns. */
   readonly ends: readonly number[];
 }
 
 /**
- * Errors of the first and last words of turns, where those words were heard as they were said: the only ones whose times
- * are known.
+ * Returns the errors of the first and last words of turns, if these words were recognized correctly. The times of other
+ * words are unknown.
  */
-export function edgeErrors(turns: readonly SpokenTurn[], words: readonly HeardWord[]): TimeErrors {
+export function edgeErrors(turns: readonly SpokenTurn[], words: readonly TranscribedWord[]): TimeErrors {
   const said = turns.flatMap((turn) => {
     const plain = plainWords(turn.text);
     return plain.map((word, index) => ({
@@ -41,10 +39,75 @@ export function edgeErrors(turns: readonly SpokenTurn[], words: readonly HeardWo
   return { starts, ends };
 }
 
-/** Words more than 0.2 s of which lie at one stretch where nobody spoke. */
+/** Length of a span without speech above which a word counts as outside. */
 const outsideSeconds = 0.2;
 
-/** Words that reach out of the speech by more than 0.2 s, be it before, after or across a pause. */
+/** Returns the words that extend more than 0.2 s beyond speech, before or after it or across a pause. */
 export function wordsOutside<T extends Span>(speech: readonly Span[], words: readonly T[]): T[] {
   return words.filter((word) => longestOutside(speech, word) > outsideSeconds);
+}
+
+/**
+ * Costs of a substitution, and of a deletion or insertion. Of alignments with equally many errors, the one with most
+ * matches is cheapest.
+ */
+const changed = 4;
+const leftOut = 3;
+
+/**
+ * Returns the index pairs of matched or substituted words in the cheapest alignment of two texts. Deleted and inserted
+ * words are in no pair.
+ */
+export function alignWords(said: readonly string[], heard: readonly string[]): (readonly [number, number])[] {
+  const width = heard.length + 1;
+  const costs = new Uint32Array((said.length + 1) * width);
+  const costAt = (row: number, column: number) => costs[row * width + column] ?? 0;
+  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : changed);
+  for (let row = 0; row <= said.length; row++) {
+    for (let column = 0; column < width; column++) {
+      const ways = [
+        ...(row > 0 && column > 0 ? [costAt(row - 1, column - 1) + change(row, column)] : []),
+        ...(row > 0 ? [costAt(row - 1, column) + leftOut] : []),
+        ...(column > 0 ? [costAt(row, column - 1) + leftOut] : []),
+      ];
+      costs[row * width + column] = ways.length === 0 ? 0 : Math.min(...ways);
+    }
+  }
+  const pairs: (readonly [number, number])[] = [];
+  let [row, column] = [said.length, heard.length];
+  while (row > 0 && column > 0) {
+    const cost = costAt(row, column);
+    if (cost === costAt(row - 1, column - 1) + change(row, column)) pairs.push([--row, --column]);
+    else if (cost === costAt(row - 1, column) + leftOut) row--;
+    else column--;
+  }
+  return pairs.reverse();
+}
+
+/** A span of time. */
+export interface Span {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** Returns the parts of a span that no other span covers, in order. */
+export function uncovered({ startSeconds, endSeconds }: Span, others: readonly Span[]): Span[] {
+  const free: Span[] = [];
+  let from = startSeconds;
+  for (const other of others.toSorted((a, b) => a.startSeconds - b.startSeconds)) {
+    if (other.startSeconds >= endSeconds) break;
+    if (other.startSeconds > from) free.push({ startSeconds: from, endSeconds: other.startSeconds });
+    from = Math.max(from, other.endSeconds);
+  }
+  if (from < endSeconds) free.push({ startSeconds: from, endSeconds });
+  return free;
+}
+
+/** Returns the length of the longest part of a span that lies outside all other spans. */
+export function longestOutside(others: readonly Span[], span: Span): number {
+  return Math.max(0, ...uncovered(span, others).map(secondsOf));
+}
+
+export function secondsOf({ startSeconds, endSeconds }: Span): number {
+  return endSeconds - startSeconds;
 }

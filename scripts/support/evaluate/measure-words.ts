@@ -1,16 +1,16 @@
 import { bestMatch } from "../../../test/support/best-match.ts";
 import { countErrors, type ErrorCount } from "../../../test/support/wer.ts";
 import type { Reference } from "./corpus.ts";
-import { type Hypothesis, textOf } from "./hypotheses.ts";
+import { type Hypothesis, textOf } from "./evaluation-server.ts";
 import type { Normalise } from "./scorer.ts";
 
-/** Errors and what they are counted in: words, or characters where a language has no spaces. */
+/** Number of errors and of units: words, or characters in languages without spaces. */
 export interface Rate {
   readonly errors: number;
   readonly length: number;
 }
 
-/** Several rates as one. */
+/** Adds several rates. */
 export function sum(rates: readonly Rate[]): Rate {
   return rates.reduce((all, { errors, length }) => ({ errors: all.errors + errors, length: all.length + length }), {
     errors: 0,
@@ -18,18 +18,18 @@ export function sum(rates: readonly Rate[]): Rate {
   });
 }
 
-/** Languages that write no spaces: their errors are counted in characters. */
+/** Returns whether errors of a language are counted in characters, because it has no spaces. */
 export function isByCharacter(language: string): boolean {
   return ["zh", "ja", "ko"].includes(language);
 }
 
-/** Words of a text, or its characters where its language has no spaces, as they are compared. */
+/** Splits a text into normalized words, or into characters if its language has no spaces. */
 export function unitsOf(normalise: Normalise, language: string, text: string): readonly string[] {
   const words = normalise(language, text);
   return isByCharacter(language) ? [...words.join("")] : words;
 }
 
-/** Errors over all that was said, whoever said it. */
+/** Counts errors over the whole text, regardless of the speaker. */
 export function textErrors(normalise: Normalise, reference: Reference, text: string): Rate {
   const units = (one: string) => unitsOf(normalise, reference.language, one);
   const count = countErrors(units(reference.text ?? ""), units(text));
@@ -37,9 +37,9 @@ export function textErrors(normalise: Normalise, reference: Reference, text: str
 }
 
 /**
- * Words in error when each speaker's words are held against those of one label: deletions of speakers without a label
- * and insertions of labels without a speaker included, under the matching with the fewest errors (cpWER, as CHiME-6
- * defines it).
+ * Counts word errors when each speaker's words are compared with the words of one label. Includes deletions of speakers
+ * without a label and insertions of labels without a speaker. Uses the assignment with the fewest errors (cpWER, as
+ * CHiME-6 defines it).
  */
 export function speakerWordErrors(normalise: Normalise, reference: Reference, { segments }: Hypothesis): Rate {
   const units = (text: string) => unitsOf(normalise, reference.language, text);
@@ -47,34 +47,34 @@ export function speakerWordErrors(normalise: Normalise, reference: Reference, { 
   const found = [...joined(segments).values()].map(units);
   const length = real.reduce((sum, words) => sum + words.length, 0);
   const total = length + found.reduce((sum, words) => sum + words.length, 0);
-  // What a pair spares, against the one's words all lost and the other's all invented.
+  // Errors that an assignment saves compared with deleting all words of one and inserting all words of the other.
   const spared = real.map((words) =>
     found.map((others) => words.length + others.length - errorsOf(countErrors(words, others))),
   );
   return { errors: total - (spared.length === 0 ? 0 : bestMatch(spared)), length };
 }
 
-/** Errors of all three kinds. */
+/** Returns the sum of all three kinds of errors. */
 export function errorsOf({ substitutions, deletions, insertions }: ErrorCount): number {
   return substitutions + deletions + insertions;
 }
 
-/** What each speaker said, in order. */
+/** Joins the text of each speaker, in order. */
 function joined(turns: readonly { speaker: string; text: string }[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const { speaker, text } of turns) texts.set(speaker, `${texts.get(speaker) ?? ""} ${text}`.trim());
   return texts;
 }
 
-/** What was said, by the speakers one after another where they speak at once. */
-export function saidIn({ text, spoken }: Reference): string {
+/** Returns the reference text; speakers are joined one after another when they talk at the same time. */
+export function referenceTextOf({ text, spoken }: Reference): string {
   return text ?? [...joined(spoken ?? []).values()].join(" ");
 }
 
-/** Every text that measuring a recording's words compares, with its language. */
+/** Returns every text that is compared for a recording, with its language. */
 export function textsOf(reference: Reference, hypothesis: Hypothesis): (readonly [string, string])[] {
   const texts = [
-    ...[saidIn(reference), textOf(hypothesis)],
+    ...[referenceTextOf(reference), textOf(hypothesis)],
     ...joined(reference.spoken ?? []).values(),
     ...joined(hypothesis.segments).values(),
   ];
@@ -82,8 +82,8 @@ export function textsOf(reference: Reference, hypothesis: Hypothesis): (readonly
 }
 
 /**
- * The longest phrase that is heard at least twice, and more often than it was said, in words; 0 where there is none. Of
- * single words only those are counted that follow themselves.
+ * Returns the length in words of the longest phrase that is recognized at least twice and more often than it was said;
+ * 0 if there is none. Single words count only when they directly repeat.
  */
 export function longestRepeat(said: readonly string[], heard: readonly string[]): number {
   for (let length = Math.floor(heard.length / 2); length > 1; length--) {

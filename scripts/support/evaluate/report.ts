@@ -1,17 +1,22 @@
+import { join } from "node:path";
+import { errorRates } from "../../../test/support/der.ts";
+import { root } from "../checkout.ts";
+import type { Circumstances } from "../circumstances.ts";
+import { withGeneratedTable } from "../circumstances.ts";
 import type { Group } from "./corpus.ts";
-import { inventedPerHour } from "./measure-invented.ts";
-import { type SpeakerResult, summary } from "./measure-speakers.ts";
+import { hallucinatedPerHour } from "./measure-invented.ts";
+import { type SpeakerResult, summarize } from "./measure-speakers.ts";
 import { isByCharacter, type Rate, sum } from "./measure-words.ts";
 import type { JoinedResult, Results, TimeResult, WordResult } from "./results.ts";
 
-/** A line of the table: what is measured, how it came out, and over what. */
+/** A row of the table: the measure, its value, and the data behind it. */
 export interface Row {
   readonly measure: string;
   readonly value: string;
   readonly over: string;
 }
 
-/** The table's rows, of all that was measured. */
+/** Returns the table's rows. */
 export function rowsOf(results: Results): Row[] {
   return [
     ...wordRows(results.words),
@@ -24,14 +29,14 @@ export function rowsOf(results: Results): Row[] {
   ];
 }
 
-/** Languages whose errors are counted in characters stand apart, and in the whole with all others. */
+/** Returns a row for all languages together and one for each language. */
 function wordRows(words: readonly WordResult[]): Row[] {
   const single = words.filter(({ group }) => group === "single");
   const languages = [...new Set(single.map(({ language }) => language))];
   const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
   const rated = (measure: string, some: readonly WordResult[]) => rateRows(measure, of(some));
   const pairs = words.flatMap(({ bySpeaker, group }) => (bySpeaker === null ? [] : [{ bySpeaker, group }]));
-  const right = single.filter(({ language, heardLanguage }) => language === heardLanguage);
+  const right = single.filter(({ language, detectedLanguage }) => language === detectedLanguage);
   const repeats = words.filter(({ language, longestRepeat }) => longestRepeat > (isByCharacter(language) ? 8 : 3));
   return [
     ...rated("WER, single/", single),
@@ -69,7 +74,7 @@ function wordRows(words: readonly WordResult[]): Row[] {
 function peerRows({ name, words }: NonNullable<Results["peer"]>): Row[] {
   const single = inGroup(words, "single");
   const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
-  const right = single.filter(({ language, heardLanguage }) => language === heardLanguage);
+  const right = single.filter(({ language, detectedLanguage }) => language === detectedLanguage);
   return [
     ...rateRows(`WER, single/, by ${name}`, of(single)),
     ...rateRows(`WER, dialogues, by ${name}`, of(inGroup(words, "dialogue"))),
@@ -79,7 +84,7 @@ function peerRows({ name, words }: NonNullable<Results["peer"]>): Row[] {
 
 function joinedRows(joined: readonly JoinedResult[]): Row[] {
   const compared = joined.flatMap(({ all, apart }) => (apart === null ? [] : [{ all, apart }]));
-  const right = joined.filter(({ language, heardLanguage }) => language === heardLanguage);
+  const right = joined.filter(({ language, detectedLanguage }) => language === detectedLanguage);
   return [
     ...rateRows(
       "WER, joined recordings of single/",
@@ -110,7 +115,7 @@ function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
     ...(["single", "dialogue", "meeting", "other"] as const).flatMap((group) => {
       const some = inGroup(results, group);
       if (some.length === 0) return [];
-      const { countsRight, countError } = summary(some);
+      const { countsRight, countError } = summarize(some);
       const row = countRow(
         `numbers of speakers correct, ${group === "single" ? "single/" : group}, ${by}`,
         countsRight,
@@ -123,7 +128,7 @@ function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
 
 function errorRows(measure: string, results: readonly SpeakerResult[], which: "errors" | "wordErrors"): Row[] {
   if (results.length === 0) return [];
-  const { errorRate, falseAlarm, missed, confusion, files } = summary(results, which);
+  const { errorRate, falseAlarm, missed, confusion, files } = summarize(results, which);
   const kinds = `false alarm ${percent(falseAlarm)}, missed ${percent(missed)}, confusion ${percent(confusion)}`;
   return [{ measure, value: percent(errorRate), over: `${kinds}; ${recordings(files)}` }];
 }
@@ -178,7 +183,7 @@ function inventedRows({ invented }: Results): Row[] {
   return [
     {
       measure: "hallucinated words per hour without speech",
-      value: inventedPerHour(invented).toFixed(1),
+      value: hallucinatedPerHour(invented).toFixed(1),
       over: `${count} words in ${minutes.toFixed(0)} min of silence, noise, tones, music and pauses`,
     },
   ];
@@ -204,4 +209,51 @@ function recordings(count: number): string {
 
 export function percent(part: number): string {
   return `${(part * 100).toFixed(1)} %`;
+}
+
+/** The page with the latest table. */
+export const qualityPagePath = join(root, "docs/quality.md");
+
+/** Replaces the table of the page. @throws {Error} when the page has no markers for it */
+export function withTable(page: string, { date, commit, machine }: Circumstances, rows: readonly Row[]): string {
+  const lines = rows.map(({ measure, value, over }) => `| ${measure} | ${value} | ${over} |`);
+  const table = ["| measured | | over |", "|---|---|---|", ...lines].join("\n");
+  return withGeneratedTable(page, "scripts/evaluate --write", `${date}, commit ${commit}, ${machine}:\n\n${table}`);
+}
+
+/** Returns one line for each recording with findings beyond the table. */
+export function detailsOf(results: Results): string[] {
+  const facts = new Map<string, string[]>();
+  const say = (path: string, ...more: readonly string[]) => facts.set(path, [...(facts.get(path) ?? []), ...more]);
+  for (const { path, all, bySpeaker, language, detectedLanguage, longestRepeat } of results.words) {
+    if (all !== null) say(path, `words ${all.errors}/${all.length}`);
+    if (bySpeaker !== null) say(path, `by speaker ${bySpeaker.errors}/${bySpeaker.length}`);
+    if (detectedLanguage !== language) say(path, `${detectedLanguage ?? "nothing"} instead of ${language}`);
+    if (longestRepeat > 0) say(path, `repeats ${longestRepeat}`);
+  }
+  for (const { name, all, apart, language, detectedLanguage, longestRepeat } of results.joined) {
+    say(name, `words ${all.errors}/${all.length}`);
+    if (apart !== null) say(name, `apart ${apart.errors}/${apart.length}`);
+    if (detectedLanguage !== language) say(name, `${detectedLanguage ?? "nothing"} instead of ${language}`);
+    if (longestRepeat > 0) say(name, `repeats ${longestRepeat}`);
+  }
+  for (const [by, all] of [["segments", results.segmentSpeakers] as const, ["turns", results.turnSpeakers] as const]) {
+    for (const { path, errors, wordErrors, speakers, found } of all) {
+      if (errors !== null) say(path, `${by} ${kinds(errors)}`);
+      if (wordErrors !== null) say(path, `against words ${kinds(wordErrors)}`);
+      if (found !== speakers) say(path, `${by} ${found} instead of ${speakers} speakers`);
+    }
+  }
+  for (const { path, starts, ends, words, outside } of results.times) {
+    const far = [...starts, ...ends].filter((error) => Math.abs(error) > 0.2);
+    if (far.length > 0) say(path, `edges off by ${far.map((error) => error.toFixed(2)).join(" ")}`);
+    if (outside > 0) say(path, `outside ${outside}/${words}`);
+  }
+  for (const { name, words } of results.invented) if (words.length > 0) say(name, `invented ${words.join(" ")}`);
+  return [...facts].map(([name, all]) => `${name}: ${all.join(", ")}`);
+}
+
+function kinds(errors: Parameters<typeof errorRates>[0]): string {
+  const { errorRate, falseAlarm, missed, confusion } = errorRates(errors);
+  return `${percent(errorRate)} (${[falseAlarm, missed, confusion].map(percent).join(", ")})`;
 }

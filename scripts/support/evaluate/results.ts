@@ -1,15 +1,14 @@
-import type { Aspect, Heard } from "./collect.ts";
+import type { Aspect, PeerTranscripts, Transcribed } from "./collect.ts";
 import type { Group, Reference } from "./corpus.ts";
-import { diarizationTurns } from "./diarization-turns.ts";
-import { textOf } from "./hypotheses.ts";
-import type { Joined } from "./joined.ts";
-import { type Invented, inventedBetween, inventedIn } from "./measure-invented.ts";
-import { countedOtherwise, type SpeakerResult, speakerResults } from "./measure-speakers.ts";
-import { edgeErrors, wordsOutside } from "./measure-times.ts";
+import { textOf } from "./evaluation-server.ts";
+import type { Joined } from "./made-recordings.ts";
+import { type HallucinatedWords, hallucinatedIn, hallucinatedInGaps } from "./measure-invented.ts";
+import { diarizationTurns, type SpeakerResult, scorerMismatches, speakerResults } from "./measure-speakers.ts";
+import { edgeErrors, uncovered, wordsOutside } from "./measure-times.ts";
 import {
   longestRepeat,
   type Rate,
-  saidIn,
+  referenceTextOf,
   speakerWordErrors,
   sum,
   textErrors,
@@ -17,31 +16,30 @@ import {
   unitsOf,
 } from "./measure-words.ts";
 import type { Scoring } from "./scorer.ts";
-import { uncovered } from "./spans.ts";
 
 export interface WordResult {
   readonly path: string;
   readonly group: Group;
   readonly language: string;
-  readonly heardLanguage: string | null;
-  /** Null where two speak at once, each on a channel: there is no order. */
+  readonly detectedLanguage: string | null;
+  /** Null when two people speak at the same time on separate channels: their words have no order. */
   readonly all: Rate | null;
-  /** Words in error or at the wrong speaker; null where nobody says who said what. */
+  /** Words that are wrong or have the wrong speaker; null when the speakers of the words are unknown. */
   readonly bySpeaker: Rate | null;
-  /** Words of the longest phrase that was heard more often than said. */
+  /** Length in words of the longest phrase that was recognized more often than it was said. */
   readonly longestRepeat: number;
-  readonly said: string;
-  readonly heard: string;
+  readonly referenceText: string;
+  readonly transcript: string;
 }
 
-/** Recordings that were joined, beside the same ones apart. */
+/** Joined recordings, compared with the same recordings transcribed separately. */
 export interface JoinedResult {
   readonly name: string;
   readonly all: Rate;
-  /** The same recordings apart; null where not all of them were chosen. */
+  /** Errors of the same recordings transcribed separately; null when not all of them were selected. */
   readonly apart: Rate | null;
   readonly language: string;
-  readonly heardLanguage: string | null;
+  readonly detectedLanguage: string | null;
   readonly longestRepeat: number;
 }
 
@@ -57,30 +55,27 @@ export interface TimeResult {
 export interface Results {
   readonly words: readonly WordResult[];
   readonly joined: readonly JoinedResult[];
-  /** By the segments, as the API gives them. */
+  /** Speakers of the segments that the API returns. */
   readonly segmentSpeakers: readonly SpeakerResult[];
-  /** By the diarization alone. */
+  /** Speakers of the diarization without the words. */
   readonly turnSpeakers: readonly SpeakerResult[];
-  /** Recordings whose diarization errors our own tests would count otherwise than pyannote.metrics. */
-  readonly countedOtherwise: readonly string[];
+  /** Recordings for which test/support/der.ts and pyannote.metrics disagree. */
+  readonly scorerMismatches: readonly string[];
   readonly times: readonly TimeResult[];
-  readonly invented: readonly Invented[];
-  /** What faster-whisper wrote for the same recordings, where it was asked. */
+  readonly invented: readonly HallucinatedWords[];
+  /** Results of faster-whisper for the same recordings, if requested. */
   readonly peer: { readonly name: string; readonly words: readonly WordResult[] } | null;
 }
 
-/** What another program made of recordings. */
-export interface HeardByPeer {
-  readonly name: string;
-  readonly recordings: Heard["recordings"];
-}
-
-/** Measures what was heard. @param peer what another made of the same recordings, of which the words are measured */
+/**
+ * Measures the results of a server.
+ * @param peer results of another program for the same recordings; only their words are measured
+ */
 export async function measure(
   scorer: Scoring,
-  heard: Heard,
+  heard: Transcribed,
   wanted: ReadonlySet<Aspect>,
-  peer: HeardByPeer | null,
+  peer: PeerTranscripts | null,
 ): Promise<Results> {
   const { recordings } = heard;
   const speakers = wanted.has("speakers")
@@ -93,26 +88,26 @@ export async function measure(
     ...(wanted.has("words") ? await wordResults(scorer, recordings, heard.joined) : { words: [], joined: [] }),
     peer: peer === null ? null : { name: peer.name, ...(await wordResults(scorer, peer.recordings, [])) },
     ...{ segmentSpeakers, turnSpeakers },
-    countedOtherwise: [...countedOtherwise(speakers, segmentSpeakers), ...countedOtherwise(turns, turnSpeakers)],
+    scorerMismatches: [...scorerMismatches(speakers, segmentSpeakers), ...scorerMismatches(turns, turnSpeakers)],
     times: wanted.has("times") ? timeResults(heard) : [],
     invented: wanted.has("invented") ? inventedResults(heard) : [],
   };
 }
 
-async function wordResults(scorer: Scoring, recordings: Heard["recordings"], joined: Heard["joined"]) {
+async function wordResults(scorer: Scoring, recordings: Transcribed["recordings"], joined: Transcribed["joined"]) {
   const withText = recordings.filter(({ reference }) => reference.text !== null || reference.spoken !== null);
   const whole = joined.map(({ made, hypothesis }) => ({ made, reference: asReference(made), hypothesis }));
   const texts = [...withText, ...whole].flatMap(({ reference, hypothesis }) => textsOf(reference, hypothesis));
   const normalise = await scorer.normalise(texts);
   const common = ({ reference, hypothesis }: Pick<(typeof withText)[number], "reference" | "hypothesis">) => {
     const units = (text: string) => unitsOf(normalise, reference.language, text);
-    const said = saidIn(reference);
+    const said = referenceTextOf(reference);
     return {
       language: reference.language,
-      heardLanguage: hypothesis.language,
+      detectedLanguage: hypothesis.language,
       longestRepeat: longestRepeat(units(said), units(textOf(hypothesis))),
-      said: units(said).join(" "),
-      heard: units(textOf(hypothesis)).join(" "),
+      referenceText: units(said).join(" "),
+      transcript: units(textOf(hypothesis)).join(" "),
     };
   };
   const words = withText.map(({ reference, hypothesis }): WordResult => {
@@ -136,7 +131,7 @@ async function wordResults(scorer: Scoring, recordings: Heard["recordings"], joi
   };
 }
 
-/** A recording that was made of others, as if it were one of the corpus. */
+/** Presents a joined recording as one of the corpus. */
 function asReference({ name, file, parts, language }: Joined): Reference {
   return {
     ...{ path: name, file, language, group: "single", speakers: 0, durationSeconds: 0, exact: false },
@@ -145,7 +140,7 @@ function asReference({ name, file, parts, language }: Joined): Reference {
   };
 }
 
-function timeResults({ recordings }: Heard): TimeResult[] {
+function timeResults({ recordings }: Transcribed): TimeResult[] {
   return recordings.flatMap(({ reference: { exact, path, turns, spoken }, hypothesis }) => {
     if (!exact || turns === null) return [];
     const words = hypothesis.segments.flatMap((segment) => segment.words);
@@ -160,14 +155,14 @@ function timeResults({ recordings }: Heard): TimeResult[] {
   });
 }
 
-function inventedResults({ recordings, joined, noSpeech }: Heard): Invented[] {
+function inventedResults({ recordings, joined, noSpeech }: Transcribed): HallucinatedWords[] {
   return [
-    ...noSpeech.map(({ made, hypothesis }) => inventedIn(made.name, made.seconds, hypothesis)),
-    ...joined.map(({ made, hypothesis }) => inventedBetween(made.name, made.gaps, hypothesis)),
+    ...noSpeech.map(({ made, hypothesis }) => hallucinatedIn(made.name, made.seconds, hypothesis)),
+    ...joined.map(({ made, hypothesis }) => hallucinatedInGaps(made.name, made.gaps, hypothesis)),
     ...recordings.flatMap(({ reference: { exact, path, turns, durationSeconds }, hypothesis }) => {
       if (!exact || turns === null) return [];
       const gaps = uncovered({ startSeconds: 0, endSeconds: durationSeconds }, turns);
-      return [inventedBetween(path, gaps, hypothesis)];
+      return [hallucinatedInGaps(path, gaps, hypothesis)];
     }),
   ];
 }

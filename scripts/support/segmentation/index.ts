@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { root } from "../checkout.ts";
-import { runGraphScript } from "../onnx/index.ts";
+import { runGraphScript } from "../python.ts";
 import { runCommand } from "../run-command.ts";
 
 /** SHA-256 of the export in float32. */

@@ -79,7 +79,7 @@ function passwordCommand(): Command {
 }
 
 /** Maximum length of the input from which the password's line is taken if standard input is not a terminal. */
-const maxInputCharacters = 4096;
+const MAX_INPUT_CHARACTERS = 4096;
 
 /**
  * Reads a new password. On a terminal, asks twice without echo; otherwise reads the first line of standard input.
@@ -87,7 +87,7 @@ const maxInputCharacters = 4096;
  */
 async function readPassword(): Promise<string> {
   if (!process.stdin.isTTY) {
-    const [line = ""] = (await text(process.stdin)).slice(0, maxInputCharacters).split(/\r?\n/, 1);
+    const [line = ""] = (await text(process.stdin)).slice(0, MAX_INPUT_CHARACTERS).split(/\r?\n/, 1);
     if (line === "") throw new CommandError("standard input has no password");
     return line;
   }

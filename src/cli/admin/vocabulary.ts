@@ -65,21 +65,21 @@ function readText(file: string): string {
 }
 
 /** Maximum number of bytes read from a file, larger than any vocabulary. A file of this size or more is an error. */
-const maxBytes = 64 * 1024;
+const MAX_FILE_BYTES = 64 * 1024;
 
 function readBytes(file: string): Buffer {
-  const buffer = Buffer.alloc(maxBytes);
+  const buffer = Buffer.alloc(MAX_FILE_BYTES);
   let filled = 0;
   try {
     const opened = file === "-" ? 0 : openSync(file, "r");
-    for (let read = -1; read !== 0 && filled < maxBytes; filled += read) {
-      read = readSync(opened, buffer, filled, maxBytes - filled, null);
+    for (let read = -1; read !== 0 && filled < MAX_FILE_BYTES; filled += read) {
+      read = readSync(opened, buffer, filled, MAX_FILE_BYTES - filled, null);
     }
     if (opened !== 0) closeSync(opened);
   } catch (error) {
     throw new CommandError(`can't read the vocabulary: ${printable(messageOf(error))}`);
   }
-  if (filled === maxBytes) throw new CommandError(`${printable(file)} is too long for a vocabulary`);
+  if (filled === MAX_FILE_BYTES) throw new CommandError(`${printable(file)} is too long for a vocabulary`);
   return buffer.subarray(0, filled);
 }
 

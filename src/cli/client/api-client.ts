@@ -13,21 +13,21 @@ import { ClientError, type Connection, parseJson, type RequestOptions, request }
 import type { PauseOptions, Retries } from "./retries.ts";
 import { UploadMonitor, uploadForm } from "./upload.ts";
 
-export interface CreateOptions extends PauseOptions {
+interface CreateOptions extends PauseOptions {
   readonly language: string | undefined;
   /** Receives the share of the body that was passed to the network, 0 to 1. */
   readonly onSent: (fraction: number) => void;
 }
 
-export type ListedTranscription = Static<typeof transcriptionPageSchema>["data"][number];
+type ListedTranscription = Static<typeof transcriptionPageSchema>["data"][number];
 
 const languagesSchema = Type.Object({ data: Type.Array(Type.Unknown()) });
 
-/** Timeout of exports in ms. A PDF is generated on request: it takes long for a long recording, and may be queued. */
-const exportTimeout = 300_000;
-const maxPageSize = 100;
+/** Timeout of exports. A PDF is generated on request: it takes long for a long recording, and may be queued. */
+const EXPORT_TIMEOUT_MILLISECONDS = 300_000;
+const MAX_PAGE_SIZE = 100;
 /** Maximum number of times that a body is sent again because it arrived damaged. */
-const maxDamaged = 2;
+const MAX_DAMAGED_BODIES = 2;
 
 // The schemas refer to these formats, which must be registered with TypeBox.
 const formats: Readonly<Record<string, RegExp>> = {
@@ -81,7 +81,7 @@ export class ApiClient {
         return await this.retries.run(() => send(idempotencyKey), pauses);
       } catch (error) {
         const isDamaged = error instanceof ClientError && error.code === "uploaded_file_cannot_be_processed";
-        if (!isDamaged || damaged >= maxDamaged) throw error;
+        if (!isDamaged || damaged >= MAX_DAMAGED_BODIES) throw error;
       }
     }
   }
@@ -95,7 +95,7 @@ export class ApiClient {
     const found: ListedTranscription[] = [];
     const filter = status === undefined ? {} : { status };
     for (let cursor = {}; ; ) {
-      const size = String(Math.min(maxPageSize, limit - found.length));
+      const size = String(Math.min(MAX_PAGE_SIZE, limit - found.length));
       const query = new URLSearchParams({ limit: size, ...filter, ...cursor });
       const page = await this.#get(`/transcriptions?${query}`, transcriptionPageSchema);
       found.push(...page.data);
@@ -117,7 +117,7 @@ export class ApiClient {
   }
 
   export(id: string, format: ExportFormat): Promise<Uint8Array> {
-    const options = { signal: this.retries.signal, timeout: exportTimeout };
+    const options = { signal: this.retries.signal, timeout: EXPORT_TIMEOUT_MILLISECONDS };
     return this.retries.run(() => request(this.#connection, `${pathOf(id)}/export?format=${format}`, options));
   }
 

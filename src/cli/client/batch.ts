@@ -3,13 +3,13 @@ import type { SegmentResource, TranscriptionResource } from "../../http/index.ts
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";
 import { type Output, writeOutput } from "../outputs.ts";
+import { isLink } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import type { ProgressBoard, ProgressRow } from "../progress-board.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
 import { followRecording } from "./follow.ts";
 import type { PauseOptions, PauseReason } from "./retries.ts";
-import { isLink } from "./upload.ts";
 
 /** A recording to be sent. */
 export interface Job {
@@ -20,7 +20,7 @@ export interface Job {
 }
 
 /** Current result of a job, in the format that `submit --json` prints. */
-export interface Outcome {
+export interface SubmitOutcome {
   readonly input: string;
   transcription: TranscriptionResource | null;
   /** Segments of the transcript, with `--wait` if no file is requested. */
@@ -48,7 +48,7 @@ const pauseTexts: Readonly<Record<PauseReason, string>> = {
 };
 
 /** Pauses for the rate limit from this length on are reported on stderr, even without a terminal. */
-const reportedPauseMilliseconds = 60_000;
+const REPORTED_PAUSE_MILLISECONDS = 60_000;
 
 /**
  * Sends recordings one after the other and meanwhile follows those already sent. After a failure, the batch continues,
@@ -56,7 +56,7 @@ const reportedPauseMilliseconds = 60_000;
  */
 export class Batch {
   readonly #options: BatchOptions;
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly SubmitOutcome[];
   readonly #jobs: readonly Job[];
   #following = 0;
   #placeFreed = Promise.withResolvers<void>();
@@ -102,7 +102,7 @@ export class Batch {
     }
   }
 
-  async #create(job: Job, outcome: Outcome, row: ProgressRow): Promise<void> {
+  async #create(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
     const { client, language, wait, onCreated } = this.#options;
     row.show("Upload", 0);
     this.sending = true;
@@ -117,7 +117,7 @@ export class Batch {
     onCreated(outcome.transcription.id);
   }
 
-  async #finish(job: Job, outcome: Outcome, row: ProgressRow): Promise<void> {
+  async #finish(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
     const { client, everySeconds, force } = this.#options;
     const id = outcome.transcription?.id ?? "";
     this.#following += 1;
@@ -161,7 +161,7 @@ export class Batch {
       placeFreed: () => this.#placeFreed.promise,
       onPause: ({ reason, milliseconds }) => {
         row.show(pauseTexts[reason], null);
-        if (milliseconds < reportedPauseMilliseconds || reason !== "rate") return;
+        if (milliseconds < REPORTED_PAUSE_MILLISECONDS || reason !== "rate") return;
         this.#report(input, `the rate limit is used up; sent again at ${readableTime(Date.now() + milliseconds)}`);
       },
     };
@@ -175,7 +175,7 @@ export class Batch {
    * Runs `work` and stores its error in the outcome. With several jobs, the error is also printed at once.
    * @returns whether the work succeeded
    */
-  async #guarded(outcome: Outcome, row: ProgressRow, work: () => Promise<void>): Promise<boolean> {
+  async #guarded(outcome: SubmitOutcome, row: ProgressRow, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
       return true;

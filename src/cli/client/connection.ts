@@ -34,15 +34,15 @@ export function addServerOptions(command: Command): Command {
 }
 
 /** Maximum time that a short command retries a failing server; it is brief, because a person waits for the result. */
-const shortOutageSeconds = 30;
+const SHORT_OUTAGE_SECONDS = 30;
 /** Maximum time that a command retries which waits for recordings; longer than a restart of the server takes. */
-export const longOutageSeconds = 600;
+export const LONG_OUTAGE_SECONDS = 600;
 
 /** Runs a client command with a connection and with retries, until it finishes or a signal interrupts it. */
 export function withClient(
   command: Command,
   work: (client: ApiClient) => Promise<void>,
-  outageSeconds = shortOutageSeconds,
+  outageSeconds = SHORT_OUTAGE_SECONDS,
 ): Promise<void> {
   return interruptible(async (signal) => {
     await work(new ApiClient(await connectionOf(command), new Retries(signal, outageSeconds)));

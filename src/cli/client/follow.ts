@@ -3,11 +3,11 @@ import type { ApiClient } from "./api-client.ts";
 import { ClientError } from "./request.ts";
 import type { PauseOptions } from "./retries.ts";
 
-const firstSeconds = 10;
-const shortSeconds = 5;
-const longestSeconds = 30;
+const FIRST_PAUSE_SECONDS = 10;
+const SHORT_PAUSE_SECONDS = 5;
+const MAX_PAUSE_SECONDS = 30;
 /** Duration of a recording from which the pauses between polls grow. */
-const longRecordingSeconds = 600;
+const LONG_RECORDING_SECONDS = 600;
 
 interface FollowOptions extends PauseOptions {
   /** Overrides the recommended pauses between polls. */
@@ -27,7 +27,7 @@ interface FollowOptions extends PauseOptions {
  * @param duration length of the recording in seconds, null while unknown
  */
 export function nextPause(last: number, duration: number | null): number {
-  return (duration ?? 0) < longRecordingSeconds ? shortSeconds : Math.min(longestSeconds, last * 2);
+  return (duration ?? 0) < LONG_RECORDING_SECONDS ? SHORT_PAUSE_SECONDS : Math.min(MAX_PAUSE_SECONDS, last * 2);
 }
 
 /**
@@ -43,7 +43,7 @@ export async function followRecording(
 ): Promise<TranscriptionResource> {
   const { clock, signal } = client.retries;
   let queuedUntil = clock.now();
-  let pause = everySeconds ?? firstSeconds;
+  let pause = everySeconds ?? FIRST_PAUSE_SECONDS;
   let duration: number | null = null;
   for (let polls = 0; ; polls++) {
     const seconds = everySeconds ?? Math.max(pause, together());

@@ -43,13 +43,13 @@ export interface RequestOptions extends RequestInit {
   readonly timeout?: number | null;
 }
 
-const defaultTimeout = 60_000;
+const DEFAULT_TIMEOUT_MILLISECONDS = 60_000;
 
 /** Makes one request and returns the response's body. @throws {ClientError} @throws the signal's reason */
 export async function request(
   { baseUrl, key, trust }: Connection,
   path: string,
-  { signal, timeout = defaultTimeout, headers, ...init }: RequestOptions,
+  { signal, timeout = DEFAULT_TIMEOUT_MILLISECONDS, headers, ...init }: RequestOptions,
 ): Promise<Uint8Array> {
   try {
     const response = await fetch(baseUrl + path, {
@@ -72,7 +72,7 @@ export async function request(
 }
 
 /** Maximum size of a response, larger than a transcript of 18 hours in any format. */
-const maxBytes = 256 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
 
 /** Reads a response's body. The server is not trusted. @throws {ClientError} when the body exceeds the maximum size */
 async function readBody(response: Response): Promise<Uint8Array> {
@@ -80,7 +80,7 @@ async function readBody(response: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.length;
-    if (size > maxBytes) throw new ClientError("the server's response is too large", "bad_answer");
+    if (size > MAX_RESPONSE_BYTES) throw new ClientError("the server's response is too large", "bad_answer");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

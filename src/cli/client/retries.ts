@@ -24,7 +24,7 @@ const realClock: Clock = {
 /** Reason for the pause before a retry: no free place in the account, the rate limit, or a failing server. */
 export type PauseReason = "place" | "rate" | "server";
 
-export interface Pause {
+interface Pause {
   readonly reason: PauseReason;
   readonly milliseconds: number;
 }
@@ -33,11 +33,11 @@ export interface Pause {
  * Codes of status 409 that resolve by themselves, with their pauses in seconds: a place becomes free, or the first
  * request with the same Idempotency-Key is answered.
  */
-const temporaryConflicts: Readonly<Record<string, { from: number; to: number }>> = {
+const CONFLICT_PAUSE_SECONDS: Readonly<Record<string, { from: number; to: number }>> = {
   concurrency_limit: { from: 5, to: 30 },
   idempotency_request_in_progress: { from: 2, to: 30 },
 };
-const outagePauses = { from: 1, to: 60 };
+const OUTAGE_PAUSE_SECONDS = { from: 1, to: 60 };
 
 /**
  * Computes the pauses before the retries of one request (api.md, 8). After 429, the pause is `Retry-After`, if given.
@@ -62,9 +62,9 @@ export class Backoff {
     if (error.code !== this.#lastCode) this.#pauses = 0;
     this.#lastCode = error.code;
     const retryAfter = error.retryAfterSeconds === null ? null : error.retryAfterSeconds * 1000;
-    if (error.status === 429) return { reason: "rate", milliseconds: retryAfter ?? this.#next(outagePauses) };
+    if (error.status === 429) return { reason: "rate", milliseconds: retryAfter ?? this.#next(OUTAGE_PAUSE_SECONDS) };
     const isOutage = (error.status === null && error.code === "no_answer") || (error.status ?? 0) >= 500;
-    const range = temporaryConflicts[error.code] ?? (isOutage ? outagePauses : null);
+    const range = CONFLICT_PAUSE_SECONDS[error.code] ?? (isOutage ? OUTAGE_PAUSE_SECONDS : null);
     if (range === null) return null;
     if (error.code === "concurrency_limit") return { reason: "place", milliseconds: this.#next(range) };
     this.#outageSince ??= this.#clock.now();

@@ -8,8 +8,8 @@ import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
 import { transcriptText } from "../recording-texts.ts";
 import { ApiClient } from "./api-client.ts";
-import { Batch, type BatchOptions, type Job, type Outcome } from "./batch.ts";
-import { addServerOptions, connectionOf, longOutageSeconds } from "./connection.ts";
+import { Batch, type BatchOptions, type Job, type SubmitOutcome } from "./batch.ts";
+import { addServerOptions, connectionOf, LONG_OUTAGE_SECONDS } from "./connection.ts";
 import type { Connection } from "./request.ts";
 import { Retries } from "./retries.ts";
 
@@ -25,7 +25,7 @@ interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everyS
  */
 export function transcribeFiles({ connection, jobs, json, ...options }: TranscribeFilesOptions): Promise<void> {
   return interruptible(async (signal) => {
-    const client = new ApiClient(connection, new Retries(signal, longOutageSeconds));
+    const client = new ApiClient(connection, new Retries(signal, LONG_OUTAGE_SECONDS));
     using board = new ProgressBoard();
     const printsIds = !options.wait && !json;
     const onCreated = (id: string) => {
@@ -60,7 +60,7 @@ function interruptionMessage({ open, sending }: Batch): string {
   return words.join("; ");
 }
 
-function printTranscripts(outcomes: readonly Outcome[]): void {
+function printTranscripts(outcomes: readonly SubmitOutcome[]): void {
   for (const { input, segments } of outcomes) {
     if (segments === null) continue;
     const text = transcriptText(segments);

@@ -4,12 +4,13 @@ import { type FileHandle, open } from "node:fs/promises";
 import { basename } from "node:path";
 import { codeOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
+import { isLink } from "../parse-option.ts";
 import { ClientError } from "./request.ts";
 
-const chunkBytes = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /** A multipart body that can be sent repeatedly, and whose length and digest are known in advance. */
-export interface UploadForm {
+interface UploadForm {
   readonly contentType: string;
   /** Reads the recording's state again, as it may have changed since the last attempt. @throws {CommandError} */
   prepare(signal: AbortSignal): Promise<PreparedBody>;
@@ -44,11 +45,6 @@ export function uploadForm(input: string, language: string | undefined): UploadF
       "Content-Type: application/octet-stream\r\n\r\n",
   );
   return { contentType, prepare: fileBody(input, head, Buffer.from(`\r\n${end}`)) };
-}
-
-/** Returns whether an input of the command line is a URL rather than a file. */
-export function isLink(input: string): boolean {
-  return /^https?:\/\//i.test(input);
 }
 
 function fileBody(path: string, head: Buffer, tail: Buffer): UploadForm["prepare"] {
@@ -98,7 +94,7 @@ async function openRecording(path: string): Promise<FileHandle> {
 
 async function* chunksOf(file: FileHandle, sizeBytes: number): AsyncGenerator<Uint8Array> {
   for (let position = 0; position < sizeBytes; ) {
-    const buffer = new Uint8Array(Math.min(chunkBytes, sizeBytes - position));
+    const buffer = new Uint8Array(Math.min(CHUNK_BYTES, sizeBytes - position));
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
     if (bytesRead === 0) throw new Error("the recording became shorter while it was sent");
     position += bytesRead;
@@ -112,7 +108,7 @@ function quoted(name: string): string {
 }
 
 /** Time without progress after which a connection counts as lost. TCP alone would detect it after about 15 minutes. */
-const stallMilliseconds = 120_000;
+const STALL_MILLISECONDS = 120_000;
 
 /** Reports the progress of an upload and aborts a request that stalls, while the body is sent or after it. */
 export class UploadMonitor implements Disposable {
@@ -156,8 +152,8 @@ export class UploadMonitor implements Disposable {
 
   #restartTimer(): void {
     clearTimeout(this.#timer);
-    const message = `no answer: the upload made no progress for ${stallMilliseconds / 1000} seconds`;
+    const message = `no answer: the upload made no progress for ${STALL_MILLISECONDS / 1000} seconds`;
     const error = new ClientError(message, "no_answer");
-    this.#timer = setTimeout(() => this.#stalled.abort(error), stallMilliseconds);
+    this.#timer = setTimeout(() => this.#stalled.abort(error), STALL_MILLISECONDS);
   }
 }

@@ -8,7 +8,7 @@ import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
-import { addServerOptions, longOutageSeconds, withClient } from "./connection.ts";
+import { addServerOptions, LONG_OUTAGE_SECONDS, withClient } from "./connection.ts";
 import { followRecording } from "./follow.ts";
 
 /** transcribe watch [ID…] */
@@ -19,7 +19,7 @@ export function watchCommand(): Command {
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print the transcriptions as JSON at the end");
   return addServerOptions(command).action((ids: string[], options: JsonOption & { every?: number }) =>
-    withClient(command, (client) => watch(client, ids, options), longOutageSeconds),
+    withClient(command, (client) => watch(client, ids, options), LONG_OUTAGE_SECONDS),
   );
 }
 

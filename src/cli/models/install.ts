@@ -37,7 +37,7 @@ export function pullCommand(): Command {
 }
 
 /** Pulls one model and shows the progress. @throws {ModelError} with advice for machines without a network */
-export async function pull(entry: ModelEntry, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
+async function pull(entry: ModelEntry, context: ModelsContext, quiet: boolean): Promise<InstalledModel> {
   const { library, catalogue, settings } = context;
   using progress = new StatusLine();
   const onProgress = (doing: string, done: number, total: number | null) =>

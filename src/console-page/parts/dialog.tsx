@@ -11,7 +11,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Renders a modal dialog. It keeps the keyboard focus until it is closed; the focus then returns to where it was. */
+/** Renders a modal dialog. The keyboard focus stays in it until it is closed, and then returns to its old element. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();

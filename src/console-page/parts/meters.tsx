@@ -9,13 +9,13 @@ interface MeterProps {
 }
 
 /** Share of the limit from which the colour shows that it is nearly reached. */
-const tightFrom = 0.9;
+const TIGHT_SHARE = 0.9;
 
 /** Renders the used part of a limited resource. */
 export function Meter({ label, value, limit, text }: MeterProps) {
   const share = limit > 0 ? Math.min(1, value / limit) : 0;
   return (
-    <div class={share >= tightFrom ? "meter tight" : "meter"}>
+    <div class={share >= TIGHT_SHARE ? "meter tight" : "meter"}>
       <div class="legend">
         <span>{label}</span>
         <span class="amount">{text}</span>

@@ -1,7 +1,7 @@
 import type { Outline, Segment, Word } from "../../console/contract.ts";
 
 /** Seconds for which a word stays marked after its end, unless the next word starts. */
-const lingering = 0.3;
+const LINGER_SECONDS = 0.3;
 
 /** Returns the index of the segment at a time, or of the last one before it; -1 before the first segment. */
 export function segmentAt(outline: Outline, seconds: number): number {
@@ -28,7 +28,7 @@ export function wordAt({ words }: Segment, seconds: number): Word | null {
   );
   const word = words[index];
   if (word === undefined) return null;
-  return seconds < word[3] + lingering ? word : null;
+  return seconds < word[3] + LINGER_SECONDS ? word : null;
 }
 
 /**
@@ -45,10 +45,15 @@ export function wordAtCharacter({ words }: Segment, character: number): Word | n
   );
 }
 
+/** A time this close after a word's start still counts as the start, when the user moves to the next word. */
+const NEXT_WORD_SECONDS = 0.01;
+/** A word that started this recently is skipped, when the user moves to the previous word. */
+const PREVIOUS_WORD_SECONDS = 0.25;
+
 /** Returns the start of the previous or next word relative to a time; null if the segment has no such word. */
 export function neighbourStart({ words }: Segment, seconds: number, step: 1 | -1): number | null {
-  if (step > 0) return words.find(([, , start]) => start > seconds + 0.01)?.[2] ?? null;
-  return words.findLast(([, , start]) => start < seconds - 0.25)?.[2] ?? null;
+  if (step > 0) return words.find(([, , start]) => start > seconds + NEXT_WORD_SECONDS)?.[2] ?? null;
+  return words.findLast(([, , start]) => start < seconds - PREVIOUS_WORD_SECONDS)?.[2] ?? null;
 }
 
 /** Returns the index of the last ascending value that is not above `limit`; -1 if all are above it. */

@@ -1,11 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { scopes } from "../../accounts/index.ts";
 import { countSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
 
-const scopeSchema = Type.Union([
-  Type.Literal("transcriptions:read"),
-  Type.Literal("transcriptions:write"),
-  Type.Literal("transcriptions:delete"),
-]);
+const scopeSchema = Type.Union(scopes.map((scope) => Type.Literal(scope)));
 
 export const keySchema = Type.Object({
   id: Type.String(),

@@ -10,7 +10,7 @@ const DEVICE_MILLISECONDS = 180 * 86_400_000;
  * A device on which the operator has signed in. Its cookie does not open a session, but strangers cannot spend its
  * attempts at the password.
  */
-export interface KnownDevice {
+interface KnownDevice {
   /** The cookie's value. */
   readonly value: string;
   /** Milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-export { createDevice, deviceOf, type KnownDevice } from "./devices.ts";
+export { createDevice, deviceOf } from "./devices.ts";
 export { createLink } from "./links.ts";
 export {
   hasPassword,

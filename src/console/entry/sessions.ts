@@ -57,14 +57,7 @@ export class Sessions {
 
   /** Returns the session that a cookie's value opens; null if there is none or it has ended. */
   find(secret: string): ConsoleSession | null {
-    const { consoleSessions } = tables;
-    const hash = hashToken(secret);
-    const row = this.#store
-      .select()
-      .from(consoleSessions)
-      .where(and(eq(consoleSessions.hash, hash), isActive(this.#now())))
-      .get();
-    return row === undefined ? null : asSession(row);
+    return this.#findByHash(hashToken(secret));
   }
 
   /** Returns the session like `find`, and records that it is used. */
@@ -80,18 +73,24 @@ export class Sessions {
 
   /** Returns whether a session has not ended. The call does not count as a use of the session. */
   isActive({ hash }: ConsoleSession): boolean {
-    const { consoleSessions } = tables;
-    const row = this.#store
-      .select({ hash: consoleSessions.hash })
-      .from(consoleSessions)
-      .where(and(eq(consoleSessions.hash, hash), isActive(this.#now())))
-      .get();
-    return row !== undefined;
+    return this.#findByHash(hash) !== null;
   }
 
   end({ hash }: ConsoleSession): void {
     const { consoleSessions } = tables;
     this.#store.delete(consoleSessions).where(eq(consoleSessions.hash, hash)).run();
+  }
+
+  #findByHash(hash: string): ConsoleSession | null {
+    const { consoleSessions } = tables;
+    const now = this.#now();
+    const isActive = and(
+      eq(consoleSessions.hash, hash),
+      gt(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
+      gt(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
+    );
+    const row = this.#store.select().from(consoleSessions).where(isActive).get();
+    return row === undefined ? null : asSession(row);
   }
 
   #open(
@@ -126,14 +125,6 @@ export function signOutEverywhere(store: Store, by: Auditor): number {
     audit(transaction, by, "console.sign-out", "console", { sessions: ended.length });
     return ended.length;
   });
-}
-
-function isActive(now: number) {
-  const { consoleSessions } = tables;
-  return and(
-    gt(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
-    gt(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
-  );
 }
 
 function asSession({ seenAt, ...row }: typeof tables.consoleSessions.$inferSelect): ConsoleSession {

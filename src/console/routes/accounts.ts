@@ -39,7 +39,7 @@ const accountsQuery = Type.Object({
   limit: pageSize({ maximum: 100, default: 50 }),
 });
 
-const accountId = /^[\w-]{1,64}$/;
+const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
 
 /** Creates the routes that list accounts with their usage, and create and revoke keys. */
@@ -49,7 +49,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
 
   addRoute(routes, "GET /accounts", { 200: accountPageSchema }, (request) => {
     const { cursor, limit } = readQuery(request, accountsQuery);
-    const after = decodeCursor("a", accountId, cursor);
+    const after = decodeCursor("a", isAccountId, cursor);
     const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
     const { page, last } = firstPage(rows, limit);
     return {
@@ -64,7 +64,9 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
     const account = requireAccount(store, values.account);
     const name = values.name.trim();
     if (name === "") {
-      throw new ConsoleError("validation_failed", "Give the key a name that says where it is used.", { field: "name" });
+      throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", {
+        field: "name",
+      });
     }
     const workspace = requireWorkspace(store, account, values.workspace);
     const by = consoleAuditor(request, now());

@@ -16,9 +16,9 @@ const seconds = Type.Optional(
 const waveformQuery = Type.Object({ most: pageSize({ maximum: 20_000, default: 4000 }), from: seconds, to: seconds });
 
 /** Creates the routes for the playback copy of a recording and its waveform. */
-export function playbackRoutes({ recordings, listening }: ConsoleServices): AnyElysia {
+export function playbackRoutes({ recordings, playback }: ConsoleServices): AnyElysia {
   const filesOf = (id: string) => {
-    const copy = listening.stateOf(requireRecording(recordings, id).id);
+    const copy = playback.stateOf(requireRecording(recordings, id).id);
     if (copy.state === "ready") return copy.files;
     const message = "message" in copy ? copy.message : "The playback copy of the recording is being made.";
     throw new ConsoleError("not_ready", message);
@@ -26,7 +26,7 @@ export function playbackRoutes({ recordings, listening }: ConsoleServices): AnyE
   const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
 
   addRoute(routes, "GET /playback", { 200: playbackCopySchema }, (_, id) =>
-    showPlayback(listening.request(requireRecording(recordings, id).id)),
+    showPlayback(playback.request(requireRecording(recordings, id).id)),
   );
 
   addRoute(routes, "GET /waveform", { 200: waveformSchema }, async (request, id) => {

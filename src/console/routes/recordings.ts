@@ -14,6 +14,7 @@ import {
   statusList,
 } from "../../http/index.ts";
 import { type Recording, readSegments, SearchQuery, searchRecordings, snippetOf } from "../../recordings/index.ts";
+import { isRecordingId } from "../../storage/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
   type FoundRecording,
@@ -103,13 +104,12 @@ async function upload(services: ConsoleServices, sessions: Sessions, request: Re
 
 type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
 
-const recordingId = /^[0-9a-f-]{36}$/;
-const searchPosition = /^-?\d{1,15}$/;
+const isSearchPosition = (text: string) => /^-?\d{1,15}$/.test(text);
 
 /** Returns a page of all recordings, newest first. */
 function listRecordings({ store, recordings }: ConsoleServices, query: RecordingsQuery): RecordingPage {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
-  const beforeId = decodeCursor("r", recordingId, query.cursor) ?? undefined;
+  const beforeId = decodeCursor("r", isRecordingId, query.cursor) ?? undefined;
   const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
   const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
   return {
@@ -127,7 +127,7 @@ function findRecordings(
   isPartial: boolean,
 ): RecordingPage {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
-  const position = decodeCursor("s", searchPosition, query.cursor);
+  const position = decodeCursor("s", isSearchPosition, query.cursor);
   const search = new SearchQuery(words);
   if (search.isEmpty) return { recordings: [], next_cursor: null, is_partial: isPartial };
   const filter = { accountId, workspaceId, statuses: parseStatuses(status) };

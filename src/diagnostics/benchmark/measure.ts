@@ -48,7 +48,7 @@ export interface Measurement {
  * Minimum number of recordings that have queued chunks for each worker. A worker processes a chunk of one recording
  * while a chunk of another waits, as on a busy server.
  */
-const recordingsAtOnce = 2;
+const RECORDINGS_AT_ONCE = 2;
 
 /**
  * Measures the engine as a server runs it, with models loaded and warm. It runs all steps of a recording, then
@@ -106,7 +106,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const languageSeconds = await timed(detectLanguage);
 
     options.onStep("transcription");
-    const recordings = engine.status().workers.length * Math.max(recordingsAtOnce, engine.partsAtOnce);
+    const recordings = engine.status().workers.length * Math.max(RECORDINGS_AT_ONCE, engine.partsAtOnce);
     let transcribedSeconds = 0;
     let next = 0;
     const started = performance.now();
@@ -144,8 +144,8 @@ async function ready(engine: Engine, signal: AbortSignal): Promise<void> {
   });
   while (!isReady) {
     signal.throwIfAborted();
-    const { trouble } = engine.status();
-    if (trouble !== null) throw new Error(trouble);
+    const reason = engine.status().trouble;
+    if (reason !== null) throw new Error(reason);
     await Bun.sleep(20);
   }
 }

@@ -9,6 +9,7 @@ import { currentSpeechModel, findRunningServer, openProgramParts } from "../../s
 import { DataPaths, readDatabase } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
+import { attempt } from "../doctor/machine.ts";
 import { type Measurement, measure } from "./measure.ts";
 
 interface BenchmarkOptions {
@@ -37,7 +38,7 @@ export interface BenchmarkRow extends Measurement {
 }
 
 /** Time for one row to load models and run the other steps than transcription; measured on two cores, Whisper base. */
-const overheadSeconds = 6;
+const OVERHEAD_SECONDS = 6;
 
 /**
  * Measures how fast this machine transcribes on the device that a server would use. If this is a GPU, it then measures
@@ -75,8 +76,8 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     };
     const threads = engine.threads || availableParallelism();
     const half = Math.floor(threads / 2);
-    const rows = [await row(threads, true, Math.max(1, options.seconds * 0.6 - overheadSeconds))];
-    const rest = Math.max(1, options.seconds * 0.4 - overheadSeconds);
+    const rows = [await row(threads, true, Math.max(1, options.seconds * 0.6 - OVERHEAD_SECONDS))];
+    const rest = Math.max(1, options.seconds * 0.4 - OVERHEAD_SECONDS);
     if (rows[0]?.device !== "cpu") rows.push(await row(threads, false, rest));
     else if (half >= 1) rows.push(await row(half, false, rest));
     return { model: model.id, rows, notes };
@@ -109,16 +110,8 @@ function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   }
 }
 
-function attempt<T>(work: () => T): T | null {
-  try {
-    return work();
-  } catch {
-    return null;
-  }
-}
-
 /** Length of the recording: longer than one detection block (122 s), like real recordings. */
-const recordingSeconds = 130;
+const RECORDING_SECONDS = 130;
 
 /** Creates a recording of continuous speech, which repeats the clip of eleven seconds that the program contains. */
 async function makeRecording(files: ProgramFiles, directory: string, signal: AbortSignal): Promise<PcmFile> {
@@ -126,7 +119,7 @@ async function makeRecording(files: ProgramFiles, directory: string, signal: Abo
   const { ffmpeg: ffmpegPath, benchRecording: inputPath } = files;
   await decodeRecording({ ffmpegPath, inputPath, outputPath: decoded, maxSeconds: 60, signal });
   const clip = await Bun.file(decoded).bytes();
-  const bytes = recordingSeconds * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE;
+  const bytes = RECORDING_SECONDS * PCM_SAMPLE_RATE_HZ * PCM_BYTES_PER_SAMPLE;
   const path = join(directory, "recording.pcm");
   await using file = await open(path, "w");
   for (let written = 0; written < bytes; written += clip.length) {
@@ -136,14 +129,15 @@ async function makeRecording(files: ProgramFiles, directory: string, signal: Abo
 }
 
 /** Maximum number of chunks of a recording that language detection uses. */
-const languageVotes = 5;
-const hour = 3600;
+const LANGUAGE_VOTES = 5;
+const SECONDS_PER_HOUR = 3600;
 
 /**
  * Predicts the throughput from a measurement. All steps share the same processor, so their costs add up, however many
  * recordings there are. The measured costs already include the gain from parallel work.
  */
 export function predict({ costs, languageSeconds }: Measurement) {
-  const secondsPerHour = hour * (costs.detect + costs.transcribe + costs.diarize) + languageVotes * languageSeconds;
-  return { audioHoursPerHour: hour / secondsPerHour, fiveHoursMinutes: (5 * secondsPerHour) / 60 };
+  const secondsPerHour =
+    SECONDS_PER_HOUR * (costs.detect + costs.transcribe + costs.diarize) + LANGUAGE_VOTES * languageSeconds;
+  return { audioHoursPerHour: SECONDS_PER_HOUR / secondsPerHour, fiveHoursMinutes: (5 * secondsPerHour) / 60 };
 }

@@ -36,7 +36,7 @@ export interface Check {
   readonly title: string;
   /** Subject of the check and why it matters, for the manual. */
   readonly explanation: string;
-  /** The check keeps the CPU or the disk busy, so only one such check runs at a time. */
+  /** The check takes much CPU time or disk bandwidth, so only one heavy check runs at a time. */
   readonly heavy?: true;
   run(context: CheckContext): Promise<Finding> | Finding;
 }

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import type { Machine } from "./machine.ts";
 
 /** Values from here on mean "no limit": version 1 writes no limit as the largest number of whole pages. */
-const unlimitedMemory = 2 ** 62;
+const UNLIMITED_MEMORY_BYTES = 2 ** 62;
 
 /** Returns the strictest limits of the control groups of this process, for versions 1 and 2; null means no limit. */
 export function cgroupLimits(machine: Machine): { processors: number | null; memoryBytes: number | null } {
@@ -34,7 +34,7 @@ export function cgroupLimits(machine: Machine): { processors: number | null; mem
       memory
         .filter(isNumber)
         .map(Number)
-        .filter((bytes) => bytes < unlimitedMemory),
+        .filter((bytes) => bytes < UNLIMITED_MEMORY_BYTES),
     ),
   };
 }
@@ -48,7 +48,7 @@ function withAncestors(path: string): string[] {
 const isNumber = (text: string) => /^\d+$/.test(text);
 const least = (numbers: readonly number[]) => (numbers.length === 0 ? null : Math.min(...numbers));
 
-export interface Mount {
+interface Mount {
   readonly mountPoint: string;
   /** ext4, xfs, nfs4, tmpfs, overlay, … */
   readonly kind: string;
@@ -87,7 +87,7 @@ function unescaped(text: string): string {
   return text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 }
 
-export interface Gpu {
+interface Gpu {
   /** PCI address, e.g. 0000:01:00.0 */
   readonly address: string;
   readonly vendor: "NVIDIA" | "AMD" | "Intel";

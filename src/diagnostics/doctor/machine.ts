@@ -8,7 +8,7 @@ export interface CommandResult {
   readonly output: string;
 }
 
-const timeoutMilliseconds = 10_000;
+const TIMEOUT_MILLISECONDS = 10_000;
 const programPath = "/usr/bin:/bin:/usr/sbin:/sbin";
 
 /** The machine as the checks see it; tests pass their own implementation. */
@@ -49,7 +49,7 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
       stdout: "pipe",
       stderr: "pipe",
       env: { LC_ALL: "C", PATH: programPath },
-      timeout: timeoutMilliseconds,
+      timeout: TIMEOUT_MILLISECONDS,
       killSignal: "SIGKILL",
       signal,
     });
@@ -61,7 +61,8 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
   }
 }
 
-function attempt<T>(work: () => T): T | null {
+/** Returns the result of `work`; null if it throws. */
+export function attempt<T>(work: () => T): T | null {
   try {
     return work();
   } catch {

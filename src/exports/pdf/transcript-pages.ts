@@ -26,8 +26,8 @@ const speakerInk = "0.07 0.25 0.45 rg";
 // Dark enough for readers with weak eyesight: a contrast of 5.7 to 1 on white.
 const faint = "0.4 0.4 0.43 rg";
 
-/** Steps of the outline, in minutes. The smallest step that gives at most `MAX_OUTLINE_ENTRIES` entries is used. */
-const outlineMinutes = [1, 2, 5, 10, 15, 20, 30, 60];
+/** Steps of the outline, in minutes. The first step that gives at most `MAX_OUTLINE_ENTRIES` entries is used. */
+const OUTLINE_STEPS_MINUTES = [1, 2, 5, 10, 15, 20, 30, 60];
 const MAX_OUTLINE_ENTRIES = 60;
 
 /**
@@ -62,7 +62,7 @@ export function drawTranscript(
     draw(structure.add(section, "P", "en"), styles.detail, spans, "ltr");
   }
 
-  const minutes = outlineMinutes.find((step) => head.durationSeconds / 60 / step <= MAX_OUTLINE_ENTRIES) ?? 60;
+  const minutes = OUTLINE_STEPS_MINUTES.find((step) => head.durationSeconds / 60 / step <= MAX_OUTLINE_ENTRIES) ?? 60;
   const stepMilliseconds = minutes * 60_000;
   // The first turn always starts a section.
   let nextEntryAt = Number.NEGATIVE_INFINITY;

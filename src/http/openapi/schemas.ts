@@ -15,7 +15,7 @@ import {
 import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 
-/** The resources. A resource comes after the resources of which it is composed. */
+/** The resources, each after the resources that it contains. */
 const resources = {
   TranscriptionStatus: statusSchema,
   Transcription: transcriptionSchema,

@@ -23,7 +23,7 @@ const sharedKeywords = [
 /**
  * Replaces a schema that the document defines once under a name by a reference, and returns other schemas unchanged.
  */
-export type Refer = (schema: Schema) => Schema;
+type Refer = (schema: Schema) => Schema;
 
 /**
  * Converts a TypeBox schema to OpenAPI 3.0: without `const`, a choice of texts as `enum`, null as `nullable`. The

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { isSystemError } from "../../text/index.ts";
 import type { ReceivedFile } from "./receive-upload.ts";
@@ -198,7 +198,8 @@ async function writeStream(
         sizeBytes += chunk.byteLength;
         if (sizeBytes > maxBytes) throw new FileTooLargeError(`the file is larger than ${maxBytes} bytes`);
         hash.update(chunk);
-        await writeWhole(file, chunk);
+        // Unlike write, appendFile continues after a partial write on a nearly full disk.
+        await file.appendFile(chunk);
       }
       await file.sync();
     } finally {
@@ -208,12 +209,5 @@ async function writeStream(
   } catch (error) {
     await rm(path, { force: true });
     throw error;
-  }
-}
-
-/** Writes all bytes: a single write may accept only a part of them, for example near a full disk. */
-async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let written = 0; written < bytes.byteLength; ) {
-    written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
   }
 }

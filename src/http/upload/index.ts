@@ -1,4 +1,4 @@
-export { type PaceLimits, uploadPace } from "./pace.ts";
+export { type PaceLimits, UPLOAD_PACE } from "./pace.ts";
 export {
   type ReceivedFile,
   type ReceivedUpload,
@@ -7,4 +7,4 @@ export {
   type UploadOptions,
 } from "./receive-upload.ts";
 export { toUploadError } from "./upload-failure.ts";
-export { type UploadReservation, UploadSpace } from "./upload-space.ts";
+export { UploadSpace } from "./upload-space.ts";

@@ -14,7 +14,7 @@ export interface PaceLimits {
 }
 
 /** The contract's limits. A mobile phone on a poor link is several times as fast. */
-export const uploadPace: PaceLimits = { ...MINIMUM_PACE, silenceSeconds: 60 };
+export const UPLOAD_PACE: PaceLimits = { ...MINIMUM_PACE, silenceSeconds: 60 };
 
 /** Error for a sender that takes longer than the limits allow. */
 export class TooSlowError extends Error {

@@ -23,7 +23,7 @@ export interface UploadOptions {
 
 /** A received recording under a temporary name, synced to disk. */
 export interface ReceivedFile {
-  /** Path of the file; rename the file to keep it. */
+  /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
   readonly path: string;
   readonly sizeBytes: number;
   /** SHA-256 of its bytes, in lower-case hex. */
@@ -50,13 +50,14 @@ export interface RefusedUpload {
  * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk, in constant memory. Reading ends
  * at once when the sender disconnects or is too slow, or when the body exceeds its limit. After any other failure, the
  * rest of the body is read and discarded: a client that is still sending would take an early answer for a broken
- * connection. Bun's idle timeout keeps running while a body arrives (observed with 1.4.5), so the caller must lift it
- * with `server.timeout(request, 0)` and set it again before it answers.
+ * connection. Bun's idle timeout also runs while a body arrives (observed with 1.4.5). So the caller must lift it with
+ * `server.timeout(request, 0)`, and set it again before it answers.
  * @throws errors of the file system, except that of a full disk
  */
 export async function receiveUpload(request: Request, options: UploadOptions): Promise<ReceivedUpload | RefusedUpload> {
-  if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes)
+  if (Number(request.headers.get("content-length") ?? 0) > options.maxBodyBytes) {
     return refused({ kind: "body_too_large" });
+  }
   const boundary = boundaryOf(request.headers.get("content-type"));
   if (boundary === null || request.body === null) return refused({ kind: "not_multipart" });
 

@@ -5,7 +5,7 @@ import type { UploadFailure } from "./upload-failure.ts";
  * Reason why an upload gets no disk space: the disk is full, or the account's unfinished uploads have used up their
  * share.
  */
-export type ReservationRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
+type ReservationRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
 
 /** Share of the free disk space that the unfinished uploads of one account may take together. */
 const ACCOUNT_SHARE = 1 / 5;

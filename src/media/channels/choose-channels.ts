@@ -4,7 +4,7 @@ import { type BlockSpan, echoSpans } from "./echo-spans.ts";
 import { BLOCK_SAMPLES, measureChannels } from "./levels.ts";
 
 /** The PCM files of a two-channel recording, 16 kHz mono s16le: the mix and each channel. */
-export interface ChannelFiles {
+interface ChannelFiles {
   readonly mixed: string;
   readonly left: string;
   readonly right: string;

@@ -20,7 +20,7 @@ const MOST_SHARED = 0.5;
 /**
  * Channels are one recording only if their levels or their samples also correlate more than this. People who talk at
  * the same time all the time are equally loud in many blocks. On the same synthesized recordings, the levels of those
- * that must be mixed correlate by at least 0.66. Those of calls reach 0.39, but these calls share too few blocks.
+ * that must be mixed correlate by at least 0.66. The levels of calls reach 0.39, but these calls share too few blocks.
  */
 const LEAST_LEVEL_CORRELATION = 0.3;
 const LEAST_CORRELATION = 0.2;

@@ -4,7 +4,7 @@ import { Correlation, Histogram } from "./statistics.ts";
 /** Length of a section. Echo is detected in each section, because its path changes when somebody joins or moves. */
 const SECTION_BLOCKS = 600 * BLOCKS_PER_SECOND;
 /** Levels by which a voice of the channel's own exceeds the expected echo: 6 dB. */
-const MARGIN = 12;
+const MARGIN_LEVELS = 12;
 /** Echo may arrive this much earlier and later than usual, because rooms reverberate. */
 const SOONER_BLOCKS = 3;
 const LATER_BLOCKS = 6;
@@ -25,7 +25,7 @@ export interface BlockSpan {
 
 /**
  * Finds the spans of `channel` that contain only the echo of another channel, `source`: the level stays within the echo
- * expected from the source. When both parties talk at once, the channel's own voice is louder and is kept.
+ * expected from the source. When both parties talk at once, the channel's own voice is louder, so it is not silenced.
  */
 export function echoSpans(source: Levels, channel: Levels): BlockSpan[] {
   const spans: BlockSpan[] = [];
@@ -52,9 +52,9 @@ function echoOnly(source: Levels, channel: Levels, echo: Echo): Uint8Array {
     const loudest = source.subarray(Math.max(0, first), Math.max(0, last + 1)).reduce((a, b) => Math.max(a, b), 0);
     return Math.max(0, loudest - echo.loss);
   });
-  const own = channel.map((level, block) => (level > (expected[block] ?? 0) + MARGIN ? 1 : 0));
-  const kept = withoutIslands(majority(own));
-  return expected.map((level, block) => (level >= noise && kept[block] === 0 ? 1 : 0));
+  const own = channel.map((level, block) => (level > (expected[block] ?? 0) + MARGIN_LEVELS ? 1 : 0));
+  const voice = withoutIslands(majority(own));
+  return expected.map((level, block) => (level >= noise && voice[block] === 0 ? 1 : 0));
 }
 
 function majority(marks: Uint8Array): Uint8Array {
@@ -97,26 +97,26 @@ interface Echo {
 }
 
 /** Levels (half decibels) per decibel. */
-const perDecibel = 2;
+const LEVELS_PER_DECIBEL = 2;
 
 /** Longest delay that is searched: 0.6 s, the round trip of a call by satellite. */
 const LONGEST_DELAY_BLOCKS = 0.6 * BLOCKS_PER_SECOND;
 /** Loud blocks of the source are within LOUD of its loudest level and at least ABOVE_SOURCE_NOISE above its noise. */
-const LOUD = 20 * perDecibel;
-const ABOVE_SOURCE_NOISE = 10 * perDecibel;
+const LOUD = 20 * LEVELS_PER_DECIBEL;
+const ABOVE_SOURCE_NOISE = 10 * LEVELS_PER_DECIBEL;
 /** Possible echo is quieter than its source by at least LEAST_LOSS and above the noise by ABOVE_NOISE. */
-const LEAST_LOSS = 6 * perDecibel;
-const ABOVE_NOISE = 6 * perDecibel;
+const LEAST_LOSS = 6 * LEVELS_PER_DECIBEL;
+const ABOVE_NOISE = 6 * LEVELS_PER_DECIBEL;
 /**
  * Echo follows its source closely: half of its blocks are within WIDEST_SPREAD of the usual loss, and the levels of
  * both correlate. Tuned on calls synthesized from five dialogues, with echo of -15 to -30 dB and a delay of 5 to 450
  * ms. The spread was at most 2.3 dB, and the correlation at least 0.63 or the spread at most 1.5 dB. Independent voices
  * that talk at once all the time clearly failed one of the conditions, or few of their blocks were alike.
  */
-const WIDEST_SPREAD = 2.5 * perDecibel;
+const WIDEST_SPREAD = 2.5 * LEVELS_PER_DECIBEL;
 const LEAST_CORRELATION = 0.62;
 /** A lower correlation suffices if the spread is this small, which no independent voices reached for long. */
-const CLOSE_SPREAD = 1.5 * perDecibel;
+const CLOSE_SPREAD = 1.5 * LEVELS_PER_DECIBEL;
 const LEAST_CORRELATION_OF_CLOSE = 0.4;
 /** Minimum share of the source's loud blocks in which the echo is present, and minimum number of blocks: a second. */
 const LEAST_SHARE = 0.15;

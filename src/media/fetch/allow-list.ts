@@ -62,9 +62,9 @@ function parseName(entry: string, name: string): string {
 }
 
 /**
- * Returns the host of a parsed URL in the form used for comparisons: lower case and punycode as in the URL standard, an
- * address in its one plain notation (the parser accepts 0x7f.1 and 2130706433), IPv6 without brackets, and a name
- * without the root's dot.
+ * Returns the host of a parsed URL in the form used for comparisons. A name is in lower case and punycode as in the URL
+ * standard, without the root's dot. An address is in its one plain notation (the parser accepts 0x7f.1 and 2130706433),
+ * IPv6 without brackets.
  */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");

@@ -10,7 +10,7 @@ import { isPlaylistLink } from "./check-content.ts";
 import { FAULTS, type FetchStage, type TimeLimits } from "./time-limits.ts";
 
 /** Settings that all requests of one fetch share. */
-export interface RequestOptions {
+interface RequestOptions {
   readonly guard: AddressGuard;
   readonly resolve: ResolveHost;
   readonly limits: TimeLimits;

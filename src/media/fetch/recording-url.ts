@@ -5,7 +5,7 @@ import { isPlaylistLink } from "./check-content.ts";
 const MAX_URL_CHARACTERS = 2048;
 
 /** A link to be fetched later, without its fragment, or the reason for its refusal as a sentence for the client. */
-export type CheckedUrl =
+type CheckedUrl =
   | { readonly ok: true; readonly url: URL }
   | { readonly ok: false; readonly kind: "invalid" | "playlist"; readonly reason: string };
 

@@ -69,7 +69,8 @@ async function copy(response: IncomingMessage, file: FileHandle, options: StoreO
         beginning = null;
       }
     }
-    await writeWhole(file, chunk).catch(diskFault);
+    // Unlike write, appendFile continues after a partial write on a nearly full disk.
+    await file.appendFile(chunk).catch(diskFault);
   }
   if (beginning !== null) refuseText(beginning, host);
   if (sizeBytes === 0) throw new MediaError("fetch_empty", `${host} sent nothing`);
@@ -85,13 +86,6 @@ async function* chunksOf(response: IncomingMessage, host: string): AsyncGenerato
     throw new MediaError("fetch_interrupted", `the connection to ${host} was lost`, { cause: error });
   }
   if (!response.complete) throw new MediaError("fetch_interrupted", `the connection to ${host} was lost`);
-}
-
-/** Writes all bytes. One write may be partial, for example near a full disk. */
-async function writeWhole(file: FileHandle, bytes: Uint8Array): Promise<void> {
-  for (let written = 0; written < bytes.byteLength; ) {
-    written += (await file.write(bytes, written, bytes.byteLength - written)).bytesWritten;
-  }
 }
 
 function diskFault(cause: unknown): never {

@@ -17,7 +17,7 @@ export type FetchStage = keyof typeof FAULTS;
 export const MINIMUM_PACE = { graceSeconds: 60, bytesPerSecond: 16 * 1024 } as const;
 
 /**
- * Number of bytes that must arrive in every stall time of the body, so that a host that sends single bytes does not
+ * Number of bytes that must arrive in every stall time of the body. Otherwise a host that sends single bytes would
  * occupy its slot until the total time passes. At the default of 30 s this is 0.5 KiB/s, below the slowest speech
  * codecs in use (AMR 4.75: 0.6 KiB/s).
  */

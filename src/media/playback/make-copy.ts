@@ -37,7 +37,7 @@ export function isStored({ recordings, dataDirectory }: CopyResources, id: strin
  * Makes a recording's playback copy, which appears complete, or not at all if the recording is removed meanwhile.
  * @param onShare receives the completed fraction, 0 to 1
  * @throws {MediaError} when the recording cannot be encoded
- * @throws {MachineError} when the disk lacks space in addition to the space that is kept free for incoming recordings
+ * @throws {MachineError} when the disk lacks space in addition to the space that is reserved for incoming recordings
  * @throws the signal's reason after an abort
  */
 export async function makeCopy(
@@ -99,7 +99,7 @@ interface CopyRequest {
 
 /**
  * Encoder settings for 16 kHz mono speech; the corpus' dialogues take 23 kbit/s. The general mode of libopus takes a
- * third of the time of its speech mode, and frames of 60 ms take half the time of frames of 20 ms.
+ * third of the time of its speech mode. Frames of 60 ms take half the time of frames of 20 ms.
  */
 const OPUS = "-c:a libopus -b:a 24k -compression_level 5 -application audio -frame_duration 60".split(" ");
 /** One cue every ten seconds, all at the file's beginning, where a browser gets them with its first request. */

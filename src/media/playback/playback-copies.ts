@@ -19,7 +19,8 @@ const NO_COPY = {
   unknown: "There is no such recording.",
   open: "The recording can be played when it is completed.",
   silent: "No audio of the recording could be decoded, so there is nothing to play.",
-  gone: "The recording's audio is no longer stored, so it can't be played; retention.audio_days sets how long it is.",
+  removed:
+    "The recording's audio is no longer stored, so it can't be played; retention.audio_days sets for how long it is stored.",
   absent: "The recording has not been prepared for playback.",
 } as const;
 
@@ -94,7 +95,7 @@ export class PlaybackCopies {
 
   /**
    * Requests a recording's copy and returns its status. A missing copy that can be made is queued before all copies
-   * that nobody requested. A repeated request keeps its place in the queue.
+   * that nobody requested. A repeated request does not change the place in the queue.
    */
   request(id: string): PlaybackState {
     if (this.#current?.id === id) this.#current.isRequested = true;
@@ -155,7 +156,7 @@ export class PlaybackCopies {
     return readOr(true, () => this.#options.isBusy()) ? undefined : this.#missing.pop();
   }
 
-  #isGone(id: string): boolean {
+  #isRemoved(id: string): boolean {
     return !readOr(true, () => isStored(this.#options, id));
   }
 
@@ -176,7 +177,7 @@ export class PlaybackCopies {
     // Many copies may already exist or may be impossible to make.
     await yieldToEventLoop();
     const watch = setInterval(() => {
-      if (this.#isGone(id)) controller.abort(new Error("the recording is gone"));
+      if (this.#isRemoved(id)) controller.abort(new Error("the recording was removed"));
     }, watchMilliseconds);
     const since = now();
     try {
@@ -203,7 +204,7 @@ export class PlaybackCopies {
     const { status, durationSeconds } = recording;
     if (isOpen(status)) return "open";
     const { upload, playback } = dataDirectory.filesOf(id);
-    if (!existsSync(upload)) return "gone";
+    if (!existsSync(upload)) return "removed";
     if (durationSeconds === null) return "silent";
     return { status, durationSeconds, files: playback };
   }
@@ -223,20 +224,20 @@ export class PlaybackCopies {
       this.#missing.push(id);
       return;
     }
-    if (this.#isGone(id)) return;
-    const trouble = machineTrouble(error);
-    const detail = trouble?.detail ?? messageOf(error);
+    if (this.#isRemoved(id)) return;
+    const fault = machineTrouble(error);
+    const detail = fault?.detail ?? messageOf(error);
     log.warn({ event: "playback.failed", recordingId: id, detail });
-    if (trouble !== null && !isRequested) {
+    if (fault !== null && !isRequested) {
       this.#missing.push(id);
       this.#pausedUntil = now() + RETRY_MILLISECONDS.missing;
       return;
     }
-    const reason = trouble === null || trouble.kind === "no_room" ? detail : machineTroubles[trouble.kind];
+    const reason = fault === null || fault.kind === "no_room" ? detail : machineTroubles[fault.kind];
     this.#failed.set(id, {
       // Some details already end with a full stop.
       message: `The recording can't be prepared for playback: ${reason.replace(/\.$/, "")}.`,
-      retryAt: trouble === null ? Number.POSITIVE_INFINITY : now() + RETRY_MILLISECONDS.requested,
+      retryAt: fault === null ? Number.POSITIVE_INFINITY : now() + RETRY_MILLISECONDS.requested,
     });
   }
 }

@@ -45,7 +45,7 @@ const MAX_NAME_BYTES = 1_024;
  * - u32 number of variables; for each: name, u8 rank, u32 per dimension, u8 element type, u32 byte count, the bytes
  * - u32 number of aliases; for each: the alias and the name of its variable
  *
- * A name is a u16 length, followed by that number of bytes, the last of which is NUL.
+ * A name is a u16 length, followed by that number of bytes; the last byte is NUL.
  * @throws {ModelError} when the file is invalid, for example a name, shape or count that exceeds the file's end
  */
 export function readIndex(source: ByteSource): Ctranslate2Index {
@@ -87,7 +87,11 @@ class Cursor {
   #window: Uint8Array = new Uint8Array(0);
   #windowStart = 0;
 
-  constructor(private readonly source: ByteSource) {}
+  readonly #source: ByteSource;
+
+  constructor(source: ByteSource) {
+    this.#source = source;
+  }
 
   u8(): number {
     return this.#take(1).getUint8(0);
@@ -136,9 +140,9 @@ class Cursor {
       throw new ModelError(`${name} has ${sizeBytes} bytes where its shape [${shape}] of ${type} needs ${expected}`);
     }
     const offset = this.position;
-    if (offset + sizeBytes > this.source.sizeBytes) {
+    if (offset + sizeBytes > this.#source.sizeBytes) {
       throw new ModelError(
-        `the model file is truncated: ${name} reaches to byte ${offset + sizeBytes} of ${this.source.sizeBytes}`,
+        `the model file is truncated: ${name} reaches to byte ${offset + sizeBytes} of ${this.#source.sizeBytes}`,
       );
     }
     this.position += sizeBytes;
@@ -148,8 +152,8 @@ class Cursor {
   #take(length: number): DataView {
     const from = this.position - this.#windowStart;
     if (from < 0 || from + length > this.#window.byteLength) {
-      const wanted = Math.min(Math.max(length, 4_096), Math.max(length, this.source.sizeBytes - this.position));
-      this.#window = this.source.read(this.position, wanted);
+      const wanted = Math.min(Math.max(length, 4_096), Math.max(length, this.#source.sizeBytes - this.position));
+      this.#window = this.#source.read(this.position, wanted);
       this.#windowStart = this.position;
     }
     const view = new DataView(this.#window.buffer, this.position - this.#windowStart, length);

@@ -87,7 +87,11 @@ interface Share {
 class Planner {
   readonly tensors: TensorPlan[] = [];
 
-  constructor(private readonly index: Ctranslate2Index) {}
+  readonly #index: Ctranslate2Index;
+
+  constructor(index: Ctranslate2Index) {
+    this.#index = index;
+  }
 
   matrix(name: string, from: string, shape: readonly number[], share?: Share): void {
     this.#add(name, from, shape, "float16", shape.length, share);
@@ -120,7 +124,7 @@ class Planner {
     rank: number,
     share: Share = { at: 0, of: 1 },
   ): void {
-    const variable = requireVariable(this.index, from, rank);
+    const variable = requireVariable(this.#index, from, rank);
     const [rows = 0, ...rest] = shape;
     const expected = [rows * share.of, ...rest].slice(0, rank);
     if (expected.some((size, dimension) => size !== variable.shape[dimension])) {
@@ -133,7 +137,7 @@ class Planner {
   #scaleOf(variable: Variable, name: string): Variable | undefined {
     if (variable.type === "int32") throw new ModelError(`${name} contains integers instead of weights`);
     if (variable.type !== "int8" && variable.type !== "int16") return undefined;
-    const scale = this.index.variables.get(`${name}_scale`);
+    const scale = this.#index.variables.get(`${name}_scale`);
     const count = scale?.shape.reduce((product, size) => product * size, 1);
     // int8 has one factor for each row, int16 a single factor.
     if (!scale || (count !== 1 && count !== variable.shape[0])) {

@@ -1,6 +1,5 @@
 import { ModelError } from "../model-error.ts";
-import type { ByteSource } from "./ctranslate2-file.ts";
-import { ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-file.ts";
+import { type ByteSource, ELEMENT_BYTES, type ElementType, type Variable } from "./ctranslate2-file.ts";
 import type { TensorPlan } from "./plan-tensors.ts";
 
 /** Target size of a chunk of a tensor in memory. A chunk has whole rows, so a longer row exceeds it. */
@@ -33,7 +32,7 @@ function readFloats(source: ByteSource, variable: Variable): Float32Array {
   return toFloats(source.read(variable.offset, variable.sizeBytes), variable.type);
 }
 
-/** Converts elements to float32. `bytes` must span a whole buffer, as from `ByteSource.read`, to keep views aligned. */
+/** Converts elements to float32. `bytes` must span a whole buffer, as from `ByteSource.read`, so that views are aligned. */
 function toFloats(bytes: Uint8Array, type: ElementType): Float32Array {
   const { buffer } = bytes;
   switch (type) {

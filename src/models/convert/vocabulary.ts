@@ -8,8 +8,6 @@ const END_OF_TEXT = "<|endoftext|>";
 /** Maximum size of a vocabulary file; real files have 0.5 to 1.3 MB. */
 const MAX_FILE_BYTES = 32 * 1024 * 1024;
 
-const JsonVocabulary = Type.Array(Type.String());
-
 /** A model's tokens. */
 export interface Vocabulary {
   /** Number of all tokens, including special tokens. */
@@ -34,7 +32,7 @@ function readTokens(directory: string): string[] {
   const json = join(directory, "vocabulary.json");
   if (existsSync(json)) {
     const list = parseJson(readLimited(json));
-    if (!Value.Check(JsonVocabulary, list)) throw new ModelError("vocabulary.json is not a list of strings");
+    if (!Value.Check(Type.Array(Type.String()), list)) throw new ModelError("vocabulary.json is not a list of strings");
     return list;
   }
   const text = join(directory, "vocabulary.txt");

@@ -4,10 +4,7 @@ export interface Waiting {
   readonly accountId: string;
   /** Creation time, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /**
-   * Start of the waiting time. For a recording that was suspended, or whose link was fetched, it is later than the
-   * creation.
-   */
+  /** Start of the waiting time, which is later than the creation after a suspension or a download. */
   readonly waitingSince: number;
   /** Whether its processing had started before an earlier server ended, or before the machine could not work. */
   readonly resumed: boolean;
@@ -63,8 +60,7 @@ export function orderOf(waiting: readonly Waiting[], given: FairnessRules, limit
 /**
  * Returns the account that must release a slot for a waiting recording, if there is one. Candidates hold at least two
  * more slots than the waiting account has running. They also hold all slots, or have no higher priority than the
- * recording. The candidate with the most slots is returned. Each suspension makes the shares more equal, so repeated
- * suspension terminates.
+ * recording. The candidate with the most slots is returned. Each suspension equalizes the shares, so the series ends.
  * @param staying slots that each account holds and is not already leaving
  */
 export function overfullAccount(
@@ -83,9 +79,7 @@ export function overfullAccount(
   return most?.[0] ?? null;
 }
 
-/**
- * Returns rules that also count simulated starts; values that do not change during the simulation are read only once.
- */
+/** Returns rules that also count simulated starts. Values that do not change meanwhile are read only once. */
 function simulation(given: FairnessRules) {
   const starts = new Map<string, { count: number; last: number }>();
   const priorities = new Map<string, number>();

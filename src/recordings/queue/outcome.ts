@@ -10,9 +10,8 @@ export type Outcome = { readonly waitsFor: "slot" | MachineTroubleKind } | null;
 const never = new AbortController().signal;
 
 /**
- * The abort reason of a recording's signal that suspends the recording: the server stops, or another account's recording
- * gets the slot. An operation that the worker has started may finish within the grace time, so that its result is
- * stored.
+ * The abort reason that suspends a recording: the server stops, or another account's recording gets the slot. An
+ * operation that the worker has started may finish within the grace time, so that its result is stored.
  */
 export class SuspendError extends Error {
   override readonly name = "SuspendError";

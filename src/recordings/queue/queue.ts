@@ -28,7 +28,7 @@ export interface RecordingQueueOptions {
   /** Called with an error that processing threw: a fault of the program. The recording is retried. */
   readonly onFault: (recordingId: string, error: unknown) => void;
   /** Returns the delay before the retry of a recording that waits for the machine, by the number of attempts. */
-  readonly retryMilliseconds?: (tries: number) => number;
+  readonly retryMilliseconds?: (attempts: number) => number;
 }
 
 /** A recording that is waiting or in progress. */
@@ -52,8 +52,7 @@ interface Attempt {
 }
 
 /**
- * The result of an attempt: the recording has ended, or waits for a slot or the machine; null after a fault of the
- * program.
+ * The result of an attempt: the recording has ended, or waits for a slot or the machine; null for a fault in the code.
  */
 type WaitsFor = MachineTroubleKind | "slot" | "end" | null;
 
@@ -61,16 +60,12 @@ type WaitsFor = MachineTroubleKind | "slot" | "end" | null;
 const STOP_MILLISECONDS = 8000;
 /** Share of the stop time within which the worker may finish operations in progress. */
 const GRACE_SHARE = 0.8;
-/**
- * Maximum time within which the worker may finish an operation of a recording that leaves its slot: many times a
- * chunk's.
- */
+/** Grace time of a recording that releases its slot to another account: many times the duration of a chunk. */
 const SHARING_GRACE_MILLISECONDS = 10 * 60_000;
 
 /**
- * The open recordings, in memory. They are read from the database, which is authoritative, so nothing is lost with this
- * object. A link is downloaded outside the slots, then its recording waits for one. A waiting recording holds only a
- * closure.
+ * The open recordings, in memory. The database is authoritative, so nothing is lost with this object. A link is
+ * downloaded outside the slots; its recording then waits for a slot. A waiting recording holds only a closure.
  */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
@@ -179,8 +174,7 @@ export class RecordingQueue {
   }
 
   /**
-   * Returns the trouble that a stalled recording waits for; null if it is not stalled, and after a fault of the
-   * program.
+   * Returns the trouble that a stalled recording waits for; null for any other recording, or after a fault in the code.
    */
   troubleOf(recordingId: string): MachineTroubleKind | null {
     return this.#stalled.troubleOf(recordingId);

@@ -15,10 +15,7 @@ interface Retry {
 }
 
 const MAX_RETRY_MILLISECONDS = 60_000;
-/**
- * Time in milliseconds after which a resumed recording counts as free of machine trouble, though hours of work may be
- * left.
- */
+/** Time after which a resumed recording counts as free of machine trouble, even if hours of work are left. */
 const RECOVERED_MILLISECONDS = 60_000;
 const defaultRetryMilliseconds = (attempts: number) => Math.min(MAX_RETRY_MILLISECONDS, 1000 * 2 ** attempts);
 

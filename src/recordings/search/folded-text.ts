@@ -2,8 +2,7 @@
 export type TextSpan = [from: number, to: number];
 
 /**
- * A text in the form that searches compare: in lower case, without accents; and the origin of each code unit in the
- * original.
+ * A text as searches compare it, in lower case and without accents, and the origin of each code unit in the original.
  */
 interface FoldedText {
   readonly text: string;

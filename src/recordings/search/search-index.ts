@@ -1,11 +1,10 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
 import { deferSync, removeSearchableRows, type Store, tables, transact, type Writer } from "../../storage/index.ts";
+import { ENDED_STATES } from "../states.ts";
 import { indexedText } from "./search-query.ts";
 
-/**
- * Row of a recording's name. A recording has 2 ** 21 rows: its segments by their indexes, and its name in the last one.
- */
+/** Row of a recording's name, the last of its 2 ** 21 rows. The rows before it are its segments, by their indexes. */
 export const NAME_ROW = 2 ** 21 - 1;
 
 /** Number of texts indexed, or looked up, at once, which takes some milliseconds. */
@@ -35,7 +34,7 @@ export class SearchIndex {
 
   /** Adds all ended recordings that are missing from the index, newest first. */
   async addAll(signal: AbortSignal): Promise<void> {
-    for (const status of ["completed", "failed"] as const) {
+    for (const status of ENDED_STATES) {
       for (let beforeId: string | undefined; ; ) {
         const ids = this.#ended(status, beforeId);
         for (const id of this.#missing(ids)) await this.add(id, signal);
@@ -61,11 +60,7 @@ export class SearchIndex {
         .select({ createdAt: recordings.createdAt })
         .from(recordings)
         .where(
-          and(
-            eq(recordings.id, recordingId),
-            inArray(recordings.status, ["completed", "failed"]),
-            isNull(recordings.deletedAt),
-          ),
+          and(eq(recordings.id, recordingId), inArray(recordings.status, ENDED_STATES), isNull(recordings.deletedAt)),
         )
         .get();
       if (ended === undefined) return null;

@@ -25,9 +25,7 @@ interface Phrase {
 const MIN_PREFIX_LETTERS = 4;
 const MAX_PHRASES = 12;
 
-/**
- * A search query: all of its words must be in one segment, in any order; words in quotation marks must be consecutive.
- */
+/** A search query: one segment must have all its words, in any order; words in quotation marks must be consecutive. */
 export class SearchQuery {
   readonly #phrases: readonly Phrase[];
 

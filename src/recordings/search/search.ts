@@ -26,7 +26,7 @@ interface SearchFilter {
 }
 
 /**
- * Maximum number of recordings that one search examines, in some tens of milliseconds. The page may then not be full.
+ * Maximum number of recordings that one search examines, in some tens of milliseconds. The page may not be full then.
  */
 const MAX_EXAMINED = 1000;
 const SEGMENTS_PER_RECORDING = 3;

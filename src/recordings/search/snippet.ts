@@ -9,13 +9,13 @@ interface Snippet {
 
 const MAX_CHARACTERS = 160;
 /** Number of characters shown before the first match. */
-const before = 50;
+const CHARACTERS_BEFORE_MATCH = 50;
 
 /** Returns the part of a text around the first match, cut between words if possible. */
 export function snippetOf(text: string, marks: TextSpan[]): Snippet {
   if (text.length <= MAX_CHARACTERS) return { text, marks };
   const first = marks[0]?.[0] ?? 0;
-  const from = first <= before ? 0 : wordAfter(text, first - before, first);
+  const from = first <= CHARACTERS_BEFORE_MATCH ? 0 : wordAfter(text, first - CHARACTERS_BEFORE_MATCH, first);
   const to = from + MAX_CHARACTERS >= text.length ? text.length : wordBefore(text, from + MAX_CHARACTERS, from);
   const head = from === 0 ? "" : "…";
   const shown = marks.filter(([begin, end]) => begin >= from && end <= to);

@@ -5,6 +5,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { size } from "../../text/index.ts";
 import { readAt, readPieces, writeAll } from "../file-io.ts";
+import { isRecordingId } from "../recording-files.ts";
 import { BackupError } from "./copy-database.ts";
 import * as tar from "./tar.ts";
 
@@ -14,10 +15,12 @@ import * as tar from "./tar.ts";
  */
 export const MANIFEST_NAME = "manifest.json";
 export const DATABASE_NAME = "transcribe.db";
+const UPLOADS = "uploads/";
 /** Returns the name of a recording's file in an archive. */
-export const uploadName = (recordingId: string) => `uploads/${recordingId}`;
-/** Names that files of a backup may have, except the manifest's; no other name is unpacked. */
-const memberName = /^(?:transcribe\.db|uploads\/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+export const uploadName = (recordingId: string) => UPLOADS + recordingId;
+/** Returns whether a file of a backup, except the manifest, may have this name; no other name is unpacked. */
+const isMemberName = (name: string) =>
+  name === DATABASE_NAME || (name.startsWith(UPLOADS) && isRecordingId(name.slice(UPLOADS.length)));
 
 const closed = { additionalProperties: false };
 
@@ -39,8 +42,7 @@ const MAX_MANIFEST_BYTES = 32 * 1024 * 1024;
 const MAX_FILES = 200_000;
 
 /**
- * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`. Each file is synced and checked against the
- * manifest.
+ * Unpacks a backup into an empty folder, as `transcribe.db` and `uploads/`; syncs each file and checks its digest.
  * @param archive descriptor of the backup
  * @returns the names of its files
  * @throws {BackupError} when the file is truncated, changed or not ours; the caller removes the unpacked files
@@ -61,7 +63,7 @@ export function unpackBackup(archive: number, folder: string): string[] {
       checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
       return [...names];
     }
-    if (!memberName.test(name)) throw broken("it holds what no backup holds");
+    if (!isMemberName(name)) throw broken("it holds what no backup holds");
     if (names.has(name)) throw broken(`it holds ${name} twice`);
     names.add(name);
     if (names.size > MAX_FILES) throw broken("it holds more files than a backup can");
@@ -116,7 +118,7 @@ function checkManifest({ files }: Manifest, unpacked: Manifest["files"]): void {
   const differing = unpacked.find((file, index) => !Bun.deepEquals(file, files[index]));
   if (differing !== undefined) throw broken(`${differing.name} is not what the manifest says`);
   if (files.length !== unpacked.length) throw broken("it lacks files that the manifest names");
-  if (unpacked[0]?.name !== "transcribe.db") throw broken("it has no database");
+  if (unpacked[0]?.name !== DATABASE_NAME) throw broken("it has no database");
 }
 
 function broken(why: string): BackupError {

@@ -48,8 +48,8 @@ function requireOwnSchema(database: Database): void {
 }
 
 /**
- * Returns the schema without the entries that SQLite creates: indexes of constraints, which have no SQL, sequences and
- * statistics.
+ * Returns the schema without the entries that SQLite creates: sequences, statistics, and indexes of constraints, which
+ * have no SQL.
  */
 function schemaOf(database: Database): string[] {
   return database

@@ -15,7 +15,7 @@ import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataDirectory, DataPaths } from "../data-directory.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
-import { databaseState } from "../migrate.ts";
+import { databaseState, hasTable } from "../migrate.ts";
 import { unpackBackup } from "./archive.ts";
 import { newBackupPath } from "./backup-directory.ts";
 import type { BackupFile } from "./backup-file.ts";
@@ -27,8 +27,7 @@ const HARMLESS_ENTRIES = new Set(["lost+found", "server.lock", "runtime", "model
 const FOLDERS_ALLOWED_EMPTY = new Set(["uploads", "work", "listening"]);
 
 /**
- * Returns the first entry of a data directory that a restore would have to replace or that is not ours; null when there
- * is none.
+ * Returns the first entry of a data directory that a restore would replace or that is not ours; null if there is none.
  */
 export function entryBlockingRestore(paths: DataPaths): string | null {
   if (!existsSync(paths.root)) return null;
@@ -84,8 +83,7 @@ export function restoreBackup(directory: DataDirectory, backup: BackupFile, now:
  * @param file a copy of the backup that nobody else can change during the call
  * @param before runs after the backup is checked and before the database is replaced
  * @returns the path of the previous database's copy; null when there was none
- * @throws {BackupError} when the file is missing, damaged or not a database of ours, or the disk is full; nothing is
- * changed then
+ * @throws {BackupError} for a missing or damaged file, a foreign database, or a full disk; changes nothing then
  * @throws {MigrationError} for a backup of a newer version
  */
 export function restoreDatabase(
@@ -119,28 +117,20 @@ export function restoreDatabase(
 function removeTransientRows(copy: Database): void {
   // Checkpoints refer to files in work/ that belong to another database.
   copy.run("DELETE FROM checkpoints");
-  // Console sessions of that time, or sessions planted in the backup, must not give access.
+  // Console sessions of that time, or sessions planted in the backup, must not give access. Early versions lack the
+  // tables.
   for (const table of ["console_links", "console_sessions"])
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
   // Segments of recordings that were not completed yet.
   copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
-  // A path of another machine, or of a file that came with the backup, is not a model here: the current model replaces
-  // it.
+  // A path of another machine, or of a file that came with the backup, is no model here. The current model replaces it.
   if (hasTable(copy, "chosen_models"))
     copy.run(
       "UPDATE recordings SET speech_model = NULL, speech_model_sha256 = NULL WHERE speech_model LIKE '/%' AND status IN ('queued', 'processing')",
     );
 }
 
-/** Returns whether a table exists: a backup of an early version lacks some. */
-function hasTable(database: Database, name: string): boolean {
-  return database.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null;
-}
-
-/**
- * Copies the database to the backups and moves its `-wal` and `-shm` files there, so that they cannot mix with the next
- * database.
- */
+/** Copies the database to the backups, and moves its `-wal` and `-shm` files there, away from the next database. */
 function moveAside(databasePath: string, now: number): string | null {
   if (statSync(databasePath, { throwIfNoEntry: false }) === undefined) return null;
   const target = newBackupPath(databasePath, "replaced", mergeLog(databasePath), now);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Pace, uploadPace } from "../../../src/http/upload/pace.ts";
+import { Pace, UPLOAD_PACE } from "../../../src/http/upload/pace.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -9,7 +9,7 @@ type Arrival = readonly [seconds: number, bytes: number];
 
 /** Seconds after which a sender is refused; `in time` if it never is. */
 function endOf(arrivals: Iterable<Arrival>): number | "in time" {
-  const pace = new Pace(uploadPace);
+  const pace = new Pace(UPLOAD_PACE);
   let elapsed = 0;
   for (const [seconds, bytes] of arrivals) {
     const patience = pace.millisecondsLeft / 1000;

@@ -6,8 +6,8 @@ import {
   type ReceivedUpload,
   type RefusedUpload,
   receiveUpload,
+  UPLOAD_PACE,
   type UploadOptions,
-  uploadPace,
 } from "../../../src/http/upload/index.ts";
 
 export const BOUNDARY = "----boundary-of-a-test";
@@ -49,7 +49,7 @@ export async function startReceiving(limits: Partial<Omit<UploadOptions, "direct
     development: false,
     async fetch(request) {
       const result = await receiveUpload(request, {
-        ...{ directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, pace: uploadPace },
+        ...{ directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, pace: UPLOAD_PACE },
         ...limits,
       });
       const file = result.ok ? result.file : null;

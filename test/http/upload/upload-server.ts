@@ -2,7 +2,7 @@
  * A server that only receives uploads, on a free loopback port that it prints. argv[2] is the folder for files.
  * POST / answers with the result of receiveUpload. A received file is checked and removed.
  */
-import { receiveUpload, uploadPace } from "../../../src/http/upload/index.ts";
+import { receiveUpload, UPLOAD_PACE } from "../../../src/http/upload/index.ts";
 
 const [directory = ""] = process.argv.slice(2);
 const MIB = 1 << 20;
@@ -14,7 +14,7 @@ const server = Bun.serve({
   development: false,
   maxRequestBodySize: 2048 * MIB,
   async fetch(request) {
-    const limits = { maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB, pace: uploadPace };
+    const limits = { maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB, pace: UPLOAD_PACE };
     const upload = await receiveUpload(request, { directory, ...limits });
     if (!upload.ok) return Response.json(upload, { status: 422 });
     await using received = upload;

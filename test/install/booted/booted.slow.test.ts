@@ -5,7 +5,7 @@ import { samplePath } from "../../support/checkout.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: systems, TEST_INSTALLER: installer = "" } = process.env;
-if (systems === undefined) console.warn("skipped: the service under systemd itself; scripts/test-service runs it");
+if (systems === undefined) console.warn("SKIPPED: the service under systemd itself; scripts/test-service runs it");
 
 const timeout = 120_000;
 const unit = "/etc/systemd/system/transcribe.service";

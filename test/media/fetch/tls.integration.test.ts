@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { answer, fetching, redirect, SOUND, startHost } from "./support.ts";
 
 const openssl = Bun.which("openssl");
-if (openssl === null) console.warn("skipped: fetching over TLS (missing: the openssl command)");
+if (openssl === null) console.warn("SKIPPED: fetching over TLS (missing: the openssl command)");
 
 let folder = "";
 let tls = { key: "", cert: "" };

@@ -38,7 +38,7 @@ async function publishedModel(): Promise<{ cacheRoot: string; folder: string } |
     return { cacheRoot, folder };
   } catch (error) {
     console.warn(
-      `skipped: the published CTranslate2 model is not available: ${error instanceof Error ? error.message : error}`,
+      `SKIPPED: the published CTranslate2 model is not available: ${error instanceof Error ? error.message : error}`,
     );
     return undefined;
   }

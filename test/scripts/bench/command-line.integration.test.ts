@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { withFigures } from "../../../scripts/support/bench/benchmarks-page.ts";
-import { readRuns } from "../../../scripts/support/bench/kept-runs.ts";
+import { readRuns } from "../../../scripts/support/bench/competitor.ts";
+import { withFigures } from "../../../scripts/support/bench/show-table.ts";
 import { pageNamed } from "../../docs/pages.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -72,15 +72,15 @@ describe("runs that were kept", () => {
 describe("docs/benchmarks.md", () => {
   const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
 
-  test("takes figures in the place of those it has", () => {
+  test("gets the new figures in place of the old ones", () => {
     const { text } = pageNamed("docs/benchmarks.md");
     const page = withFigures(withFigures(text, { ...bench, commit: "old" }, []), bench, []);
-    expect(page).toContain("commit abc, 2 × CPU, 2 threads, the language not told");
+    expect(page).toContain("commit abc, 2 × CPU, 2 threads, language detected");
     expect(page).not.toContain("commit old");
-    expect(page).toContain("## See it again");
+    expect(page).toContain("# Benchmarks");
   });
 
-  test("nothing is written where there is no place for them", () => {
-    expect(() => withFigures("# Another page", bench, [])).toThrow("no place");
+  test("is not written without the markers of the table", () => {
+    expect(() => withFigures("# Another page", bench, [])).toThrow("no markers");
   });
 });

@@ -1,13 +1,7 @@
 import { expect, test } from "bun:test";
-import {
-  childrenOf,
-  commandOf,
-  cpuSecondsOf,
-  forgetPeak,
-  peakBytesOf,
-} from "../../../scripts/support/bench/process-figures.ts";
 import { stepsOf } from "../../../scripts/support/bench/transcribe.ts";
 import { readTimings } from "../../../scripts/support/bench/whisper-cpp.ts";
+import { childrenOf, commandOf, cpuSecondsOf, peakBytesOf, resetPeak } from "../../../scripts/support/processes.ts";
 
 test("whisper.cpp's own account is read: without the loading, steps that were not taken left out", () => {
   const told = `main: processing 'x' (6720000 samples, 420.0 sec)
@@ -49,7 +43,7 @@ test("a process' own figures are read, one that is gone has none", async () => {
     expect(childrenOf(process.pid)).toContain(child.pid);
     expect(commandOf(child.pid)).toContain("-c");
     expect(peakBytesOf(child.pid)).toBeGreaterThan(100_000);
-    forgetPeak(child.pid);
+    resetPeak(child.pid);
     expect(peakBytesOf(child.pid)).toBeGreaterThan(100_000);
   } finally {
     child.kill();

@@ -24,12 +24,12 @@ function run(
 describe("the table", () => {
   test("has medians of runs that were taken in turns, the quickest first, each beside ours", () => {
     const rows = rowsOf([run("ours", 30), run("peer", 9), run("ours", 10), run("peer", 5), run("ours", 20)], options);
-    const shown = rows.map(({ by, runs, seconds, timesRealTime, besideOurs, cpuSeconds }) => {
-      return { by, runs, seconds, timesRealTime, besideOurs, cpuSeconds };
+    const shown = rows.map(({ by, runs, seconds, timesRealTime, relativeToOurs, cpuSeconds }) => {
+      return { by, runs, seconds, timesRealTime, relativeToOurs, cpuSeconds };
     });
     expect(shown).toEqual([
-      { by: "peer", runs: 2, seconds: 7, timesRealTime: 300 / 7, besideOurs: 0.35, cpuSeconds: 14 },
-      { by: "ours", runs: 3, seconds: 20, timesRealTime: 15, besideOurs: 1, cpuSeconds: 40 },
+      { by: "peer", runs: 2, seconds: 7, timesRealTime: 300 / 7, relativeToOurs: 0.35, cpuSeconds: 14 },
+      { by: "ours", runs: 3, seconds: 20, timesRealTime: 15, relativeToOurs: 1, cpuSeconds: 40 },
     ]);
   });
 
@@ -86,7 +86,7 @@ describe("the table", () => {
 
   test("says nothing of ours where ours was not run", () => {
     const rows = rowsOf([run("peer", 4)], options);
-    expect(rows.map(({ besideOurs }) => besideOurs)).toEqual([null]);
+    expect(rows.map(({ relativeToOurs }) => relativeToOurs)).toEqual([null]);
     expect(asText(overview(rows))).not.toMatch(/null|NaN|undefined/);
     expect(asMarkdown(overview(rows))).toEndWith("| dialogues | 1 | peer | 4.0 | 75.0 |  | 8.0 |  | 0.0 % |");
   });

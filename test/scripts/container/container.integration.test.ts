@@ -1,9 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { writeImageArchive, writeRootArchive } from "../../../scripts/support/container/archives.ts";
 import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
-import { writeImageArchive } from "../../../scripts/support/container/image-archive.ts";
-import { writeRootArchive } from "../../../scripts/support/container/root-archive.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
 import { thisMachine } from "../../../src/install/index.ts";
 import { root } from "../../support/checkout.ts";
@@ -67,7 +66,7 @@ describe("the Containerfile", () => {
 
 const onDebian =
   thisMachine.run(["dpkg-query", "--version"]).exitCode === 0 && thisMachine.run(["tar", "--version"]).exitCode === 0;
-if (!onDebian) console.warn("skipped: the container's tree, it is made of Debian's packages and there are none here");
+if (!onDebian) console.warn("SKIPPED: the container's tree, it is made of Debian's packages and there are none here");
 
 describe.skipIf(!onDebian)("the image", () => {
   const program = join(directory.path, "program");
@@ -105,7 +104,7 @@ describe.skipIf(!onDebian)("the image", () => {
   });
 
   const hasSkopeo = thisMachine.run(["skopeo", "--version"]).exitCode === 0;
-  if (!hasSkopeo) console.warn("skipped: another program's reading of the image, there is no skopeo here");
+  if (!hasSkopeo) console.warn("SKIPPED: another program's reading of the image, there is no skopeo here");
 
   test("names each of its blobs by what it holds, for readers of OCI layouts and of Docker's archives", async () => {
     const archive = join(directory.path, "image.tar");

@@ -5,12 +5,12 @@ import { join, resolve } from "node:path";
 
 const folder = resolve(import.meta.dir, "../../../scripts/support/evaluate");
 
-/** A corpus of nothing. */
+/** An empty corpus. */
 const corpus = mkdtempSync(join(tmpdir(), "evaluate-corpus-"));
 writeFileSync(join(corpus, "manifest.json"), "[]");
 afterAll(() => rmSync(corpus, { recursive: true }));
 
-/** What a command line gets that is answered before anything is transcribed or installed. */
+/** Command lines that are answered before any recording is transcribed and any package is installed. */
 const cases: readonly (readonly [
   what: string,
   program: string,
@@ -24,9 +24,15 @@ const cases: readonly (readonly [
   ["an unknown option", "index.ts", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
   ["an unknown option of diarization", "diarization.ts", ["--write"], 2, "evaluate: Unknown option '--write'; scripts"],
   ["an unknown aspect", "index.ts", ["--only", "nothing"], 2, "--only is one of words, speakers, times, invented"],
-  ["half a table to keep", "index.ts", ["--write", "dlg-"], 2, "--write keeps the whole table"],
-  ["a corpus without a list", "index.ts", ["--audio", folder], 2, "holds no manifest.json"],
-  ["such a corpus for diarization", "diarization.ts", ["--audio", folder], 2, "holds no manifest.json"],
+  ["--write with a selection", "index.ts", ["--write", "dlg-"], 2, "--write stores the whole table"],
+  ["a corpus without a manifest", "index.ts", ["--audio", folder], 2, "contains no manifest.json"],
+  [
+    "a corpus without a manifest for diarization",
+    "diarization.ts",
+    ["--audio", folder],
+    2,
+    "contains no manifest.json",
+  ],
   [
     "a name that no recording has",
     "index.ts",
@@ -35,17 +41,23 @@ const cases: readonly (readonly [
     "evaluate: no recording has such a name",
   ],
   [
-    "such a name for diarization",
+    "a name that no recording has for diarization",
     "diarization.ts",
     ["--audio", corpus, "no-such-name"],
     1,
     "evaluate: no recording with turns has",
   ],
-  ["such a name for devices", "devices.ts", ["--audio", corpus, "no-such"], 1, "evaluate: no recording of single/ has"],
+  [
+    "a name that no recording has for devices",
+    "devices.ts",
+    ["--audio", corpus, "no-such"],
+    1,
+    "evaluate: no recording of single/ has",
+  ],
 ];
 
 test.each(cases)(
-  "scripts/evaluate answers %s in a sentence, before any work",
+  "scripts/evaluate answers %s in one sentence before any work",
   async (_, program, args, status, says) => {
     const child = Bun.spawn([process.execPath, "--no-env-file", join(folder, program), ...args], {
       stdio: ["ignore", "pipe", "pipe"],

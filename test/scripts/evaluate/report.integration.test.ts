@@ -1,34 +1,40 @@
 import { expect, test } from "bun:test";
-import { withTable } from "../../../scripts/support/evaluate/quality-page.ts";
-import { rowsOf } from "../../../scripts/support/evaluate/report.ts";
+import { rowsOf, withTable } from "../../../scripts/support/evaluate/report.ts";
 import type { Results, WordResult } from "../../../scripts/support/evaluate/results.ts";
 import { pageNamed } from "../../docs/pages.ts";
 
 const nothing: Results = {
-  ...{ words: [], joined: [], segmentSpeakers: [], turnSpeakers: [], countedOtherwise: [], times: [], invented: [] },
+  ...{ words: [], joined: [], segmentSpeakers: [], turnSpeakers: [], scorerMismatches: [], times: [], invented: [] },
   peer: null,
 };
 
 function words(path: string, values: Partial<WordResult>): WordResult {
   return {
-    ...{ path, group: "single", language: "en", heardLanguage: "en", all: { errors: 0, length: 10 }, bySpeaker: null },
-    ...{ longestRepeat: 0, said: "", heard: "", ...values },
+    ...{
+      path,
+      group: "single",
+      language: "en",
+      detectedLanguage: "en",
+      all: { errors: 0, length: 10 },
+      bySpeaker: null,
+    },
+    ...{ longestRepeat: 0, referenceText: "", transcript: "", ...values },
   };
 }
 
-/** Measures and values, without what they are over. */
+/** Measures and values without the data behind them. */
 const shown = (results: Partial<Results>) =>
   rowsOf({ ...nothing, ...results }).map(({ measure, value }) => `${measure}: ${value}`);
 
-test("what was not measured has no row", () => {
+test("an aspect that was not measured has no row", () => {
   expect(rowsOf(nothing)).toEqual([]);
 });
 
-test("errors are added up before they are divided, languages apart and together", () => {
+test("errors are added up before they are divided, for each language and for all", () => {
   const rows = shown({
     words: [
       words("single/en", { all: { errors: 1, length: 90 } }),
-      words("single/zh", { language: "zh", heardLanguage: "yue", all: { errors: 9, length: 10 } }),
+      words("single/zh", { language: "zh", detectedLanguage: "yue", all: { errors: 9, length: 10 } }),
       words("dialogue/one", { group: "dialogue", bySpeaker: { errors: 3, length: 10 }, longestRepeat: 4 }),
     ],
   });
@@ -43,7 +49,7 @@ test("errors are added up before they are divided, languages apart and together"
   ]);
 });
 
-test("speakers are counted by recording, and their errors in parts of the speech", () => {
+test("speakers are counted for each recording, and their errors are relative to the speech", () => {
   const errors = { totalSeconds: 100, falseAlarmSeconds: 2, missedSeconds: 5, confusionSeconds: 3 };
   const one = { path: "dialogue/one", group: "dialogue" as const, speakers: 2, found: 2, errors, wordErrors: null };
   const segmentSpeakers = [one, { ...one, found: 4, errors: { ...errors, missedSeconds: 15 } }];
@@ -61,7 +67,7 @@ test("speakers are counted by recording, and their errors in parts of the speech
   ]);
 });
 
-test("times are off by their size, and early or late by their middle", () => {
+test("time errors have a median size and a median direction", () => {
   const times = [{ path: "dialogue/one", starts: [-0.3, -0.1, 0.05], ends: [], turns: 4, words: 50, outside: 1 }];
   expect(rowsOf({ ...nothing, times })).toEqual([
     {
@@ -73,7 +79,7 @@ test("times are off by their size, and early or late by their middle", () => {
   ]);
 });
 
-test("the page keeps its words and takes another table", () => {
+test("the page gets the new table and keeps all other text", () => {
   const page = pageNamed("docs/quality.md").text;
   const made = { date: "2031-02-03", commit: "0123456789", machine: "2 × a processor" };
   const written = withTable(page, made, [{ measure: "WER", value: "1.0 %", over: "all" }]);
@@ -81,5 +87,5 @@ test("the page keeps its words and takes another table", () => {
   expect(written).toContain("\n| WER | 1.0 % | all |\n");
   expect(withTable(written, made, [])).not.toContain("WER |");
   expect(written.replaceAll(/from here -->.*<!--/gs, "")).toBe(page.replaceAll(/from here -->.*<!--/gs, ""));
-  expect(() => withTable("no place", made, [])).toThrow("no place for the table");
+  expect(() => withTable("no place", made, [])).toThrow("no markers for the table");
 });

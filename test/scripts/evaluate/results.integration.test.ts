@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
-import type { Heard } from "../../../scripts/support/evaluate/collect.ts";
+import type { Transcribed } from "../../../scripts/support/evaluate/collect.ts";
 import type { Reference } from "../../../scripts/support/evaluate/corpus.ts";
 import { measure } from "../../../scripts/support/evaluate/results.ts";
 import type { Scoring } from "../../../scripts/support/evaluate/scorer.ts";
 import { diarizationErrors } from "../../support/der.ts";
 import { plainWords } from "../../support/wer.ts";
 
-/** In the place of the Python tools: plain words, and only of texts that were handed in before, as there. */
+/** Replaces the Python tools. Like them, it knows only texts that were passed in before. */
 const scoring: Scoring = {
   normalise: async (texts) => {
     const known = new Set(texts.map(([language, text]) => `${language} ${text}`));
@@ -39,7 +39,7 @@ function hypothesis(...segments: readonly ReturnType<typeof said>[]) {
 }
 
 const single = reference("single/one", { text: "hello there" });
-const heard: Heard = {
+const transcribed: Transcribed = {
   recordings: [
     { reference: single, hypothesis: hypothesis(said("A", "hello where")) },
     {
@@ -71,8 +71,8 @@ const heard: Heard = {
   noSpeech: [{ made: { name: "tone", file: "", seconds: 60 }, hypothesis: hypothesis(said("A", "thank you", 1, 2)) }],
 };
 
-test("words are counted in order, by speaker where two speak at once, and joined beside apart", async () => {
-  const { words, joined, times } = await measure(scoring, heard, new Set(["words"]), null);
+test("words are counted in order, by speaker when two speak at once, and for joined and separate recordings", async () => {
+  const { words, joined, times } = await measure(scoring, transcribed, new Set(["words"]), null);
   expect(words.map(({ path, all, bySpeaker }) => [path, all?.errors ?? null, bySpeaker?.errors ?? null])).toEqual([
     ["single/one", 1, null],
     ["dialogue/two-at-once", null, 0],
@@ -82,8 +82,8 @@ test("words are counted in order, by speaker where two speak at once, and joined
   expect(times).toEqual([]);
 });
 
-test("times and inventions are those of dialogues whose turns are exact, and of what has no speech", async () => {
-  const { times, invented, words } = await measure(scoring, heard, new Set(["times", "invented"]), null);
+test("times are measured on dialogues with exact turns, hallucinated words also in recordings without speech", async () => {
+  const { times, invented, words } = await measure(scoring, transcribed, new Set(["times", "invented"]), null);
   expect(times).toMatchObject([{ path: "dialogue/built", turns: 2, words: 3, outside: 2 }]);
   expect(times[0]?.starts.map((error) => Math.round(error * 100))).toEqual([10, 0]);
   expect(times[0]?.ends.map((error) => Math.round(error * 100))).toEqual([0, 50]);

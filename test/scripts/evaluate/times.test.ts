@@ -1,13 +1,17 @@
 import { describe, expect, test } from "bun:test";
-import { alignWords } from "../../../scripts/support/evaluate/align.ts";
-import { inventedBetween, inventedPerHour } from "../../../scripts/support/evaluate/measure-invented.ts";
-import { edgeErrors, wordsOutside } from "../../../scripts/support/evaluate/measure-times.ts";
-import { longestOutside, uncovered } from "../../../scripts/support/evaluate/spans.ts";
+import { hallucinatedInGaps, hallucinatedPerHour } from "../../../scripts/support/evaluate/measure-invented.ts";
+import {
+  alignWords,
+  edgeErrors,
+  longestOutside,
+  uncovered,
+  wordsOutside,
+} from "../../../scripts/support/evaluate/measure-times.ts";
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const word = (text: string, startSeconds: number, endSeconds: number) => ({ text, startSeconds, endSeconds });
 
-test("words are aligned past those that are left out, put in or misheard", () => {
+test("words are aligned across deletions, insertions and substitutions", () => {
   expect(alignWords(["we", "all", "go", "home"], ["oh", "we", "go", "gnome"])).toEqual([
     [0, 1],
     [2, 2],
@@ -17,13 +21,13 @@ test("words are aligned past those that are left out, put in or misheard", () =>
   expect(alignWords(["we"], [])).toEqual([]);
 });
 
-describe("errors of the words at a turn's edges", () => {
+describe("the errors of the first and last words of turns", () => {
   const turns = [
     { ...span(1, 2), speaker: "a", text: "good old morning" },
     { ...span(3, 4), speaker: "b", text: "hello" },
   ];
 
-  test("are how much later than the turn they begin and end", () => {
+  test("are the delays of their starts and ends against the turn", () => {
     const words = [
       word(" Good", 1.1, 1.3),
       word(" old", 1.3, 1.5),
@@ -35,7 +39,7 @@ describe("errors of the words at a turn's edges", () => {
     expect(ends.map((error) => error.toFixed(2))).toEqual(["-0.10", "0.20"]);
   });
 
-  test("are unknown where the word was misheard or not heard", () => {
+  test("are unknown when the word is wrong or missing", () => {
     const { starts, ends } = edgeErrors(turns, [
       word(" Wood", 1.1, 1.3),
       word(" old", 1.3, 1.5),
@@ -45,7 +49,7 @@ describe("errors of the words at a turn's edges", () => {
   });
 });
 
-test("words count as outside where more than 0.2 s of them at one stretch is in nobody's turn", () => {
+test("a word counts as outside when a span of more than 0.2 s of it is in no turn", () => {
   const turns = [span(1, 2), span(1.5, 3), span(4, 5)];
   const inside = [word("in", 1, 2.5), word("early", 0.85, 1.5), word("late", 2.5, 3.15), word("across", 2.95, 3.1)];
   const outside = [
@@ -58,7 +62,7 @@ test("words count as outside where more than 0.2 s of them at one stretch is in 
   expect(longestOutside(turns, span(0, 6))).toBe(1);
 });
 
-test("what no other stretch covers is left, in order", () => {
+test("the uncovered parts of a span are returned in order", () => {
   expect(uncovered(span(0, 10), [span(5, 6), span(1, 3), span(2, 4), span(9.5, 12)])).toEqual([
     span(0, 1),
     span(4, 5),
@@ -67,15 +71,15 @@ test("what no other stretch covers is left, in order", () => {
   expect(uncovered(span(2, 3), [span(0, 5)])).toEqual([]);
 });
 
-test("words between two speeches are invented where they lie apart from both", () => {
+test("words in a gap are hallucinated when they lie away from the speech on both sides", () => {
   const words = [word(" end", 9.5, 10.3), word(" Thank", 12, 12.4), word(" you.", 12.4, 13), word(" Next", 19.7, 20.4)];
   const segments = [{ ...span(9, 21), speaker: "A", text: "", words }];
-  const found = inventedBetween("made", [span(10, 20), span(30, 30.3)], {
+  const found = hallucinatedInGaps("made", [span(10, 20), span(30, 30.3)], {
     outcome: "completed",
     language: "en",
     segments,
   });
   expect(found).toMatchObject({ words: ["thank", "you"] });
   expect(found.seconds).toBeCloseTo(9.6, 9);
-  expect(inventedPerHour([found, { name: "quiet", seconds: 14.4, words: [] }])).toBeCloseTo(300, 9);
+  expect(hallucinatedPerHour([found, { name: "quiet", seconds: 14.4, words: [] }])).toBeCloseTo(300, 9);
 });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import type { Reference } from "../../../scripts/support/evaluate/corpus.ts";
-import type { Hypothesis } from "../../../scripts/support/evaluate/hypotheses.ts";
+import type { Hypothesis } from "../../../scripts/support/evaluate/evaluation-server.ts";
 import { longestRepeat, speakerWordErrors, textErrors } from "../../../scripts/support/evaluate/measure-words.ts";
 import { plainWords } from "../../support/wer.ts";
 
-/** Said by speakers in turn, `a: good morning`. */
+/** Parses turns from lines such as `a: good morning`. */
 function turnsOf(lines: readonly string[]) {
   return lines.map((line, index) => {
     const [speaker = "", text = ""] = line.split(": ");
@@ -20,27 +20,27 @@ function reference(lines: readonly string[], language = "en"): Reference {
   };
 }
 
-function heard(lines: readonly string[]): Hypothesis {
+function hypothesis(lines: readonly string[]): Hypothesis {
   const segments = turnsOf(lines).map((turn) => ({ ...turn, words: [] }));
   return { outcome: "completed", language: "en", segments };
 }
 
-/** The scorer's normaliser is Whisper's own; here it is plain words. */
+/** The scorer uses Whisper's own normalizer; this one only splits words. */
 const normalise = (_: string, text: string) => plainWords(text);
 
 test.each<[string, string[], string[], number]>([
-  ["nothing wrong", ["a: good morning", "b: hello there"], ["A: Good morning.", "B: Hello there."], 0],
-  ["labels swapped", ["a: good morning", "b: hello there"], ["B: Good morning", "A: Hello there"], 0],
+  ["a correct transcript", ["a: good morning", "b: hello there"], ["A: Good morning.", "B: Hello there."], 0],
+  ["swapped labels", ["a: good morning", "b: hello there"], ["B: Good morning", "A: Hello there"], 0],
   ["a word at the wrong speaker", ["a: good morning to you", "b: hello"], ["A: good morning", "B: to you hello"], 4],
   ["two speakers under one label", ["a: one two three", "b: four five"], ["A: one two three four five"], 4],
   ["one speaker under two labels", ["a: one two three four"], ["A: one two three", "B: four"], 2],
-  ["a label that nobody is", ["a: one two"], ["A: one two", "B: three"], 1],
-  ["nothing heard", ["a: one two", "b: three"], [], 3],
-])("words by speaker: %s", (_, said, found, errors) => {
-  expect(speakerWordErrors(normalise, reference(said), heard(found)).errors).toBe(errors);
+  ["a label without a speaker", ["a: one two"], ["A: one two", "B: three"], 1],
+  ["an empty transcript", ["a: one two", "b: three"], [], 3],
+])("word errors by speaker are counted for %s", (_, said, found, errors) => {
+  expect(speakerWordErrors(normalise, reference(said), hypothesis(found)).errors).toBe(errors);
 });
 
-test("where a language has no spaces, errors are counted in characters", () => {
+test("errors are counted in characters for a language without spaces", () => {
   expect(textErrors(normalise, reference(["a: 桥下垂直 净空"], "zh"), "桥上垂直净空")).toEqual({
     errors: 1,
     length: 6,
@@ -49,14 +49,14 @@ test("where a language has no spaces, errors are counted in characters", () => {
 });
 
 test.each<[string, string, string, number]>([
-  ["what was said once", "we go home", "we go home", 0],
-  ["a phrase that came again", "we go home now", "we go home we go home now", 3],
-  ["a phrase that was said as often", "we go home we go home", "we go home we go home", 0],
-  ["a phrase that came again far off", "thank you so much for it", "thank you so much for it all thank you so much", 4],
-  ["a word that doesn't end", "the end", "the the the the the the end", 3],
+  ["a phrase that was said once", "we go home", "we go home", 0],
+  ["a repeated phrase", "we go home now", "we go home we go home now", 3],
+  ["a phrase that was said equally often", "we go home we go home", "we go home we go home", 0],
+  ["a phrase that is repeated later", "thank you so much for it", "thank you so much for it all thank you so much", 4],
+  ["a word that repeats without end", "the end", "the the the the the the end", 3],
   ["a stutter", "the end", "the the end", 1],
-  ["a stutter that was one", "no no it is", "no no it is", 0],
-  ["nothing", "the end", "", 0],
-])("the longest repeat of %s", (_, said, found, length) => {
+  ["a stutter that was said", "no no it is", "no no it is", 0],
+  ["an empty transcript", "the end", "", 0],
+])("the longest repetition is found in %s", (_, said, found, length) => {
   expect(longestRepeat(said.split(" "), found.split(" "))).toBe(length);
 });

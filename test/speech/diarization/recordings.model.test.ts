@@ -66,7 +66,7 @@ describe("the sample", () => {
 });
 
 const hasAudio = existsSync(audioDirectory);
-if (!hasAudio) console.warn("skipped: diarization of the audio corpus, which is not here");
+if (!hasAudio) console.warn("SKIPPED: diarization of the audio corpus, which is not here");
 
 describe.skipIf(!hasAudio)("the audio corpus", () => {
   test.each(["nospeech-silence-10s.wav", "nospeech-pink-noise-20s.flac", "nospeech-music-20s.flac"])(

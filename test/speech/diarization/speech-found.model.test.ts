@@ -53,6 +53,6 @@ describe.skipIf(!existsSync(join(audioDirectory, "single")))("speech is found", 
 
 test.each(["music-20s.flac", "pink-noise-20s.flac", "silence-10s.wav"])("no speech is found in %s", async (name) => {
   const path = join(audioDirectory, "formats", `nospeech-${name}`);
-  if (!existsSync(path)) return console.log(`skipped: ${path} is missing`);
+  if (!existsSync(path)) return console.log(`SKIPPED: ${path} is missing`);
   expect(await spokenSeconds(await decode(path, join(directory, "pcm")))).toBe(0);
 });

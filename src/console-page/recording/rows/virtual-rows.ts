@@ -13,6 +13,8 @@ interface RowRange {
 const MARGIN_PIXELS = 700;
 /** Position of a target row in the window, as a share of the height from the upper edge. */
 const TARGET_SHARE = 0.35;
+/** Area in which the playing word needs no scroll, as shares of the height from the upper edge. */
+const COMFORTABLE_SHARES = { top: 0.12, bottom: 0.78 };
 /** Maximum number of frames to wait for a target row; its segments may have to be loaded first. */
 const MAX_SEEK_FRAMES = 240;
 
@@ -119,7 +121,7 @@ class VirtualRows {
   /** Returns whether an area is in a comfortable reading position, away from the window's edges. */
   isComfortable(rect: DOMRect): boolean {
     const free = this.#freeHeight();
-    return rect.top > free * 0.12 && rect.bottom < free * 0.78;
+    return rect.top > free * COMFORTABLE_SHARES.top && rect.bottom < free * COMFORTABLE_SHARES.bottom;
   }
 
   end(): void {

@@ -15,8 +15,8 @@ export class SegmentPages {
   readonly #onChange: (problem: string | null) => void;
 
   /**
-   * @param onChange called when segments are loaded, or with the reason message they could not be loaded; callers that
-   * still need them call `load` again
+   * @param onChange called with null when segments are loaded, or with the message of the error. Callers that still need
+   * the segments call `load` again
    */
   constructor(recordingId: string, onChange: (problem: string | null) => void) {
     this.#path = `recordings/${recordingId}/segments`;

@@ -35,7 +35,7 @@ function isWritable(path: string): boolean {
   }
 }
 
-const maxShown = 8;
+const MAX_SHOWN_ENTRIES = 8;
 
 const permissions: Check = {
   id: "data.rights",
@@ -63,7 +63,7 @@ const permissions: Check = {
       advice.push(chownAdvice(foreign, uid, gid));
     }
     return warning(`${faults.join(", ")} in ${paths.root}`, {
-      detail: [...new Set([...open, ...foreign])].slice(0, maxShown).map(describe),
+      detail: [...new Set([...open, ...foreign])].slice(0, MAX_SHOWN_ENTRIES).map(describe),
       advice: advice.join(" "),
       ...(isOwner &&
         open.length > 0 && {
@@ -78,7 +78,7 @@ const permissions: Check = {
  * the data directory to become its owner.
  */
 function chownAdvice(foreign: readonly DataEntry[], userId: number, groupId: number): string {
-  const paths = foreign.slice(0, maxShown).map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`);
+  const paths = foreign.slice(0, MAX_SHOWN_ENTRIES).map(({ path }) => `'${path.replaceAll("'", "'\\''")}'`);
   return `Look at the entries of another owner and, if they belong there, change the owner: sudo chown -h ${userId}:${groupId} ${paths.join(" ")}`;
 }
 
@@ -142,7 +142,7 @@ const fileSystem: Check = {
     }
     if (kind === "tmpfs" || kind === "ramfs") {
       return warning(`the data directory is in memory (${where}): everything is lost after a restart`, {
-        advice: "Choose a directory on a disk with --data-dir, unless this is only a trial.",
+        advice: "Choose a directory on a disk with --data-dir, unless this is only a test.",
       });
     }
     if (kind === "overlay") {

@@ -152,7 +152,7 @@ function hasLibrary(machine: Machine, library: string): boolean {
 
 const inference: Check = {
   id: "gpu.inference",
-  title: "Work on the GPU",
+  title: "GPU self-test",
   explanation:
     "Each GPU transcribes ten seconds with the current model, through each backend of this build that supports it. This runs in a separate process, so a driver that crashes affects nothing else. A GPU is used if it recognizes the same words as the CPU and is faster. CUDA is preferred to Vulkan; the setting engine.device overrides this. Each of several GPUs has its own worker.",
   heavy: true,

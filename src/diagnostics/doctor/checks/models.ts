@@ -99,7 +99,7 @@ const library: Check = {
 
 const onnx: Check = {
   id: "engine.onnx",
-  title: "Speaker models at work",
+  title: "Speaker models' self-test",
   explanation:
     "ONNX Runtime runs the models for speech detection and speaker diarization on a second of noise, in a separate process. Without them no recording can be processed.",
   heavy: true,

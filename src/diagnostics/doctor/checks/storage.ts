@@ -8,7 +8,7 @@ import { type Check, type Finding, ok, problem, skipped, warning } from "../chec
 import { existingPart } from "../machine-facts.ts";
 
 /** Bytes per second of audio: 16 kHz, 16 bits, mono (32,000), and some for step files. */
-const workBytesPerSecond = 33_000;
+const WORK_BYTES_PER_SECOND = 33_000;
 
 const diskSpace: Check = {
   id: "disk.space",
@@ -22,7 +22,7 @@ const diskSpace: Check = {
     const free = found.bavail * found.bsize;
     const { upload_bytes, recording_seconds } = settings.limits;
     const { slots } = settings.queue;
-    const largest = upload_bytes + recording_seconds * workBytesPerSecond;
+    const largest = upload_bytes + recording_seconds * WORK_BYTES_PER_SECOND;
     const summary = `${size(free)} of ${size(found.blocks * found.bsize)} free`;
     const detail = [
       `the largest allowed recording takes ${size(largest)} while it is processed, ${slots} at once ${size(largest * slots)}`,

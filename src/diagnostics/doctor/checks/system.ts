@@ -27,7 +27,7 @@ const memory: Check = {
     const model = statSync(speechModelOf(context)).size;
     const need = memoryNeed(model, settings.queue.slots, Math.max(1, gpus), lanes);
     const source = limit !== null && limit < installed ? "the container or service may use" : "the machine has";
-    const detail = [`needed: about ${size(need)}; ${source} ${size(total)}, of which ${size(available)} are free`];
+    const detail = [`needed: about ${size(need)}; ${source} ${size(total)}, ${size(available)} of it free`];
     const advice = "smaller model (transcribe models list), or lower queue.slots or engine.threads.";
     if (total < need) {
       return problem(`too little: ${size(total)}, but about ${size(need)} are needed`, {
@@ -54,10 +54,10 @@ function memoryReader(machine: Machine): ((name: string) => number) | null {
 }
 
 /** Memory of the server, and of a worker without the recognizer's weights: runtime, speaker models, working memory. */
-const serverBytes = 250e6;
-const workerBytes = 350e6;
+const SERVER_BYTES = 250e6;
+const WORKER_BYTES = 350e6;
 /** Memory of one ffmpeg while it decodes. */
-const decoderBytes = 60e6;
+const DECODER_BYTES = 60e6;
 
 /**
  * Estimates the peak memory of a server, in bytes. A model needs the size of its file, and working memory that grows
@@ -69,7 +69,7 @@ const decoderBytes = 60e6;
  */
 function memoryNeed(modelFileBytes: number, slots: number, workers: number, lanes: number): number {
   const working = lanes * (modelFileBytes * 0.3 + 150e6);
-  return serverBytes + workers * (workerBytes + modelFileBytes + working) + slots * decoderBytes;
+  return SERVER_BYTES + workers * (WORKER_BYTES + modelFileBytes + working) + slots * DECODER_BYTES;
 }
 
 const swap: Check = {
@@ -121,7 +121,7 @@ function userName(machine: Machine, userId: number): string {
 }
 
 /** Recommended limit: enough for connections, uploads, the database, and a margin. */
-const advisedOpenFiles = 4096;
+const ADVISED_OPEN_FILES = 4096;
 
 const openFiles: Check = {
   id: "system.open_files",
@@ -133,16 +133,17 @@ const openFiles: Check = {
     if (soft === undefined) return skipped("this system does not report its limit");
     // The runtime raises the soft limit to the hard limit at its start.
     const limit = hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard);
-    if (limit >= advisedOpenFiles) return ok(`up to ${hard}`);
+    if (limit >= ADVISED_OPEN_FILES) return ok(`up to ${hard}`);
     return warning(`at most ${limit}`, {
-      advice: `Allow ${advisedOpenFiles} or more: LimitNOFILE= in the service's unit, ulimit -n in a shell, --ulimit nofile= in docker.`,
+      advice: `Allow ${ADVISED_OPEN_FILES} or more: LimitNOFILE= in the service's unit, ulimit -n in a shell, --ulimit nofile= in docker.`,
     });
   },
 };
 
 /** Earliest plausible time: when this check was written. Without a clock battery, a machine starts decades earlier. */
-const earliest = Date.parse("2026-01-01");
-const toleratedMilliseconds = 60_000;
+const EARLIEST_TIME = Date.parse("2026-01-01");
+/** A recording may be this much newer than the clock, because clocks are corrected. */
+const TOLERATED_MILLISECONDS = 60_000;
 
 const clock: Check = {
   id: "system.clock",
@@ -153,9 +154,10 @@ const clock: Check = {
     const { machine } = context;
     const now = machine.now();
     const advice = "Set the clock: timedatectl set-ntp true, or without a network by hand: timedatectl set-time.";
-    if (now < earliest) return problem(`the time is ${new Date(now).toISOString()}, which can't be right`, { advice });
+    if (now < EARLIEST_TIME)
+      return problem(`the time is ${new Date(now).toISOString()}, which can't be right`, { advice });
     const newest = newestRecord(context);
-    if (newest !== null && newest > now + toleratedMilliseconds) {
+    if (newest !== null && newest > now + TOLERATED_MILLISECONDS) {
       const created = new Date(newest).toISOString();
       return problem(`the clock is before the creation of the newest recording, ${created}`, { advice });
     }

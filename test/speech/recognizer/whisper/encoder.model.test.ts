@@ -17,7 +17,7 @@ const how = { language: "en", threads, beamSize: 1, temperatureIncrement: 0, wit
 const canRun = canTranscribe("encoding", jfk, leopard);
 const hasOperators = canRun && (loadGgml({ nativeDirectory }).addon as WhisperAddon).encoderForm() === "bfloat16";
 if (canRun && !hasOperators)
-  console.warn("skipped: encoding with the addon's operators, which this processor can't run");
+  console.warn("SKIPPED: encoding with the addon's operators, which this processor can't run");
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 

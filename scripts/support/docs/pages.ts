@@ -1,0 +1,123 @@
+import type { Command, Option } from "commander";
+import { cliProgram } from "../../../src/cli/index.ts";
+import { checks } from "../../../src/diagnostics/index.ts";
+import { errorEntries } from "../../../src/http/errors.ts";
+import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts";
+
+const introduction = `# The command line
+
+\`scripts/docs\` generates this page from the program. \`transcribe --help\`, and \`--help\` after any command, print the same.`;
+
+const exitCodes = `## Exit codes
+
+| | |
+|---|---|
+| 0 | success |
+| 1 | failure; the message gives the reason and what to do |
+| 2 | the command line or the settings are invalid |
+| 3 | a recording failed |
+| 4 | no server answers |
+| 5 | the key is missing or has no permission for this |
+| 130 | interrupted |`;
+
+/** Returns docs/cli.md: every command with its arguments and options, in the order and under the headings of the help. */
+export function cliPage(): string {
+  const program = cliProgram();
+  const groups = Map.groupBy(program.commands, (command) => command.helpGroup());
+  const sections = [...groups].map(([heading, commands]) => {
+    const leaves = commands.flatMap((command) => leavesOf(command, command.name()));
+    return [`## ${heading.replace(/:$/, "")}`, ...leaves.map(commandText)].join("\n\n");
+  });
+  return `${[introduction, ...sections, exitCodes].join("\n\n")}\n`;
+}
+
+interface Leaf {
+  /** The command's name with the names of its parents: `keys create`. */
+  readonly name: string;
+  readonly command: Command;
+}
+
+function leavesOf(command: Command, name: string): Leaf[] {
+  if (command.commands.length === 0) return [{ name, command }];
+  return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`));
+}
+
+function commandText({ name, command }: Leaf): string {
+  const operands = command.registeredArguments.map((each): [string, string] => [
+    `${each.required ? "<" : "["}${each.name()}${each.variadic ? "..." : ""}${each.required ? ">" : "]"}`,
+    each.description,
+  ]);
+  const options = command.options
+    .filter(({ hidden }) => !hidden)
+    .map((each): [string, string] => [each.flags, meaningOf(each)]);
+  const rows = [...operands, ...options].map(([name, meaning]) => `| \`${cell(name)}\` | ${cell(meaning)} |`);
+  const table = rows.length === 0 ? [] : [["| | |", "|---|---|", ...rows].join("\n")];
+  return [`### transcribe ${name}`, command.description(), ...table].join("\n\n");
+}
+
+function meaningOf({ description, defaultValue, mandatory }: Option): string {
+  if (mandatory) return `${description} (required)`;
+  const isDescribed = defaultValue === undefined || defaultValue === false || description.includes("(default");
+  return isDescribed ? description : `${description} (default: ${defaultValue})`;
+}
+
+/** Escapes a text for a cell of a Markdown table. */
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+/** Returns docs/troubleshooting.md with its generated parts replaced. @param text the current page */
+export function troubleshootingPage(text: string): string {
+  return withPart(withPart(text, "codes", codes()), "checks", checkSections());
+}
+
+/** Returns the table of all error codes, with the texts of the API's own documentation. */
+function codes(): string {
+  const rows = Object.entries(errorEntries).map(
+    ([code, { status, meaning, advice }]) => `| ${status} | \`${code}\` | ${meaning} | ${advice} |`,
+  );
+  return ["| status | code | when | what a program does |", "|---|---|---|---|", ...rows].join("\n");
+}
+
+/** Returns a section for each check of `doctor`, headed by its stable id. */
+function checkSections(): string {
+  return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
+}
+
+function withPart(text: string, name: string, part: string): string {
+  const begin = `<!-- ${name}: made by scripts/docs -->\n`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf("<!-- end -->", from);
+  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no place for ${name}`);
+  return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
+}
+
+/** The generated table of docs/metrics.md, with its markers. */
+const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
+
+/** Returns the descriptions of all metrics of a server. */
+export function describedMetrics(): MetricDescription[] {
+  return new Metrics({
+    version: "",
+    refusalCodes: [],
+    failures: [],
+    openRecordings: () => [],
+    stalledRecordings: () => [],
+    oldestWaitingSeconds: () => 0,
+    engine: () => ({ ready: false, asleep: false, workers: [] }),
+    modelInUse: () => "",
+    disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
+    certificateEndsAt: () => null,
+    fleet: () => null,
+  }).describe();
+}
+
+/** Returns docs/metrics.md with its generated table replaced. @param page the current page */
+export function metricsPage(page: string): string {
+  const rows = describedMetrics().map(({ name, type, labels, help }) => {
+    const names = labels.map((label) => `\`${label}\``).join(", ");
+    return `| \`${name}\` | ${type} | ${names} | ${help} |`;
+  });
+  const lines = ["", "| name | type | labels | description |", "|---|---|---|---|", ...rows, "", ""];
+  return page.replace(table, (_, start: string, end: string) => start + lines.join("\n") + end);
+}

@@ -1,0 +1,83 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * Runs a Python script that reads a question as JSON from its standard input and writes its answer, as JSON, to its output.
+ * @param packages where it finds what it imports, see installPythonPackages
+ * @param schema what the answer looks like
+ * @throws Error with the last lines that it wrote where it fails
+ */
+export async function askPython<T extends TSchema>(
+  script: string,
+  packages: string,
+  question: unknown,
+  schema: T,
+): Promise<Static<T>> {
+  const child = Bun.spawn(["python3", script], {
+    env: { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
+    stdin: Buffer.from(JSON.stringify(question)),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [answer, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.exitCode !== 0) {
+    throw new Error(`${basename(script)} failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
+  }
+  return Value.Parse(schema, JSON.parse(answer));
+}
+
+/** What a script needs of Python, and what it is brought with. */
+export interface PythonPackages {
+  /** Of the folder in the cache. */
+  readonly name: string;
+  readonly packages: readonly string[];
+  /** A file that pins them and all that they need: the same everywhere, until somebody renews it. */
+  readonly constraints: string;
+  /** Killed after so long. */
+  readonly timeoutMilliseconds: number;
+}
+
+/**
+ * Packages and what they need, as a folder for PYTHONPATH: from the cache, else brought there by the user's own pip.
+ * @throws {CommandError} where there is no Python, no pip, or nowhere to install from
+ */
+export async function installPythonPackages(cacheRoot: string, wanted: PythonPackages): Promise<string> {
+  const python = await runCommand(["python3", "--version"]);
+  const content = await Bun.file(wanted.constraints).text();
+  const digest = createHash("sha256")
+    .update(JSON.stringify([python, content, wanted.packages]))
+    .digest("hex");
+  const entry = join(wanted.name, digest);
+  const path = join(cacheRoot, entry);
+  if (existsSync(path)) return path;
+  return makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await runCommand(
+      [
+        ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
+        // Wheels alone: building a source package would run its code.
+        ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints, ...wanted.packages],
+      ],
+      { timeoutMs: wanted.timeoutMilliseconds },
+    );
+  });
+}
+
+/**
+ * Runs a script that writes an ONNX graph, with what it needs of Python and graph.py beside its own modules.
+ * @throws {CommandError} where it fails
+ */
+export async function runGraphScript(cacheRoot: string, script: string, parameters: readonly string[]): Promise<void> {
+  const packages = await installPythonPackages(cacheRoot, {
+    name: "onnx-tools",
+    packages: ["numpy", "onnx"],
+    constraints: join(import.meta.dir, "onnx/constraints.txt"),
+    timeoutMilliseconds: 600_000,
+  });
+  const path = `PYTHONPATH=${packages}:${join(import.meta.dir, "onnx")}`;
+  await runCommand(["env", path, "python3", "-B", script, ...parameters]);
+}
