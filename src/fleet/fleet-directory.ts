@@ -33,6 +33,8 @@ const fleetSchema = Type.Object(
     broker: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
     port: Type.Integer({ minimum: 1, maximum: 65_535 }),
     workers: Type.Array(Type.String({ pattern: NAME.source })),
+    /** Names of former workers. Their certificates are still valid, so no other worker may get these names. */
+    revoked: Type.Array(Type.String({ pattern: NAME.source })),
   },
   { additionalProperties: false },
 );
@@ -66,7 +68,7 @@ export class FleetDirectory {
    */
   static async create(directory: string, { broker, port, workers }: NewFleet, now: number): Promise<FleetDirectory> {
     const path = resolve(directory);
-    const fleet: Fleet = { version: 1, broker: [...broker], port, workers: [] };
+    const fleet: Fleet = { version: 1, broker: [...broker], port, workers: [], revoked: [] };
     for (const host of broker) checkHost(host);
     requireNewNames(workers, fleet);
     if (existsSync(path) && readdirSync(path).length > 0) {
@@ -150,6 +152,7 @@ export class FleetDirectory {
   revoke(name: string): void {
     this.#requireWorker(name);
     this.#fleet.workers.splice(this.#fleet.workers.indexOf(name), 1);
+    this.#fleet.revoked.push(name);
     this.#writeFleet();
     rmSync(join(this.path, name), { recursive: true, force: true });
   }
@@ -202,13 +205,18 @@ function replace(path: string, text: string, mode: number): void {
   renameSync(partial, path);
 }
 
-function requireNewNames(names: readonly string[], { workers }: Fleet): void {
+function requireNewNames(names: readonly string[], { workers, revoked }: Fleet): void {
   for (const [at, name] of names.entries()) {
     if (!NAME.test(name)) {
       throw new FleetDirectoryError(`"${name}" is not a name; use 1 to 63 letters, digits and inner hyphens`);
     }
     if (RESERVED.includes(name.toLowerCase())) {
       throw new FleetDirectoryError(`"${name}" is reserved; choose another name for the worker`);
+    }
+    if (revoked.some((former) => former.toLowerCase() === name.toLowerCase())) {
+      throw new FleetDirectoryError(
+        `the worker ${name} was revoked, and its old certificate would be accepted again; choose another name`,
+      );
     }
     const others = [...workers, ...names.slice(0, at)].map((other) => other.toLowerCase());
     if (others.includes(name.toLowerCase())) throw new FleetDirectoryError(`the fleet has a worker ${name} already`);

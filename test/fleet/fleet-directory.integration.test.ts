@@ -105,6 +105,7 @@ describe("the directory of a fleet", () => {
       false,
     ]);
     expect(() => open().revoke("w3")).toThrow("has no worker w3; its workers: w1, w2");
+    await expect(open().add(["w3"], Date.now())).rejects.toThrow("its old certificate would be accepted again");
   });
 });
 
