@@ -8,7 +8,7 @@ import { createLogger } from "../telemetry/index.ts";
 import { size } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
-import { positiveNumber } from "./parse-option.ts";
+import { portNumber } from "./parse-option.ts";
 import { printable } from "./printable.ts";
 import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 
@@ -42,7 +42,7 @@ function initCommand(): Command {
       "the fleet's directory; an existing file is never overwritten without --renew",
     )
     .option("--broker <host...>", "addresses of the broker; the machines connect to the first one")
-    .option("--port <number>", "the broker's port", positiveNumber, DEFAULT_PORT)
+    .option("--port <number>", "the broker's port", portNumber, DEFAULT_PORT)
     .option("--worker <name...>", "names of the workers")
     .option("--add <name...>", "add workers to the fleet in the directory")
     .option("--renew <name...>", "new certificates for workers, coordinator or broker, in their folders")
