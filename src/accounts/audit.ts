@@ -9,7 +9,7 @@ export interface Auditor {
   readonly now: number;
 }
 
-export type AuditEntry = typeof tables.auditLog.$inferSelect;
+type AuditEntry = typeof tables.auditLog.$inferSelect;
 
 /** Adds a change to the audit log, in the transaction that makes the change. Details never hold a secret. */
 export function audit(

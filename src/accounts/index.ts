@@ -25,7 +25,7 @@ export {
   type Scope,
   scopes,
 } from "./keys.ts";
-export { type AccountLimits, type LimitName, limitNames, parseAccountLimits } from "./limits.ts";
+export { type AccountLimits, limitNames, parseAccountLimits } from "./limits.ts";
 export { createWindows, Usage, type WindowState } from "./usage.ts";
 export { normalizeVocabulary, setVocabulary } from "./vocabulary.ts";
 export {

@@ -15,7 +15,7 @@ const accountLimitsSchema = Type.Object(
   { additionalProperties: false },
 );
 export type AccountLimits = Static<typeof accountLimitsSchema>;
-export type LimitName = keyof AccountLimits;
+type LimitName = keyof AccountLimits;
 export const limitNames = Object.keys(accountLimitsSchema.properties) as LimitName[];
 
 /** Parses the limits stored in an account's row. */

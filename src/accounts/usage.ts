@@ -2,11 +2,11 @@ import { and, count, eq, gt, lte, min, sum } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../storage/index.ts";
 import { utcDay } from "../text/index.ts";
 
-const hour = 3_600_000;
-const day = 24 * hour;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /** A limit on the number of events within a sliding window. */
-export interface WindowLimit {
+interface WindowLimit {
   readonly limit: number;
   readonly windowMilliseconds: number;
 }
@@ -25,7 +25,8 @@ export interface WindowState {
 const INACCURACY_SHARE = 0.1;
 const INACCURACY_SECONDS = 60;
 
-export const createWindows = { hour, day } as const;
+/** Windows of the limits on creates, in milliseconds. */
+export const createWindows = { hour: HOUR, day: DAY } as const;
 
 /**
  * Creates and audio that accounts have used. Stored in the database, so that a restart resets nothing. Creates are
@@ -65,7 +66,7 @@ export class Usage {
   spendCreate(writer: Writer, accountId: string, now: number): void {
     writer
       .delete(tables.creates)
-      .where(lte(tables.creates.createdAt, now - day))
+      .where(lte(tables.creates.createdAt, now - DAY))
       .run();
     writer.insert(tables.creates).values({ accountId, createdAt: now }).run();
   }

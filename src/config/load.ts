@@ -34,7 +34,7 @@ const notSettings = [
 
 /** Reads the settings: defaults, then the file, the environment and the flags; later sources win. Finds all faults. */
 export function readSettings({ file, environment, flags }: SettingsSources): SettingsReading {
-  const sources = [file === undefined ? nothing : readFile(file), readEnvironment(environment), readFlags(flags)];
+  const sources = [file === undefined ? NO_VALUES : readFile(file), readEnvironment(environment), readFlags(flags)];
   const values = new Map<string, unknown>(settingEntries.map((entry) => [entry.path, entry.defaultValue]));
   const origins = new Map<string, Origin>(settingEntries.map((entry) => [entry.path, { type: "default" }]));
   for (const { path, value, origin } of sources.flatMap((source) => source.values)) {
@@ -52,7 +52,7 @@ export function loadSettings(sources: SettingsSources): Settings {
   return settings;
 }
 
-const nothing: SourceReading = { values: [], faults: [] };
+const NO_VALUES: SourceReading = { values: [], faults: [] };
 
 function readEnvironment(environment: SettingsSources["environment"]): SourceReading {
   const ours = Object.entries(environment).filter(

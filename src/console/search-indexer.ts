@@ -1,4 +1,4 @@
-import { SearchIndex } from "../recordings/index.ts";
+import { indexMissing, indexRecording } from "../recordings/index.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /**
@@ -11,7 +11,7 @@ const RETRY_MILLISECONDS = 60_000;
  * then those that earlier runs did not index.
  */
 export class SearchIndexer {
-  readonly #index: SearchIndex;
+  readonly #store: ConsoleServices["store"];
   readonly #log: ConsoleServices["log"];
   readonly #stopController = new AbortController();
   readonly #pending: string[] = [];
@@ -21,7 +21,7 @@ export class SearchIndexer {
   #retryTimer: NodeJS.Timeout | null = null;
 
   constructor({ store, log }: Pick<ConsoleServices, "store" | "log">) {
-    this.#index = new SearchIndex(store);
+    this.#store = store;
     this.#log = log;
     this.#start();
   }
@@ -55,10 +55,10 @@ export class SearchIndexer {
     try {
       // Recordings that have just ended come first, because people search for them.
       for (let id = this.#pending[0]; id !== undefined; id = this.#pending[0]) {
-        await this.#index.add(id, signal);
+        await indexRecording(this.#store, id, signal);
         this.#pending.shift();
       }
-      if (this.#isBehind) await this.#index.addAll(signal);
+      if (this.#isBehind) await indexMissing(this.#store, signal);
       this.#isBehind = false;
       if (this.#pending.length > 0) await this.#indexPending();
     } catch (error) {

@@ -5,7 +5,7 @@ import { EngineOperationError } from "./errors.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
 import { TaskQueue } from "./task-queue.ts";
-import type { Answer, Worker } from "./worker.ts";
+import type { Answer, EngineWorker } from "./worker.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 
@@ -82,7 +82,7 @@ export class Engine {
    * @param record of earlier attempts
    * @throws {EngineCrashError} when the worker crashes at this operation too often
    * @throws {EngineOperationError} when the operation fails without harming the worker
-   * @throws the signal's reason when it is aborted; the worker is told to stop
+   * @throws the signal's reason when it is aborted; the worker is requested to stop
    */
   run<N extends OperationName>(
     operation: N,
@@ -126,7 +126,7 @@ export class Engine {
     });
   }
 
-  /** Tells the workers to free all speech models except these. */
+  /** Makes the workers free all speech models except these. */
   keepModels(paths: readonly string[]): void {
     for (const worker of this.#pool.workers) worker.keepModels(paths);
   }
@@ -174,7 +174,7 @@ export class Engine {
     }
   }
 
-  #start(task: Task, worker: Worker): void {
+  #start(task: Task, worker: EngineWorker): void {
     try {
       task.record?.onStart();
     } catch (error) {

@@ -137,7 +137,7 @@ export const toWorkerSchema = Type.Union([
     params: Type.Unknown(),
   }),
   Type.Object({ type: Type.Literal("cancel"), id: Type.Integer() }),
-  /** Tells the worker to free all speech models except these. */
+  /** Makes the worker free all speech models except these. */
   Type.Object({ type: Type.Literal("keepModels"), paths: Type.Array(path) }),
 ]);
 export type ToWorker = Static<typeof toWorkerSchema>;

@@ -7,7 +7,7 @@ export interface RunningOperations {
   readonly others: readonly number[];
 }
 
-/** How a worker's process ended. */
+/** The end of a worker's process. */
 export interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: string | null;
@@ -15,7 +15,7 @@ export interface ProcessExit {
   readonly abandoned?: true;
 }
 
-/** How a worker exited without being told to. */
+/** An unexpected exit of a worker. */
 export interface UnexpectedExit extends ProcessExit {
   /** Label of the worker's GPU, where the worker has one. */
   readonly gpu?: string;

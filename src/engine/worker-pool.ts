@@ -2,7 +2,7 @@ import type { ResolvedOptions } from "./engine-options.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
 import { modelOf } from "./time-limits.ts";
-import { Worker, type WorkerEvents } from "./worker.ts";
+import { EngineWorker, type WorkerEvents } from "./worker.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerState, WorkerStatus } from "./worker-state.ts";
 
@@ -27,7 +27,7 @@ export class WorkerPool {
   readonly #options: ResolvedOptions;
   readonly #events: Omit<WorkerEvents, "prepare">;
   /** In the order of `prepare`, each with its GPU's label; empty: no GPU; null: not known yet. */
-  #members: { readonly worker: Worker; gpu: string | null }[] = [];
+  #members: { readonly worker: EngineWorker; gpu: string | null }[] = [];
   /** The latest call of `prepare`; the calls run one after the other. */
   #preparing: Promise<unknown> = Promise.resolve();
   #restartsOfDismissed = 0;
@@ -38,7 +38,7 @@ export class WorkerPool {
     this.#add(null, null);
   }
 
-  get workers(): readonly Worker[] {
+  get workers(): readonly EngineWorker[] {
     return this.#members.map(({ worker }) => worker);
   }
 
@@ -58,10 +58,10 @@ export class WorkerPool {
   }
 
   /** Returns the worker with the most free lanes that can start the operation; null when it has to wait. */
-  workerFor(task: Task): Worker | null {
+  workerFor(task: Task): EngineWorker | null {
     const working = this.workers.filter((worker) => worker.acceptsWork);
     const possible = modelOf(task.operation) === null ? working.slice(0, 1) : working;
-    let best: Worker | null = null;
+    let best: EngineWorker | null = null;
     for (const worker of possible) {
       if (worker.accepts(task) && worker.freeLanes > (best?.freeLanes ?? 0)) best = worker;
     }
@@ -71,7 +71,7 @@ export class WorkerPool {
   /** @param planned what the worker loads at its first start; null: `prepare` is called */
   #add(gpu: string | null, planned: Start | null): void {
     let first = planned;
-    const worker = new Worker(this.#options, {
+    const worker = new EngineWorker(this.#options, {
       ...this.#events,
       prepare: async (exit, signal) => {
         const start = first ?? (await this.#prepare(worker, exit, signal));
@@ -83,7 +83,7 @@ export class WorkerPool {
     worker.start();
   }
 
-  async #prepare(worker: Worker, exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null> {
+  async #prepare(worker: EngineWorker, exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null> {
     const starts = this.#preparing
       .catch(() => {})
       .then(() => {
@@ -97,7 +97,7 @@ export class WorkerPool {
   }
 
   /** Assigns a worker to each start. @returns the start of the calling worker; null when none is left for it */
-  #assign(caller: Worker, starts: readonly Start[]): Start | null {
+  #assign(caller: EngineWorker, starts: readonly Start[]): Start | null {
     const self = this.#members.find(({ worker }) => worker === caller);
     if (self === undefined) return null;
     const others = this.#members.filter((member) => member !== self);
@@ -115,7 +115,7 @@ export class WorkerPool {
   }
 
   /** Removes a worker that calls `prepare` and gets no start; it is not running anything. */
-  #dismiss(worker: Worker): void {
+  #dismiss(worker: EngineWorker): void {
     this.#members = this.#members.filter((member) => member.worker !== worker);
     this.#restartsOfDismissed += worker.status().restarts;
     worker.close();

@@ -16,7 +16,7 @@ export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
 export interface WorkerEvents {
   /**
    * Returns what the worker loads at its next start; null when the worker is no longer needed and was closed.
-   * @param exit how the previous process exited; null when it was told to, or is the first
+   * @param exit how the previous process exited; null for the first process, and after an expected exit
    */
   prepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null>;
   /** Called when the worker starts to accept operations. */
@@ -27,7 +27,7 @@ export interface WorkerEvents {
    */
   onAnswer(task: Task | null, answer: Answer): void;
   /**
-   * Called when the worker exited without being told to.
+   * Called when the worker exited unexpectedly.
    * @param interrupted the operations that it was running
    * @param trouble the reason, for people
    */
@@ -41,7 +41,7 @@ const FAILURES_UNTIL_FAILING = 3;
  * One of the engine's workers and the operations that it is running. It starts the process, and starts another when it
  * crashes, fails to start, is stuck or is to be replaced.
  */
-export class Worker {
+export class EngineWorker {
   readonly #options: ResolvedOptions;
   readonly #events: WorkerEvents;
   /** The number of lanes comes from the `Start`. */
@@ -123,12 +123,12 @@ export class Worker {
     this.#child?.send({ type: "run", id, operation: operation.name, params: operation.params });
   }
 
-  /** Tells the worker to stop an operation, if it is running that one. */
+  /** Requests that the worker stops an operation, if it is running it. */
   cancel({ id }: Task): void {
     if (this.#lanes.running().some((task) => task.id === id)) this.#child?.send({ type: "cancel", id });
   }
 
-  /** Tells the worker to free all speech models except these. */
+  /** Makes the worker free all speech models except these. */
   keepModels(paths: readonly string[]): void {
     if (this.#state.name !== "ready") return;
     this.#state.child.send({ type: "keepModels", paths: [...paths] });

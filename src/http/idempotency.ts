@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type IdempotencyScope, type StoredAnswer, StoredAnswers } from "../recordings/index.ts";
+import { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "../recordings/index.ts";
 import type { Store, Writer } from "../storage/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
 import { locationOf } from "./resources.ts";
@@ -10,13 +10,13 @@ export const idempotencyKeyShape = /^[!-~]{1,255}$/;
 
 /** Ensures that a create with an Idempotency-Key is executed once, however often it is sent. */
 export class Idempotency {
-  readonly #answers: StoredAnswers;
+  readonly #store: Store;
   readonly #now: () => number;
   /** Keys whose first request is still unanswered. Held in memory: a crash before the answer releases the key. */
   readonly #inProgress = new Set<string>();
 
   constructor(store: Store, now: () => number) {
-    this.#answers = new StoredAnswers(store);
+    this.#store = store;
     this.#now = now;
   }
 
@@ -32,7 +32,7 @@ export class Idempotency {
       throw invalidField("Idempotency-Key", "It must be 1 to 255 visible ASCII characters.");
     }
     const scope = { ...owner, key: header };
-    const first = this.#answers.find(scope, this.#now());
+    const first = findAnswer(this.#store, scope, this.#now());
     // Several requests may replay the same answer at once.
     if (first !== null) return new IdempotentCreate({ first });
     const name = JSON.stringify(scope);
@@ -41,7 +41,7 @@ export class Idempotency {
     }
     this.#inProgress.add(name);
     return new IdempotentCreate({
-      store: (answer, writer) => this.#answers.add(scope, answer, this.#now(), writer),
+      store: (answer, writer = this.#store) => storeAnswer(writer, scope, answer, this.#now()),
       release: () => void this.#inProgress.delete(name),
     });
   }

@@ -24,7 +24,7 @@ const attemptsSchema = Type.Object({
   interruptions: Type.Integer({ minimum: 0 }),
 });
 
-export interface AttemptOptions {
+interface AttemptOptions {
   readonly recordingId: string;
   readonly checkpoints: Checkpoints;
   readonly log: Logger;
@@ -156,15 +156,15 @@ function operationSignal(recordingSignal: AbortSignal) {
   const controller = new AbortController();
   let isStarted = false;
   let timer: NodeJS.Timeout | undefined;
-  let hurry: AbortSignal | null = null;
+  let graceEnded: AbortSignal | null = null;
   const end = () => controller.abort(recordingSignal.reason);
   const abort = () => {
     const reason: unknown = recordingSignal.reason;
     if (!isStarted || !(reason instanceof SuspendError) || reason.graceMilliseconds === 0) return end();
     timer = setTimeout(end, reason.graceMilliseconds);
-    hurry = reason.graceEnded;
-    if (hurry.aborted) end();
-    else hurry.addEventListener("abort", end, { once: true });
+    graceEnded = reason.graceEnded;
+    if (graceEnded.aborted) end();
+    else graceEnded.addEventListener("abort", end, { once: true });
   };
   recordingSignal.addEventListener("abort", abort, { once: true });
   return {
@@ -175,7 +175,7 @@ function operationSignal(recordingSignal: AbortSignal) {
     },
     [Symbol.dispose]() {
       recordingSignal.removeEventListener("abort", abort);
-      hurry?.removeEventListener("abort", end);
+      graceEnded?.removeEventListener("abort", end);
       clearTimeout(timer);
     },
   };

@@ -17,7 +17,7 @@ export interface SpeechPart {
   readonly language: Language;
 }
 
-export interface ChosenLanguage {
+interface ChosenLanguage {
   /** The pinned language, or the language of most of the speech. */
   readonly language: Language;
   /** Whether other languages are spoken, too. */

@@ -3,7 +3,7 @@ import { type Store, tables, type Writer } from "../storage/index.ts";
 import { utcDay } from "../text/index.ts";
 
 /** The recordings received and processed on one UTC day. */
-export type DailyWork = typeof tables.dailyWork.$inferSelect;
+type DailyWork = typeof tables.dailyWork.$inferSelect;
 
 type Work = Omit<DailyWork, "day">;
 

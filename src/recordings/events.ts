@@ -19,7 +19,7 @@ export interface RecordingEnded {
 type Subscriber = (event: RecordingEnded) => void;
 
 /**
- * Tells other parts of the server that a recording has ended. A subscriber that fails is logged; it harms neither the
+ * Publishes the end of recordings to other parts of the server. A subscriber that fails is logged; it harms neither the
  * recording nor the other subscribers.
  */
 export class RecordingEvents {

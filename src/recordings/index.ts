@@ -1,6 +1,6 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
-export { type RecordingEnded, RecordingEvents } from "./events.ts";
+export { RecordingEvents } from "./events.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
 export { newRecordingId } from "./recording-ids.ts";
@@ -8,7 +8,7 @@ export { type Recording, Recordings } from "./recordings.ts";
 export { applyRetention } from "./retention.ts";
 export { findAll } from "./search/folded-text.ts";
 export { searchRecordings } from "./search/search.ts";
-export { SearchIndex } from "./search/search-index.ts";
+export { indexMissing, indexRecording } from "./search/search-index.ts";
 export { SearchQuery } from "./search/search-query.ts";
 export { snippetOf } from "./search/snippet.ts";
 export {
@@ -21,7 +21,6 @@ export {
   readSegmentsWithWords,
   type Segment,
   type SegmentSpan,
-  type SegmentWithWords,
   type StoredSegment,
 } from "./segments.ts";
 export { readSpeakerNames, renameSpeakers, speakerIndex, speakerLabel, speakersOf } from "./speakers.ts";
@@ -37,4 +36,4 @@ export {
   statusSchema,
   stepSchema,
 } from "./states.ts";
-export { type IdempotencyScope, type StoredAnswer, StoredAnswers } from "./stored-answers.ts";
+export { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "./stored-answers.ts";

@@ -12,7 +12,7 @@ import { clearAnswer } from "./stored-answers.ts";
 /** The record of a recording. */
 export type Recording = typeof tables.recordings.$inferSelect;
 
-export interface NewRecording {
+interface NewRecording {
   readonly id: string;
   readonly accountId: string;
   readonly workspaceId: string | null;

@@ -5,7 +5,7 @@ import { type DataDirectory, isRecordingId } from "../storage/index.ts";
 import type { Recording, Recordings } from "./recordings.ts";
 import { ENDED_STATES, isOpen } from "./states.ts";
 
-export interface RetentionRules {
+interface RetentionRules {
   /** Days for which the recording's audio is stored after its end. */
   readonly audioDays: number;
   /** Days for which the record and its text are stored; 0 for ever. */

@@ -36,7 +36,7 @@ export const failureReasonSchema = Type.Union([
   Type.Literal("quota_exceeded"),
   Type.Literal("internal"),
 ]);
-export type FailureReason = Static<typeof failureReasonSchema>;
+type FailureReason = Static<typeof failureReasonSchema>;
 
 /** The causes of an `internal` failure, for the operator: in the log and the CLI, never in the API. */
 const internalCauses = [

@@ -19,49 +19,37 @@ export interface StoredAnswer {
   readonly recordingId: string | null;
 }
 
+/** How long the first answer to a create is stored, and replayed. */
 const STORED_MILLISECONDS = 24 * 3_600_000;
 
-/** The first answers to create requests with an Idempotency-Key, stored for 24 hours. */
-export class StoredAnswers {
-  readonly #store: Store;
+/** Returns the answer that was stored within the last 24 hours; null if there is none. */
+export function findAnswer(store: Store, scope: IdempotencyScope, now: number): StoredAnswer | null {
+  const { fingerprint, status, body, recordingId, createdAt } = tables.storedAnswers;
+  return (
+    store
+      .select({ fingerprint, status, body, recordingId })
+      .from(tables.storedAnswers)
+      .where(and(matches(scope), gt(createdAt, now - STORED_MILLISECONDS)))
+      .get() ?? null
+  );
+}
 
-  constructor(store: Store) {
-    this.#store = store;
-  }
-
-  find(scope: IdempotencyScope, now: number): StoredAnswer | null {
-    const { storedAnswers } = tables;
-    return (
-      this.#store
-        .select({
-          fingerprint: storedAnswers.fingerprint,
-          status: storedAnswers.status,
-          body: storedAnswers.body,
-          recordingId: storedAnswers.recordingId,
-        })
-        .from(storedAnswers)
-        .where(and(matches(scope), gt(storedAnswers.createdAt, now - STORED_MILLISECONDS)))
-        .get() ?? null
-    );
-  }
-
-  /** Stores an answer; pass a transaction's writer to store it together with the change that it describes. */
-  add(
-    scope: IdempotencyScope,
-    answer: StoredAnswer,
-    now: number,
-    writer: Pick<Writer, "insert" | "delete"> = this.#store,
-  ): void {
-    const { storedAnswers } = tables;
-    writer
-      .delete(storedAnswers)
-      .where(lte(storedAnswers.createdAt, now - STORED_MILLISECONDS))
-      .run();
-    writer
-      .insert(storedAnswers)
-      .values({ ...scope, workspaceId: scope.workspaceId ?? "", ...answer, createdAt: now })
-      .run();
-  }
+/** Stores the first answer to a create, with a transaction's writer together with the change that it describes. */
+export function storeAnswer(
+  writer: Pick<Writer, "insert" | "delete">,
+  scope: IdempotencyScope,
+  answer: StoredAnswer,
+  now: number,
+): void {
+  const { storedAnswers } = tables;
+  writer
+    .delete(storedAnswers)
+    .where(lte(storedAnswers.createdAt, now - STORED_MILLISECONDS))
+    .run();
+  writer
+    .insert(storedAnswers)
+    .values({ ...scope, workspaceId: scope.workspaceId ?? "", ...answer, createdAt: now })
+    .run();
 }
 
 /** Clears the body of the answer that describes a recording; its key gives 404 from then on. */

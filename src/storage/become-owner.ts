@@ -3,7 +3,7 @@ import { codeOf, messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 
 /** Returns the ids of a user's extra groups, such as those that a service's unit gives to its user. */
-export type FurtherGroups = (userId: number) => readonly number[];
+type FurtherGroups = (userId: number) => readonly number[];
 
 /** The user and the group that a data directory belongs to. */
 interface Owner {

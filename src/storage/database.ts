@@ -152,7 +152,7 @@ function copyBeforeUpgrade(path: string, fromVersion: string): string {
   return backup;
 }
 
-/** Returns the error with a message that tells what to do next; an unknown error is returned unchanged. */
+/** Returns the error with advice for the operator; an unknown error is returned unchanged. */
 function withAdvice(error: unknown, path: string): unknown {
   const code = codeOf(error);
   if (code === "SQLITE_NOTADB" || code === "SQLITE_CORRUPT") {

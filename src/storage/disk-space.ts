@@ -6,7 +6,7 @@ import { MachineError } from "./machine-trouble.ts";
  * Purpose of a reservation. `intake`, for new recordings, must leave the whole reserve free; `work`, for accepted
  * recordings, may use most of the reserve.
  */
-export type SpaceUse = "intake" | "work";
+type SpaceUse = "intake" | "work";
 
 /** A reservation of disk space for one file or step, until it is disposed of. */
 export interface Reservation extends Disposable {

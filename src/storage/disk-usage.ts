@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { DataPaths } from "./data-directory.ts";
 
 /** Usage of a data directory's disk, in bytes. */
-export interface DiskFigures {
+interface DiskFigures {
   /** Free space for this user. */
   readonly freeBytes: number;
   readonly sizeBytes: number;

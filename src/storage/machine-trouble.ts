@@ -58,14 +58,14 @@ export function machineTrouble(error: unknown): MachineTrouble | null {
   return null;
 }
 
-const byTheMachine = /^(SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM|BUSY)|EACCES|EROFS|ENOSPC|EDQUOT)/;
+const machineCodes = /^(SQLITE_(CANTOPEN|READONLY|FULL|IOERR|PERM|BUSY)|EACCES|EROFS|ENOSPC|EDQUOT)/;
 
 /**
  * Returns why the database cannot be read or written when the program is not the cause. Causes are a full or read-only
  * disk, missing rights, or another program that holds the database. Returns null for any other error.
  */
 export function databaseTrouble(error: unknown): string | null {
-  return byTheMachine.test(codeOf(error)) ? messageOf(error) : null;
+  return machineCodes.test(codeOf(error)) ? messageOf(error) : null;
 }
 
 const PROBE_BYTES = 1024 * 1024;

@@ -9,7 +9,7 @@ import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
 import growth from "./migrations/0006-growth.sql" with { type: "text" };
 import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
 
-export interface Migration {
+interface Migration {
   readonly name: string;
   readonly sql: string;
 }
@@ -26,7 +26,7 @@ const migrations: readonly Migration[] = [
 ];
 
 /** The first version, which did not store its version number in the database. */
-const unnamedVersion = "0.1.0";
+const FIRST_VERSION = "0.1.0";
 
 /** The database cannot be opened by this version. */
 export class MigrationError extends Error {
@@ -37,7 +37,7 @@ export class MigrationError extends Error {
 export class NewerDatabaseError extends MigrationError {}
 
 /** The applied migrations of a database and the version that used it last. */
-export interface DatabaseState {
+interface DatabaseState {
   /** Applied migrations in order; empty for an empty database. */
   readonly applied: readonly { readonly name: string; readonly sha256: string }[];
   /** Program version that last served the database. */
@@ -54,7 +54,7 @@ export function databaseState(database: Database): DatabaseState {
   const last = hasTable(database, "versions")
     ? database.query<{ version: string }, []>("SELECT version FROM versions ORDER BY position DESC LIMIT 1").get()
     : null;
-  return { applied, version: versionOf(last?.version ?? (applied.length === 0 ? programVersion : unnamedVersion)) };
+  return { applied, version: versionOf(last?.version ?? (applied.length === 0 ? programVersion : FIRST_VERSION)) };
 }
 
 /** Returns a version that is safe in file names and messages, else `unknown`: a backup may come from anybody. */
@@ -121,7 +121,7 @@ export function migrate(
   return run.immediate();
 }
 
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly list?: readonly Migration[];
   /** Milliseconds since the epoch. */
   readonly now?: number;

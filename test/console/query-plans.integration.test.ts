@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deleteAccount } from "../../src/accounts/index.ts";
 import { removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
-import { SearchIndex } from "../../src/recordings/index.ts";
+import { indexMissing } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
 import { ConsoleServer } from "./support.ts";
@@ -45,7 +45,7 @@ async function useAll(server: ConsoleServer): Promise<void> {
   const key = await (await operator.send("POST", "/keys", { account, name: "x", workspace: workspace.id })).json();
   await operator.send("DELETE", `/keys/${(key as { key: { id: string } }).key.id}`);
   expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);
-  await new SearchIndex(store).addAll(new AbortController().signal);
+  await indexMissing(store, new AbortController().signal);
   expect(api.recordings.get(many)).not.toBeNull();
   await deleteAccount(store, api.account("first"), api.operator());
   await operator.send("DELETE", "/session");

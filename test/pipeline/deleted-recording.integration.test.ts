@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, processRecording } from "../../src/pipeline/index.ts";
-import { type RecordingEnded, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
+import { RecordingEvents, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { samplePath } from "../support/checkout.ts";
@@ -40,7 +40,7 @@ test("a recording that is deleted during the download of its link leaves no file
   });
   const sourceUrl = `http://127.0.0.1:${host.port}/talk.mp3`;
   recordings.create(newRecording(id, accountId, { sourceUrl, sizeBytes: null, sourceName: null }));
-  const ended: RecordingEnded[] = [];
+  const ended: Parameters<RecordingEvents["ended"]>[0][] = [];
   const events = new RecordingEvents(createLogger("silent"));
   events.onEnded("test", (event) => ended.push(event));
   const services = {

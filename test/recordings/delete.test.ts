@@ -4,7 +4,14 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import { Checkpoints, packSegment, Recordings, readSegments, StoredAnswers } from "../../src/recordings/index.ts";
+import {
+  Checkpoints,
+  findAnswer,
+  packSegment,
+  Recordings,
+  readSegments,
+  storeAnswer,
+} from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -67,16 +74,15 @@ describe("deleting a recording", () => {
   });
 
   test("clears the stored answer that describes the recording, and no other", () => {
-    const answers = new StoredAnswers(store);
     const ids = ["a", "b"].map((key) => {
       const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
       const answer = { fingerprint: key, status: 201, body: `body of ${key}`, recordingId: id };
-      answers.add({ accountId, workspaceId: null, key }, answer, 0);
+      storeAnswer(store, { accountId, workspaceId: null, key }, answer, 0);
       return id;
     });
     recordings.fail(ids[0] ?? "", { reason: "no_speech" });
     recordings.delete(ids[0] ?? "");
-    const bodies = ["a", "b"].map((key) => answers.find({ accountId, workspaceId: null, key }, 1)?.body);
+    const bodies = ["a", "b"].map((key) => findAnswer(store, { accountId, workspaceId: null, key }, 1)?.body);
     expect(bodies).toEqual([null, "body of b"]);
   });
 });
@@ -175,11 +181,10 @@ describe("a stored answer", () => {
   test("is found by account, workspace and key for 24 hours, and can be stored again afterwards", () => {
     const store = openDatabase(":memory:");
     const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
-    const answers = new StoredAnswers(store);
     const scope = { accountId, workspaceId: "w", key: "k" };
     const answer = { fingerprint: "f", status: 422, body: "b", recordingId: null };
-    answers.add(scope, answer, 0);
-    expect(answers.find(scope, day - 1)).toEqual(answer);
+    storeAnswer(store, scope, answer, 0);
+    expect(findAnswer(store, scope, day - 1)).toEqual(answer);
     for (const other of [
       { accountId: "x" },
       { workspaceId: null },
@@ -187,10 +192,10 @@ describe("a stored answer", () => {
       { key: "K" },
       { key: "k " },
     ]) {
-      expect(answers.find({ ...scope, ...other }, 1)).toBeNull();
+      expect(findAnswer(store, { ...scope, ...other }, 1)).toBeNull();
     }
-    expect(answers.find(scope, day)).toBeNull();
-    answers.add(scope, { ...answer, fingerprint: "g" }, day);
-    expect(answers.find(scope, day)?.fingerprint).toBe("g");
+    expect(findAnswer(store, scope, day)).toBeNull();
+    storeAnswer(store, scope, { ...answer, fingerprint: "g" }, day);
+    expect(findAnswer(store, scope, day)?.fingerprint).toBe("g");
   });
 });

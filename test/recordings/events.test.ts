@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
-import { type RecordingEnded, RecordingEvents } from "../../src/recordings/index.ts";
+import { type RecordingEnded, RecordingEvents } from "../../src/recordings/events.ts";
 
 const event: RecordingEnded = {
   id: Bun.randomUUIDv7(),

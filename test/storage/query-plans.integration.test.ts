@@ -6,11 +6,12 @@ import {
   allSegmentsWithWords,
   applyRetention,
   Checkpoints,
+  findAnswer,
   RecordingQueue,
   Recordings,
   readSegments,
-  StoredAnswers,
   speakersOf,
+  storeAnswer,
 } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { post, someUrl } from "../http/forms.ts";
@@ -88,7 +89,6 @@ async function useAll(server: ApiServer): Promise<void> {
   const checkpoints = new Checkpoints(store, worked);
   const scope = { accountId: account.id, workspaceId: null, key: "twice" };
   const answer = { fingerprint: "", status: 422, body: "{}", recordingId: null };
-  const answers = new StoredAnswers(store);
   const segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Hello.", words: "[]" };
   const uses: [object, Record<string, () => unknown>][] = [
     [
@@ -144,7 +144,6 @@ async function useAll(server: ApiServer): Promise<void> {
         clear: () => checkpoints.clear("decode"),
       },
     ],
-    [StoredAnswers, { find: () => answers.find(scope, now), keep: () => answers.add(scope, answer, now) }],
     [
       Usage,
       {
@@ -162,6 +161,8 @@ async function useAll(server: ApiServer): Promise<void> {
     expect(Object.keys(methods).sort()).toEqual(methodsOf(of as { prototype: object }).sort());
     for (const use of Object.values(methods)) await use();
   }
+  storeAnswer(store, scope, answer, now);
+  findAnswer(store, scope, now);
   [readSegments(store, done, 0, 5), [...allSegmentsWithWords(store, done)], speakersOf(store, done)];
   await applyRetention(recordings, server.dataDirectory, { audioDays: 0, completedDays: 1 }, now + 1e10);
   const process = async () => null;

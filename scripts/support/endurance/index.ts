@@ -16,30 +16,30 @@ import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
 
 const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
-  hours: { does: "a recording of 2 hours, through everything", run: hours },
-  eighteen: { does: "one of 18 hours, through everything but whisper", run: eighteen },
-  store: { does: "segments of 18 hours: made, stored, in pages and exports", run: store },
+  hours: { does: "a recording of 2 hours, all steps", run: hours },
+  eighteen: { does: "a recording of 18 hours, all steps except speech recognition", run: eighteen },
+  store: { does: "segments of 18 hours: created, stored, in pages and exports", run: store },
   kills: { does: "server and worker killed 50 times while five recordings run", run: (options) => kills(options) },
-  stuck: { does: "a worker that does not go on, idle and in a chunk", run: stuck },
-  disk: { does: "recordings on a disk that fills up, over and over", run: disk },
+  stuck: { does: "a worker that stops, idle and in a chunk", run: stuck },
+  disk: { does: "recordings on a disk that fills up repeatedly", run: disk },
   "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
-  backup: { does: "backups of a server at work, restored elsewhere", run: backup },
-  load: { does: "many clients at once, slow ones and cut uploads", run: load },
-  hostile: { does: "files that are built to do harm", run: hostile },
+  backup: { does: "backups of a busy server, restored elsewhere", run: backup },
+  load: { does: "many clients at once, slow clients and uploads that are cut off", run: load },
+  hostile: { does: "files that are made to do harm", run: hostile },
 };
 
 const width = Math.max(...Object.keys(parts).map((name) => name.length));
 const usage = `Long recordings, crashes, full disks: scripts/endurance [PART…] [OPTION…]
-Starts servers of this checkout on data directories of their own and prints what came of it. Without a PART all are run,
-which takes hours. It ends with 1 where anything is not as it should be.
+Starts servers of this checkout with separate data directories and prints the results. Without a PART it runs all parts,
+which takes hours. The exit code is 1 if a result misses its target.
 
 ${Object.entries(parts)
   .map(([name, { does }]) => `  ${name.padEnd(width)}  ${does}`)
   .join("\n")}
 
-  --seed N   what is drawn by lot follows from it (1)
-  --hours N  how long the recordings of hours, eighteen and store are
-  --json     the table as JSON`;
+  --seed N   determines all random choices (1)
+  --hours N  duration of the recordings of hours, eighteen and store
+  --json     print the table as JSON`;
 
 const options = {
   seed: { type: "string", default: "1" },

@@ -10,7 +10,6 @@ import {
   readSegmentsWithWords,
   readSpeakerNames,
   renameSpeakers,
-  type SegmentWithWords,
   speakerIndex,
   speakerLabel,
   speakersOf,
@@ -125,7 +124,7 @@ async function findInTranscript(
 }
 
 /** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
-function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
+function showSegment({ words, text, ...segment }: ReturnType<typeof readSegmentsWithWords>[number]): Segment {
   let reached = 0;
   return {
     index: segment.index,

@@ -19,9 +19,9 @@ export class SuspendError extends Error {
   /** Aborted when the grace time ends early. */
   readonly graceEnded: AbortSignal;
 
-  constructor(graceMilliseconds: number, hurry = never) {
+  constructor(graceMilliseconds: number, graceEnded = never) {
     super("the recording is suspended");
     this.graceMilliseconds = graceMilliseconds;
-    this.graceEnded = hurry;
+    this.graceEnded = graceEnded;
   }
 }

@@ -9,9 +9,9 @@ import { StalledRecordings } from "./stalled-recordings.ts";
  * Processes one recording until it has ended, or returns what it waits for; never throws for a fault of the recording.
  * Stops early when the signal aborts.
  */
-export type WorkOnRecording = (recordingId: string, signal: AbortSignal) => Promise<Outcome>;
+type WorkOnRecording = (recordingId: string, signal: AbortSignal) => Promise<Outcome>;
 
-export interface RecordingQueueOptions {
+interface RecordingQueueOptions {
   readonly recordings: Recordings;
   /** Downloads a link's recording, which then waits for a slot. */
   readonly fetch: WorkOnRecording;
@@ -46,7 +46,7 @@ interface Attempt {
   readonly hasSlot: boolean;
   readonly controller: AbortController;
   /** Ends the grace time of a suspended recording early. */
-  readonly hurry: AbortController;
+  readonly graceEnd: AbortController;
   /** Resolves when the work has stopped. */
   readonly stopped: PromiseWithResolvers<void>;
 }
@@ -151,12 +151,12 @@ export class RecordingQueue {
     const attempts = [...this.#attempts.values()];
     for (const attempt of attempts) suspend(attempt, graceMilliseconds);
     // Recordings that were already leaving their slots had more time.
-    const hurry = setTimeout(() => attempts.forEach(hasten), graceMilliseconds);
+    const graceTimer = setTimeout(() => attempts.forEach(endGrace), graceMilliseconds);
     const limit = Promise.withResolvers<void>();
     const timer = setTimeout(limit.resolve, milliseconds);
     await Promise.race([Promise.all(attempts.map(({ stopped }) => stopped.promise)), limit.promise]);
     clearTimeout(timer);
-    clearTimeout(hurry);
+    clearTimeout(graceTimer);
   }
 
   /** Returns the trouble that stalled recordings wait for, one entry for each. */
@@ -226,14 +226,14 @@ export class RecordingQueue {
 
   async #attempt({ recording, isDownload }: Entry, hasSlot: boolean): Promise<void> {
     const { id, accountId } = recording;
-    const [controller, hurry] = [new AbortController(), new AbortController()];
-    const attempt = { accountId, hasSlot, controller, hurry, stopped: Promise.withResolvers<void>() };
+    const [controller, graceEnd] = [new AbortController(), new AbortController()];
+    const attempt = { accountId, hasSlot, controller, graceEnd, stopped: Promise.withResolvers<void>() };
     this.#attempts.set(id, attempt);
     if (hasSlot) this.#lastStarts.set(accountId, ++this.#starts);
     this.#stalled.started(id);
     const endsBefore = this.#stalled.ends;
-    const { process, fetch } = this.#options;
-    const outcome = await this.#work(id, isDownload ? fetch : process, controller.signal);
+    const work = isDownload ? this.#options.fetch : this.#options.process;
+    const outcome = await this.#work(id, work, controller.signal);
     const { waitsFor, record } = this.#requeued(recording, outcome);
     this.#attempts.delete(id);
     this.#entries.delete(id);
@@ -332,7 +332,7 @@ export class RecordingQueue {
         void this.#attempt(entry, false);
       } else {
         attempt.controller.abort(new RecordingEndedError());
-        hasten(attempt);
+        endGrace(attempt);
       }
     }
   }
@@ -348,12 +348,12 @@ export class RecordingQueue {
   }
 }
 
-function suspend({ controller, hurry }: Attempt, graceMilliseconds: number): void {
-  controller.abort(new SuspendError(graceMilliseconds, hurry.signal));
+function suspend({ controller, graceEnd }: Attempt, graceMilliseconds: number): void {
+  controller.abort(new SuspendError(graceMilliseconds, graceEnd.signal));
 }
 
-function hasten({ hurry }: Attempt): void {
-  hurry.abort();
+function endGrace({ graceEnd }: Attempt): void {
+  graceEnd.abort();
 }
 
 /** The abort reason of a recording's signal when a command has ended the recording. */

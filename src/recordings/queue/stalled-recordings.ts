@@ -17,7 +17,7 @@ interface Retry {
 const MAX_RETRY_MILLISECONDS = 60_000;
 /** Time after which a resumed recording counts as free of machine trouble, even if hours of work are left. */
 const RECOVERED_MILLISECONDS = 60_000;
-const defaultRetryMilliseconds = (attempts: number) => Math.min(MAX_RETRY_MILLISECONDS, 1000 * 2 ** attempts);
+const retryDelay = (attempts: number) => Math.min(MAX_RETRY_MILLISECONDS, 1000 * 2 ** attempts);
 
 /**
  * The recordings that wait for the machine, from the first attempt that met trouble to the first that does not. Other
@@ -34,7 +34,7 @@ export class StalledRecordings {
    * @param now milliseconds since the epoch
    * @param retryMilliseconds returns the delay before a retry, by the number of attempts
    */
-  constructor(now: () => number, retryMilliseconds = defaultRetryMilliseconds) {
+  constructor(now: () => number, retryMilliseconds = retryDelay) {
     this.#now = now;
     this.#retryMilliseconds = retryMilliseconds;
   }

@@ -12,137 +12,129 @@ const TEXTS_AT_ONCE = 100;
 const RECORDINGS_AT_ONCE = 500;
 
 /**
- * The texts and names of ended recordings, in SQLite's full-text index. The component that offers the search adds
- * recordings after they have ended; they are removed together with their segments.
+ * Adds the texts and the name of an ended recording to SQLite's full-text index, or the rest of them, in batches. Skips
+ * a recording that has not ended or is gone. The index loses a recording together with its segments.
  */
-export class SearchIndex {
-  readonly #store: Store;
-
-  constructor(store: Store) {
-    this.#store = store;
+export async function indexRecording(store: Store, recordingId: string, signal: AbortSignal): Promise<void> {
+  const number = numberOf(store, recordingId);
+  if (number === null) return;
+  while (addSome(store, recordingId, number)) {
+    await yieldToEventLoop();
+    signal.throwIfAborted();
   }
+}
 
-  /** Adds a recording, or the rest of one, in batches. Skips one that has not ended or is gone. */
-  async add(recordingId: string, signal: AbortSignal): Promise<void> {
-    const number = this.#numberOf(recordingId);
-    if (number === null) return;
-    while (this.#addSome(recordingId, number)) {
+/** Adds all ended recordings that are missing from the full-text index, newest first. */
+export async function indexMissing(store: Store, signal: AbortSignal): Promise<void> {
+  for (const status of ENDED_STATES) {
+    for (let beforeId: string | undefined; ; ) {
+      const ids = endedIds(store, status, beforeId);
+      for (const id of withoutEntry(store, ids)) await indexRecording(store, id, signal);
+      beforeId = ids.at(-1);
+      if (ids.length < RECORDINGS_AT_ONCE) break;
       await yieldToEventLoop();
       signal.throwIfAborted();
     }
   }
+}
 
-  /** Adds all ended recordings that are missing from the index, newest first. */
-  async addAll(signal: AbortSignal): Promise<void> {
-    for (const status of ENDED_STATES) {
-      for (let beforeId: string | undefined; ; ) {
-        const ids = this.#ended(status, beforeId);
-        for (const id of this.#missing(ids)) await this.add(id, signal);
-        beforeId = ids.at(-1);
-        if (ids.length < RECORDINGS_AT_ONCE) break;
-        await yieldToEventLoop();
-        signal.throwIfAborted();
-      }
-    }
-  }
-
-  /**
-   * Registers a recording and returns its number.
-   * @returns null for a recording that is completely indexed, has not ended, or is gone
-   */
-  #numberOf(recordingId: string): number | null {
-    const { recordings, searchableRecordings } = tables;
-    const enter = (transaction: Writer) => {
-      const isIt = eq(searchableRecordings.recordingId, recordingId);
-      const existing = transaction.select().from(searchableRecordings).where(isIt).get();
-      if (existing !== undefined) return existing.isWhole ? null : existing.number;
-      const ended = transaction
-        .select({ createdAt: recordings.createdAt })
-        .from(recordings)
-        .where(
-          and(eq(recordings.id, recordingId), inArray(recordings.status, ENDED_STATES), isNull(recordings.deletedAt)),
-        )
-        .get();
-      if (ended === undefined) return null;
-      // Recordings created in the same millisecond each get the next free number.
-      for (let number = ended.createdAt - NUMBER_ORIGIN; ; number++) {
-        const row = transaction
-          .insert(searchableRecordings)
-          .values({ number, recordingId, isWhole: false })
-          .onConflictDoNothing({ target: searchableRecordings.number })
-          .returning({ number: searchableRecordings.number })
-          .get();
-        if (row !== undefined) return row.number;
-      }
-    };
-    return deferSync(this.#store, () => transact(this.#store, enter));
-  }
-
-  /**
-   * Adds a batch of a recording's texts.
-   * @returns whether there are more
-   */
-  #addSome(recordingId: string, number: number): boolean {
-    const { recordings, searchableRecordings, segments } = tables;
-    const add = (transaction: Writer) => {
-      const recording = transaction
-        .select({ sourceName: recordings.sourceName, sourceUrl: recordings.sourceUrl })
-        .from(searchableRecordings)
-        .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
-        .where(and(eq(searchableRecordings.recordingId, recordingId), isNull(recordings.deletedAt)))
-        .get();
-      if (recording === undefined) return false;
-      const put = (row: number, text: string) =>
-        transaction.run(
-          sql`INSERT INTO searchable_texts (rowid, text) VALUES ((${number} << 21) + ${row}, ${indexedText(text)})`,
-        );
-      const [last] = transaction.all<{ row: number }>(
-        sql`SELECT rowid & 2097151 AS row FROM searchable_texts
-          WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + 2097151 ORDER BY rowid DESC LIMIT 1`,
-      );
-      const some = transaction
-        .select({ index: segments.index, text: segments.text })
-        .from(segments)
-        .where(and(eq(segments.recordingId, recordingId), gte(segments.index, (last?.row ?? -1) + 1)))
-        .orderBy(asc(segments.index))
-        .limit(TEXTS_AT_ONCE)
-        .all();
-      for (const { index, text } of some) put(index, text);
-      if (some.length === TEXTS_AT_ONCE) return true;
-      put(NAME_ROW, recording.sourceName ?? recording.sourceUrl ?? "");
-      transaction
-        .update(searchableRecordings)
-        .set({ isWhole: true })
-        .where(eq(searchableRecordings.number, number))
-        .run();
-      return false;
-    };
-    return deferSync(this.#store, () => transact(this.#store, add));
-  }
-
-  #ended(status: "completed" | "failed", beforeId: string | undefined): string[] {
-    const { recordings } = tables;
-    return this.#store
-      .select({ id: recordings.id })
+/**
+ * Registers a recording and returns its number.
+ * @returns null for a recording that is completely indexed, has not ended, or is gone
+ */
+function numberOf(store: Store, recordingId: string): number | null {
+  const { recordings, searchableRecordings } = tables;
+  const enter = (transaction: Writer) => {
+    const isIt = eq(searchableRecordings.recordingId, recordingId);
+    const existing = transaction.select().from(searchableRecordings).where(isIt).get();
+    if (existing !== undefined) return existing.isWhole ? null : existing.number;
+    const ended = transaction
+      .select({ createdAt: recordings.createdAt })
       .from(recordings)
-      .where(and(eq(recordings.status, status), beforeId === undefined ? undefined : lt(recordings.id, beforeId)))
-      .orderBy(desc(recordings.id))
-      .limit(RECORDINGS_AT_ONCE)
-      .all()
-      .map(({ id }) => id);
-  }
+      .where(
+        and(eq(recordings.id, recordingId), inArray(recordings.status, ENDED_STATES), isNull(recordings.deletedAt)),
+      )
+      .get();
+    if (ended === undefined) return null;
+    // Recordings created in the same millisecond each get the next free number.
+    for (let number = ended.createdAt - NUMBER_ORIGIN; ; number++) {
+      const row = transaction
+        .insert(searchableRecordings)
+        .values({ number, recordingId, isWhole: false })
+        .onConflictDoNothing({ target: searchableRecordings.number })
+        .returning({ number: searchableRecordings.number })
+        .get();
+      if (row !== undefined) return row.number;
+    }
+  };
+  return deferSync(store, () => transact(store, enter));
+}
 
-  #missing(ids: readonly string[]): string[] {
-    if (ids.length === 0) return [];
-    const { searchableRecordings } = tables;
-    const existing = this.#store
-      .select({ id: searchableRecordings.recordingId })
+/**
+ * Adds a batch of a recording's texts.
+ * @returns whether there are more
+ */
+function addSome(store: Store, recordingId: string, number: number): boolean {
+  const { recordings, searchableRecordings, segments } = tables;
+  const add = (transaction: Writer) => {
+    const recording = transaction
+      .select({ sourceName: recordings.sourceName, sourceUrl: recordings.sourceUrl })
       .from(searchableRecordings)
-      .where(and(inArray(searchableRecordings.recordingId, [...ids]), eq(searchableRecordings.isWhole, true)))
+      .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
+      .where(and(eq(searchableRecordings.recordingId, recordingId), isNull(recordings.deletedAt)))
+      .get();
+    if (recording === undefined) return false;
+    const put = (row: number, text: string) =>
+      transaction.run(
+        sql`INSERT INTO searchable_texts (rowid, text) VALUES ((${number} << 21) + ${row}, ${indexedText(text)})`,
+      );
+    const [last] = transaction.all<{ row: number }>(
+      sql`SELECT rowid & 2097151 AS row FROM searchable_texts
+        WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + 2097151 ORDER BY rowid DESC LIMIT 1`,
+    );
+    const some = transaction
+      .select({ index: segments.index, text: segments.text })
+      .from(segments)
+      .where(and(eq(segments.recordingId, recordingId), gte(segments.index, (last?.row ?? -1) + 1)))
+      .orderBy(asc(segments.index))
+      .limit(TEXTS_AT_ONCE)
       .all();
-    const known = new Set(existing.map(({ id }) => id));
-    return ids.filter((id) => !known.has(id));
-  }
+    for (const { index, text } of some) put(index, text);
+    if (some.length === TEXTS_AT_ONCE) return true;
+    put(NAME_ROW, recording.sourceName ?? recording.sourceUrl ?? "");
+    transaction
+      .update(searchableRecordings)
+      .set({ isWhole: true })
+      .where(eq(searchableRecordings.number, number))
+      .run();
+    return false;
+  };
+  return deferSync(store, () => transact(store, add));
+}
+
+function endedIds(store: Store, status: "completed" | "failed", beforeId: string | undefined): string[] {
+  const { recordings } = tables;
+  return store
+    .select({ id: recordings.id })
+    .from(recordings)
+    .where(and(eq(recordings.status, status), beforeId === undefined ? undefined : lt(recordings.id, beforeId)))
+    .orderBy(desc(recordings.id))
+    .limit(RECORDINGS_AT_ONCE)
+    .all()
+    .map(({ id }) => id);
+}
+
+/** Returns the ids of recordings that are not in the index, or not completely. */
+function withoutEntry(store: Store, ids: readonly string[]): string[] {
+  if (ids.length === 0) return [];
+  const { searchableRecordings } = tables;
+  const existing = store
+    .select({ id: searchableRecordings.recordingId })
+    .from(searchableRecordings)
+    .where(and(inArray(searchableRecordings.recordingId, [...ids]), eq(searchableRecordings.isWhole, true)))
+    .all();
+  const known = new Set(existing.map(({ id }) => id));
+  return ids.filter((id) => !known.has(id));
 }
 
 /**

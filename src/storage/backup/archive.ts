@@ -63,10 +63,10 @@ export function unpackBackup(archive: number, folder: string): string[] {
       checkManifest(readManifest(archive, offset, sizeBytes), unpacked);
       return [...names];
     }
-    if (!isMemberName(name)) throw broken("it holds what no backup holds");
-    if (names.has(name)) throw broken(`it holds ${name} twice`);
+    if (!isMemberName(name)) throw broken("it has a file that no backup has");
+    if (names.has(name)) throw broken(`it has ${name} twice`);
     names.add(name);
-    if (names.size > MAX_FILES) throw broken("it holds more files than a backup can");
+    if (names.size > MAX_FILES) throw broken("it has more files than a backup can have");
     const sha256 = extract(archive, offset, sizeBytes, join(folder, name));
     unpacked.push({ name, sizeBytes, sha256 });
     offset += sizeBytes + tar.padding(sizeBytes);
@@ -80,7 +80,7 @@ function requireSpace(archiveBytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   if (archiveBytes <= bavail * bsize) return;
   throw new BackupError(
-    `the backup takes ${size(archiveBytes)} and ${size(bavail * bsize)} are free where the data directory lies; make space there`,
+    `the backup takes ${size(archiveBytes)} and ${size(bavail * bsize)} are free on the disk of the data directory; free some`,
   );
 }
 
@@ -116,7 +116,7 @@ function readManifest(archive: number, offset: number, sizeBytes: number): Manif
 
 function checkManifest({ files }: Manifest, unpacked: Manifest["files"]): void {
   const differing = unpacked.find((file, index) => !Bun.deepEquals(file, files[index]));
-  if (differing !== undefined) throw broken(`${differing.name} is not what the manifest says`);
+  if (differing !== undefined) throw broken(`${differing.name} differs from the manifest`);
   if (files.length !== unpacked.length) throw broken("it lacks files that the manifest names");
   if (unpacked[0]?.name !== DATABASE_NAME) throw broken("it has no database");
 }

@@ -7,7 +7,7 @@ const MAX_UPGRADE_BACKUPS = 3;
 const upgradeBackup = /^transcribe-.+-\d{8}T\d{9}Z\.db$/;
 
 /** Returns the default directory for copies of a database. */
-export function backupDirectory(databasePath: string): string {
+function backupDirectory(databasePath: string): string {
   return join(dirname(databasePath), "backups");
 }
 

@@ -39,7 +39,7 @@ export function entryBlockingRestore(paths: DataPaths): string | null {
   return null;
 }
 
-export interface Restored {
+interface Restored {
   /** Path of the previous database's copy; null when there was none. */
   readonly replaced: string | null;
   /** Number of recording files in the backup. */

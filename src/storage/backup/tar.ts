@@ -4,7 +4,7 @@
  */
 
 /** A file in a tar archive, the only kind of entry in our archives. */
-export interface TarFile {
+interface TarFile {
   readonly name: string;
   readonly sizeBytes: number;
 }
