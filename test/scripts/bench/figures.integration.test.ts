@@ -31,8 +31,8 @@ transcribe_step_seconds_total{step="decode",device="cpu"} 0.5
 transcribe_step_audio_seconds_total{step="detect",device="cpu"} 420
 `;
   expect(stepsOf(metrics)).toEqual([
-    { name: "decode", seconds: 0.5, count: null },
-    { name: "transcribe", seconds: 42.5, count: null },
+    { name: "decoding", seconds: 0.5, count: null },
+    { name: "transcription", seconds: 42.5, count: null },
   ]);
 });
 
