@@ -4,22 +4,22 @@ import { join, resolve } from "node:path";
 /** The checkout's root. */
 export const root = resolve(import.meta.dir, "../..");
 
-/** What every step of setup is handed. */
+/** The context of every setup step. */
 export interface SetupContext {
-  /** Where fetched and built things are kept, across checkouts. */
+  /** Folder of fetched and built files, shared by all checkouts. */
   readonly cacheRoot: string;
-  /** Takes one line at a time. */
+  /** Receives one line at a time. */
   readonly log: (line: string) => void;
 }
 
-/** Makes `build/<name>` a folder of this checkout, where it may have been a link. */
+/** Makes `build/<name>` a folder; replaces a link of this name. */
 export async function makeBuildFolder(name: string): Promise<void> {
   const path = join(root, "build", name);
   if ((await lstat(path).catch(() => undefined))?.isSymbolicLink()) await rm(path);
   await mkdir(path, { recursive: true });
 }
 
-/** Makes `build/<name>` a link to `target`; one that is there is replaced in one step. */
+/** Makes `build/<name>` a link to `target`; replaces an existing link atomically. */
 export async function linkIntoBuild(name: string, target: string): Promise<void> {
   const path = join(root, "build", name);
   const existing = await lstat(path).catch(() => undefined);

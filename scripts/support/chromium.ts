@@ -6,21 +6,21 @@ import { type DebianPackages, unpackDebianPackages } from "../../native/steps/de
 import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { messageOf } from "../../src/text/index.ts";
 
-/** A browser without a screen, and the fonts that transcripts are written in. */
+/** The headless browser, and fonts for the scripts in which transcripts are written. */
 const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core"];
-/** Parts of the packages that it runs without. */
+/** Parts of the packages that the browser does not need. */
 const needless = [".apt", "usr/share/doc", "usr/share/locale", "usr/share/man"];
 
 export interface Chromium {
-  /** Its program. */
+  /** Path of its program. */
   readonly executablePath: string;
-  /** What it needs in its environment to find its libraries and fonts. */
+  /** Variables with which it finds its libraries and fonts. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Debian's Chromium for tests, with the libraries that it needs, fetched once into the cache: nothing is installed.
- * @returns null where it can't be had, which is said aloud
+ * Fetches Debian's Chromium and its libraries into the cache, without installing them.
+ * @returns null and logs the reason when Chromium is unavailable
  */
 export async function chromium(cacheRoot: string, log: (line: string) => void): Promise<Chromium | null> {
   try {
@@ -38,20 +38,23 @@ export async function chromium(cacheRoot: string, log: (line: string) => void): 
     }
     return chromiumIn(root);
   } catch (error) {
-    log(`SKIPPED: all that needs a browser; Chromium can't be had: ${messageOf(error)}`);
+    log(`SKIPPED: browser tests; Chromium is unavailable: ${messageOf(error)}`);
     return null;
   }
 }
 
-/** The browser uses this machine's C library, so it has to be of the same release. */
+/**
+ * Returns this machine's Debian release. The browser uses this machine's C library, so both must be of the same
+ * release.
+ */
 async function suiteOfThisMachine(): Promise<string> {
   const release = await readFile("/etc/os-release", "utf8");
   const suite = /^VERSION_CODENAME=(\S+)$/m.exec(release)?.[1];
-  if (!/^ID=debian$/m.test(release) || suite === undefined) throw new Error("this is no Debian system");
+  if (!/^ID=debian$/m.test(release) || suite === undefined) throw new Error("this is not a Debian system");
   return suite;
 }
 
-/** Has its libraries look for fonts beside these settings alone, whatever the machine has. */
+/** Makes the libraries use only the fonts next to these settings, whatever the machine has. */
 const fontSettings = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>

@@ -1,11 +1,11 @@
-// The part of scripts/dev that needs Bun: runs the server, and starts it again after a change below src/.
+// The part of scripts/dev that needs Bun: runs the server, and restarts it after a change in src/.
 import { watch } from "node:fs";
 import { join } from "node:path";
 import { root } from "./checkout.ts";
 
-/** An editor or a checkout writes many files at once; the server restarts after the last of them. */
+/** Delay after the last change; an editor or a checkout writes many files at once. */
 const SETTLE_MILLISECONDS = 200;
-/** Time that a server has to stop: its worker finishes the chunk in progress. */
+/** Time limit for a stop, in which the worker finishes the chunk in progress. */
 const STOP_MILLISECONDS = 15_000;
 
 const args = process.argv.slice(2);
@@ -17,7 +17,7 @@ function start(): void {
   const started = Bun.spawn([join(root, "scripts/transcribe"), "serve", ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     onExit: (child, code) => {
-      if (child === server && !isRestarting) console.error(`dev: the server ended with ${code}; waiting for a change`);
+      if (child === server && !isRestarting) console.error(`dev: the server exited with ${code}; waiting for a change`);
     },
   });
   server = started;
@@ -38,7 +38,7 @@ async function restart(file: string): Promise<void> {
     return;
   }
   isRestarting = true;
-  console.error(`dev: ${file} changed; starting again`);
+  console.error(`dev: ${file} changed; restarting`);
   await stop();
   isRestarting = false;
   start();

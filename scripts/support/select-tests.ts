@@ -45,7 +45,7 @@ export function sizeOf(file: string): TestSize {
 
 /**
  * Returns the test files of a selection below a folder, as arguments of `bun test`.
- * @throws Error when there are none, so that a misspelt path is no green run
+ * @throws Error when there are none, so that a misspelled path does not pass
  */
 export function selectTests(root: string, { sizes, paths }: Pick<TestSelection, "sizes" | "paths">): string[] {
   const prefixes = paths.map((path) => path.replace(/^\.\//, ""));

@@ -8,8 +8,8 @@ import { setUpFfmpeg } from "./ffmpeg.ts";
 import { obtainModel } from "./models/obtain-model.ts";
 import { setUpSamples } from "./samples.ts";
 
-// The part of scripts/setup that needs Bun: everything below build/. Called with the cache's path, and `here`
-// to compile only what the devices of this machine need.
+// The part of scripts/setup that needs Bun: fills build/. Its arguments are the cache's path, and `here` to compile
+// only the backends that the devices of this machine need.
 
 const [cacheRoot, devices] = process.argv.slice(2);
 if (!cacheRoot) throw new Error("usage: setup.ts CACHE [here]");
@@ -21,7 +21,7 @@ try {
   await setUpFfmpeg(context);
   await setUpSamples(context);
   await setUpModels(context);
-  // Imported only here: by now the packages that it builds from are known to be installed.
+  // Imported here, because the packages that it builds from are only now known to be installed.
   const { buildConfine } = await import("../../native/build-confine.ts");
   await linkIntoBuild("ffmpeg/confine", await buildConfine(context));
   const { buildNative } = await import("../../native/build.ts");
@@ -29,14 +29,17 @@ try {
   const needsGpu = devices !== "here" || isGpuWithinReach() || (await hasVulkan(cacheRoot));
   const native = needsGpu ? await buildNativeWithGpu(context) : await buildNative(context);
   await linkIntoBuild("native", native);
-  if (!needsGpu) context.log("native: no GPU here, so its backend is not compiled; scripts/setup compiles it");
+  if (!needsGpu)
+    context.log(
+      "native: no GPU on this machine, so no GPU backend is compiled; scripts/setup without --here compiles it",
+    );
   context.log("native: whisper.cpp addon");
 } catch (error) {
   console.error(`setup: ${messageOf(error)}`);
   process.exitCode = 1;
 }
 
-/** Links the models that come with the program into build/models: those that the checkout carries are checked, the others obtained. */
+/** Links the built-in models into build/models: checks the models of the repository, and obtains the others. */
 export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<void> {
   const repositoryFolder = join(root, "models");
   const given = process.env.TRANSCRIBE_MODELS_DIR;

@@ -1,18 +1,18 @@
-/** How a run of `bun test` ended. */
+/** The result of a run of `bun test`. */
 export interface TestSummary {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
 }
 
-/** Bun's colours, which it writes where the environment forces them. */
+/** Escape sequences of colours, which Bun writes when the environment forces them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
 const COLOUR = /\u001b\[[0-9;]*m/g;
 
 /**
- * Reads the counts from the end of what `bun test` wrote, where a test file that could not be loaded counts as a
- * failure (its JUnit report leaves such files out). Without counts, or where the exit status tells of a failure that
- * they don't, one failure is counted, so that a run that broke never looks green.
+ * Reads the counts at the end of the output of `bun test`. They count a test file that could not be loaded as a
+ * failure; the JUnit report omits such files. Without counts, or if the exit status contradicts them, one failure is
+ * counted, so that a broken run never passes.
  */
 export function summarise(output: string, exitCode: number | null): TestSummary {
   const counts =
@@ -30,18 +30,18 @@ export function summarise(output: string, exitCode: number | null): TestSummary 
   };
 }
 
-/** Lines that are kept of what a failed test printed: its error comes last. */
+/** Maximum number of output lines per failed test; the error comes last. */
 const keptLines = 60;
 
 /**
- * What each failed test printed until it failed, with the line that says so: of a long run often its end alone is kept, where
- * Bun names them without a reason.
+ * Returns the output of each failed test up to the line that reports the failure. Of a long run often only the end is
+ * kept, which lists the failed tests without their errors.
  */
 export function failures(output: string): string[] {
   const found: string[] = [];
   let lines: string[] = [];
   for (const line of output.replace(COLOUR, "").split("\n")) {
-    // the list of the failed ones follows, and the counts
+    // The list of failed tests and the counts follow.
     if (/^\d+ tests? failed:$/.test(line)) break;
     lines.push(line);
     if (line.startsWith("(fail) ")) found.push(lines.slice(-keptLines).join("\n").trim());
@@ -50,7 +50,7 @@ export function failures(output: string): string[] {
   return found;
 }
 
-/** The line that ends a run: `N passed, N failed`, and how many were skipped where any were. */
+/** Returns the last line of a run: `N passed, N failed`, and the number of skipped tests if any. */
 export function summaryLine({ passed, failed, skipped }: TestSummary): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }

@@ -1,9 +1,10 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Settings } from "../config/index.ts";
 
 const amount = Type.Optional(Type.Integer({ minimum: 0 }));
 
-/** Limits of one account that override the limits in the settings. */
+/** Limits of one account that override the limits of the same names in the settings. */
 const accountLimitsSchema = Type.Object(
   {
     audio_minutes_per_day: amount,
@@ -11,7 +12,7 @@ const accountLimitsSchema = Type.Object(
     creates_per_hour: amount,
     creates_per_day: amount,
     requests_per_minute: amount,
-  },
+  } satisfies { readonly [N in keyof Settings["limits"]]?: typeof amount },
   { additionalProperties: false },
 );
 export type AccountLimits = Static<typeof accountLimitsSchema>;

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
 import { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "../exports/index.ts";
-import { codeOf, messageOf } from "../text/index.ts";
+import { codeOf, messageOf, percentDecoded } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
 import { isLink } from "./parse-option.ts";
@@ -98,18 +98,10 @@ const MAX_STEM_COLUMNS = 80;
 /** Returns a file name without its extension; for a URL, the last component of its path, or else its host. */
 function stemOf(name: string): string {
   const link = isLink(name) ? URL.parse(name) : null;
-  const last = link === null ? name : decoded(basename(link.pathname));
+  const last = link === null ? name : percentDecoded(basename(link.pathname));
   const stem = basename(last, extname(last)) || (link?.hostname ?? "");
   const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function formatOf(path: string): ExportFormat {

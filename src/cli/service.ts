@@ -7,7 +7,6 @@ import {
   defaultDataDirectory,
   defaultUser,
   installSteps,
-  places,
   reach,
   readStatus,
   readUnit,
@@ -19,6 +18,7 @@ import {
   type ServiceStatus,
   type StepReport,
   serviceName,
+  servicePaths,
   serviceSettings,
   textOf,
   thisMachine,
@@ -51,7 +51,7 @@ interface InstallOptions {
 
 const upgradeHelp = `
 Run it again with a newer program to upgrade. The replaced program is stored and can be restored with
-  sudo ${places.previousProgram} service install`;
+  sudo ${servicePaths.previousProgram} service install`;
 
 function installCommand(): Command {
   return new Command("install")
@@ -137,7 +137,7 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
     );
   }
   if (!dryRun) requireRoot("transcribe service uninstall");
-  const unit = readUnit(textOf(reach({ root, configFile: "" }, places.unit)));
+  const unit = readUnit(textOf(reach({ root, configFile: "" }, servicePaths.unit)));
   const user = unit?.user ?? defaultUser;
   const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;

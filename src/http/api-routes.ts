@@ -81,7 +81,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const { format } = query;
     requireCompleted(recording);
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
-    if (matches(request.headers.get("if-none-match"), headers.ETag)) {
+    if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
     return exports.answer({ request, owner: caller.account.id, recording, format, headers });
@@ -136,7 +136,7 @@ function entityTag(recording: Recording, format: ExportFormat): string {
 }
 
 /** Evaluates `If-None-Match` (RFC 9110, 13.1.2): weak comparison with each tag of a list. */
-function matches(header: string | null, tag: string): boolean {
+function etagMatches(header: string | null, tag: string): boolean {
   if (header === null) return false;
   return header.trim() === "*" || header.split(",").some((each) => each.trim().replace(/^W\//, "") === tag);
 }

@@ -41,12 +41,11 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
 }
 
 /**
- * Determines the client of a request.
- * Only the `X-Forwarded-For` of a trusted peer counts. It is read from the right, since each proxy appends the address
- * from which it received the request. The first address that is no trusted proxy is the client; a client can invent
- * everything left of it. An unreadable entry ends the search at the proxy that passed it on.
- * RFC 7239's `Forwarded` is not read: of two headers with the same purpose, a proxy sets one and passes on the client's
- * other.
+ * Determines the client of a request. Only the `X-Forwarded-For` of a trusted peer counts. It is read from the right,
+ * since each proxy appends the address from which it received the request. The first address that is no trusted proxy
+ * is the client; a client can invent everything left of it. An unreadable entry ends the search at the proxy that
+ * passed it on. RFC 7239's `Forwarded` is not read: of two headers with the same purpose, a proxy sets one and passes
+ * on the client's other.
  */
 export function clientOf(peer: string, headers: Headers, proxies: TrustedProxies): Client {
   const isForwarded = forwardingHeaders.some((name) => headers.has(name));

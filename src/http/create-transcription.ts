@@ -175,7 +175,7 @@ export class TranscriptionCreator {
       workspaceId,
       pinnedLanguage: language?.code ?? null,
       speechModel: model.id,
-      ...described(source),
+      ...sourceColumns(source),
     };
     let body = "";
     const recording = this.#withFile(source, id, () =>
@@ -210,7 +210,7 @@ export class TranscriptionCreator {
   }
 }
 
-function described(source: Source): Pick<Recording, "sourceName" | "sourceUrl" | "sizeBytes"> {
+function sourceColumns(source: Source): Pick<Recording, "sourceName" | "sourceUrl" | "sizeBytes"> {
   return source.type === "file"
     ? { sourceName: withoutExtension(source.file.name), sourceUrl: null, sizeBytes: source.file.sizeBytes }
     : { sourceName: null, sourceUrl: source.url, sizeBytes: null };

@@ -20,10 +20,10 @@ export function parseHostNames(entries: readonly string[]): Set<string> {
 }
 
 /**
- * Returns the reason why a request's `Host` header is refused, or null if it is accepted.
- * In a DNS rebinding attack, a page binds its own name to this server's address. The browser sends that name, so
- * refusing it keeps the page from /metrics and the sign-in. Addresses can't be rebound, so they are accepted. A request
- * without a Host is accepted too: HTTP/1.0 has none, and browsers always send one.
+ * Returns the reason why a request's `Host` header is refused, or null if it is accepted. In a DNS rebinding attack, a
+ * page binds its own name to this server's address. The browser sends that name, so refusing it keeps the page from
+ * /metrics and the sign-in. Addresses can't be rebound, so they are accepted. A request without a Host is accepted too:
+ * HTTP/1.0 has none, and browsers always send one.
  * @param certificate the server's own: a browser sends no request before the name in its address matches the
  * certificate
  */

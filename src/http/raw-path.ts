@@ -9,10 +9,9 @@ type Handle = (request: Request, server: Server<undefined>, segments: RawSegment
 const MAX_SEGMENTS = 8;
 
 /**
- * Returns routes for `Bun.serve` that pass on the path as it was sent.
- * Bun resolves `..` and `\` in a request's URL (WHATWG URL). So a proxy that forwards only `/api/` would let
- * `/api/../console/` through. Bun's router, however, matches the path as it was sent, and the parameters of a route are
- * the segments of that path.
+ * Returns routes for `Bun.serve` that pass on the path as it was sent. Bun resolves `..` and `\` in a request's URL
+ * (WHATWG URL). So a proxy that forwards only `/api/` would let `/api/../console/` through. Bun's router, however,
+ * matches the path as it was sent, and the parameters of a route are the segments of that path.
  */
 export function rawPathRoutes(handle: Handle) {
   const routes: Record<string, (request: BunRequest, server: Server<undefined>) => Promise<Response>> = {

@@ -4,11 +4,11 @@ export {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
-  places,
   reach,
   ServiceError,
   type ServiceLayout,
   serviceName,
+  servicePaths,
 } from "./layout.ts";
 export { textOf, thisMachine } from "./machine.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";

@@ -15,11 +15,11 @@ import { exampleFile, loadSettings } from "../config/index.ts";
 import {
   checkPath,
   defaultDataDirectory,
-  places,
   reach,
   requireInside,
   ServiceError,
   type ServiceLayout,
+  servicePaths,
 } from "./layout.ts";
 import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
@@ -68,7 +68,7 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
 export function installSteps(options: InstallOptions): Step[] {
   const { layout, machine, program, user } = options;
   const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
-  requireInside(layout, [...Object.values(places), layout.configFile, join(dataDirectory, "x")]);
+  requireInside(layout, [...Object.values(servicePaths), layout.configFile, join(dataDirectory, "x")]);
   const at = (path: string) => reach(layout, path);
   const account = () => {
     const found = findUser(layout, machine, user);
@@ -86,17 +86,18 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () => addUser(options, dataDirectory),
     },
     {
-      what: `${places.program}, this program`,
+      what: `${servicePaths.program}, this program`,
       restarts: true,
-      needed: async () => !(await sameBytes(program.path, at(places.program))),
-      apply: () => placeCopy(at(places.program), program.path, { mode: 0o755, previous: at(places.previousProgram) }),
+      needed: async () => !(await sameBytes(program.path, at(servicePaths.program))),
+      apply: () =>
+        placeCopy(at(servicePaths.program), program.path, { mode: 0o755, previous: at(servicePaths.previousProgram) }),
     },
     {
-      what: `${places.runtimeDirectory}, its native parts and models`,
+      what: `${servicePaths.runtimeDirectory}, its native parts and models`,
       needed: () => true,
       apply: async () => {
-        await program.unpack(at(places.runtimeDirectory));
-        openToAll(at(places.runtimeDirectory));
+        await program.unpack(at(servicePaths.runtimeDirectory));
+        openToAll(at(servicePaths.runtimeDirectory));
       },
     },
     {
@@ -104,7 +105,7 @@ export function installSteps(options: InstallOptions): Step[] {
       needed: () => !existsSync(at(layout.configFile)),
       apply: () => {
         // The file names the directories, so that commands on this machine and the service use the same ones.
-        const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": places.runtimeDirectory };
+        const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": servicePaths.runtimeDirectory };
         placeText(at(layout.configFile), exampleFile(directories), { mode: 0o640, gid: account().gid });
       },
     },
@@ -114,18 +115,18 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () => makeDataDirectory(at(dataDirectory), account(), user),
     },
     {
-      what: `${places.unit}, the unit`,
+      what: `${servicePaths.unit}, the unit`,
       restarts: true,
-      needed: () => textOf(at(places.unit)) !== unit,
-      apply: () => placeText(at(places.unit), unit, { mode: 0o644 }),
+      needed: () => textOf(at(servicePaths.unit)) !== unit,
+      apply: () => placeText(at(servicePaths.unit), unit, { mode: 0o644 }),
     },
     {
       what: "the start with the machine",
-      needed: () => linkOf(at(places.enabled)) !== places.unit,
+      needed: () => linkOf(at(servicePaths.enabled)) !== servicePaths.unit,
       apply: () => {
-        mkdirSync(dirname(at(places.enabled)), { recursive: true });
-        rmSync(at(places.enabled), { force: true });
-        symlinkSync(places.unit, at(places.enabled));
+        mkdirSync(dirname(at(servicePaths.enabled)), { recursive: true });
+        rmSync(at(servicePaths.enabled), { force: true });
+        symlinkSync(servicePaths.unit, at(servicePaths.enabled));
       },
     },
   ];

@@ -23,7 +23,7 @@ export interface ServiceLayout {
 }
 
 /** Fixed paths, where a system administrator expects them (FHS 3.0, 4.9). */
-export const places = {
+export const servicePaths = {
   program: "/usr/local/bin/transcribe",
   /** The program that the current one replaced. */
   previousProgram: "/usr/local/bin/transcribe.previous",

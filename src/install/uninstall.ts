@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataPaths } from "../storage/index.ts";
-import { places, reach, requireInside, ServiceError, type ServiceLayout } from "./layout.ts";
+import { reach, requireInside, ServiceError, type ServiceLayout, servicePaths } from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
 import { stopService, unitState } from "./manager.ts";
 import type { Step } from "./steps.ts";
@@ -16,7 +16,7 @@ interface UninstallOptions {
 /** Returns the steps that remove the service, in order; parts that are missing already are no error. */
 export function uninstallSteps({ layout, machine, purged }: UninstallOptions): Step[] {
   const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
-  requireInside(layout, [...Object.values(places), layout.configFile, ...dataPath]);
+  requireInside(layout, [...Object.values(servicePaths), layout.configFile, ...dataPath]);
   const at = (path: string) => reach(layout, path);
   const removal = (what: string, ...paths: readonly string[]): Step => ({
     what,
@@ -32,9 +32,9 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
       needed: () => layout.root === "/" && unitState(machine) !== null,
       apply: () => stopService(machine),
     },
-    removal(places.unit, places.enabled, places.unit),
-    removal(places.program, places.program, places.previousProgram),
-    removal(places.runtimeDirectory, places.runtimeDirectory),
+    removal(servicePaths.unit, servicePaths.enabled, servicePaths.unit),
+    removal(servicePaths.program, servicePaths.program, servicePaths.previousProgram),
+    removal(servicePaths.runtimeDirectory, servicePaths.runtimeDirectory),
   ];
   if (purged === null) return always;
   const { user, dataDirectory } = purged;

@@ -1,4 +1,4 @@
-import { defaultDataDirectory, places } from "./layout.ts";
+import { defaultDataDirectory, servicePaths } from "./layout.ts";
 import { runTool, textOf } from "./machine.ts";
 import template from "./transcribe.service" with { type: "text" };
 
@@ -17,7 +17,7 @@ export function unitFile({ user, configFile, dataDirectory, port, deviceGroups }
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   const isDefaultDirectory = dataDirectory === defaultDataDirectory;
   const values: Readonly<Record<string, string>> = {
-    ...places,
+    ...servicePaths,
     ...{ user, configFile, dataDirectory, capability },
     deviceGroups: deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join(""),
     // systemd creates its default state directory; any other one must be listed as writable.
@@ -41,7 +41,11 @@ export function readUnit(text: string): { user: string; configFile: string } | n
  * @param unit the unit's text
  * @param groups this machine's list of groups
  */
-export function serviceGroups(userId: number, unit = textOf(places.unit), groups = textOf("/etc/group")): number[] {
+export function serviceGroups(
+  userId: number,
+  unit = textOf(servicePaths.unit),
+  groups = textOf("/etc/group"),
+): number[] {
   const user = readUnit(unit)?.user;
   if (user === undefined || runTool(["id", "-u", user]).stdout !== `${userId}\n`) return [];
   const names = [...unit.matchAll(/^SupplementaryGroups=(\S+)$/gm)].map(([, name]) => name);

@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { MachineError, probeWriting } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { EXIT_OUT_OF_MEMORY, MEMORY_LIMIT_BYTES, openArguments, outputArgumentsOf } from "./ffmpeg-arguments.ts";
+import { EXIT_OUT_OF_MEMORY, MEMORY_LIMIT_BYTES, outputArgumentsOf, timedInputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import type { FfmpegEnd, FfmpegRun } from "./run-ffmpeg.ts";
@@ -34,7 +34,7 @@ export function decodeRun(plan: DecodePlan): FfmpegRun {
       ...["-loglevel", "error", "-nostats"],
       // The used disk space is measured at every progress report.
       ...(outputPaths.length > 0 ? ["-progress", "pipe:1", "-stats_period", "0.2"] : []),
-      ...openArguments(inputPath),
+      ...timedInputArguments(inputPath),
       ...outputs.flatMap(({ path, filters }) => [
         // The extra second distinguishes a recording that is too long from one of exactly the permitted length. It also
         // bounds the cost of a header with a false length.

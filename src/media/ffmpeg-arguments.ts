@@ -46,7 +46,7 @@ export const MEMORY_LIMIT_BYTES = 1 << 30;
 export const EXIT_OUT_OF_MEMORY = 256 - 12;
 
 /** Returns the arguments that open a recording so that its filters see the time stamps of its container. */
-export function openArguments(inputPath: string): string[] {
+export function timedInputArguments(inputPath: string): string[] {
   return ["-filter_threads", "1", "-copyts", ...inputArguments(inputPath)];
 }
 

@@ -11,7 +11,6 @@ export interface ProbedRecording {
   readonly durationSeconds: number | null;
   /** True if ffmpeg only extrapolated the duration from the bit rate, which does not suffice to refuse a file. */
   readonly durationIsEstimate: boolean;
-  readonly audioTracks: number;
   /** Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise 0. */
   readonly trackIndex: number;
   /** Channels of the decoded track; null if ffmpeg's name for the layout contains no number. */
@@ -73,11 +72,10 @@ export async function probeRecording(
   const channelLayout = layouts[trackIndex];
   if (channelLayout !== undefined) {
     const channels = channelCount(channelLayout);
-    const audioTracks = layouts.length;
-    return { ok: true, durationSeconds, durationIsEstimate, audioTracks, trackIndex, channels, channelLayout };
+    return { ok: true, durationSeconds, durationIsEstimate, trackIndex, channels, channelLayout };
   }
   if (await isWaveWithoutSamples(filePath)) {
-    const header = { durationSeconds: 0, durationIsEstimate: false, audioTracks: 1, trackIndex: 0 };
+    const header = { durationSeconds: 0, durationIsEstimate: false, trackIndex: 0 };
     return { ok: true, ...header, channels: null, channelLayout: "" };
   }
   if (await looksLikePlaylist(filePath)) return refused("playlist");

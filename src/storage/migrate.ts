@@ -14,7 +14,10 @@ interface Migration {
   readonly sql: string;
 }
 
-/** All migrations in order. Released migrations never change: test/storage/released holds databases that they made. */
+/**
+ * All migrations, in order; a new one is added at the end. Released migrations never change: test/storage/released
+ * holds databases that they made.
+ */
 const migrations: readonly Migration[] = [
   { name: "0001-first", sql: first },
   { name: "0002-models", sql: models },

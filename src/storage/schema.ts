@@ -1,7 +1,10 @@
 import { isNotNull } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
-/** Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation. */
+// Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation.
+//
+// A new table or column also needs a migration, which migrate.ts lists. If its value becomes a path, a link or a time,
+// or is parsed, it needs a rule in backup/check-backup.ts as well.
 
 export const accounts = sqliteTable(
   "accounts",

@@ -1,4 +1,4 @@
 export { type Boundary, boundaryBetween, sentenceMark } from "./boundary-between.ts";
 export { editDistance } from "./edit-distance.ts";
 export { codeOf, isSystemError, messageOf } from "./errors.ts";
-export { count, size, utcDay } from "./format.ts";
+export { count, percentDecoded, size, utcDay } from "./format.ts";

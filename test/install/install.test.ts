@@ -14,7 +14,7 @@ import {
 import { dirname, join } from "node:path";
 import { loadSettings } from "../../src/config/index.ts";
 import { installSteps } from "../../src/install/install.ts";
-import { checkPath, defaultConfigFile, places, ServiceError } from "../../src/install/layout.ts";
+import { checkPath, defaultConfigFile, ServiceError, servicePaths } from "../../src/install/layout.ts";
 import type { Machine } from "../../src/install/machine.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
@@ -78,22 +78,22 @@ beforeEach(() => {
 describe.skipIf(!isRoot)("an installation", () => {
   test("creates all files with the least permissions", async () => {
     expect(new Set(outcomes(await install()))).toEqual(new Set(["done"]));
-    expect(readFileSync(at(places.program), "utf8")).toBe("the first program");
-    expect(readlinkSync(at(places.enabled))).toBe(places.unit);
+    expect(readFileSync(at(servicePaths.program), "utf8")).toBe("the first program");
+    expect(readlinkSync(at(servicePaths.enabled))).toBe(servicePaths.unit);
     const written = loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} });
     const usual = loadSettings({ file: undefined, environment: {}, flags: {} });
-    const storage = { ...usual.storage, data_dir: usualData, runtime_dir: places.runtimeDirectory };
+    const storage = { ...usual.storage, data_dir: usualData, runtime_dir: servicePaths.runtimeDirectory };
     expect(written).toEqual({ ...usual, storage });
-    expect(readFileSync(at(places.unit), "utf8")).toContain("SupplementaryGroups=video\nStateDirectory");
+    expect(readFileSync(at(servicePaths.unit), "utf8")).toContain("SupplementaryGroups=video\nStateDirectory");
     const rights: [string, string, number, number][] = [
-      [places.program, "755", 0, 0],
-      [places.unit, "644", 0, 0],
+      [servicePaths.program, "755", 0, 0],
+      [servicePaths.unit, "644", 0, 0],
       [defaultConfigFile, "640", 0, 1235],
       [usualData, "700", 1234, 1235],
-      [places.runtimeDirectory, "755", 0, 0],
-      [`${places.runtimeDirectory}/parts/native`, "755", 0, 0],
-      [`${places.runtimeDirectory}/parts/native/whisper.node`, "644", 0, 0],
-      [`${places.runtimeDirectory}/parts/ffmpeg`, "755", 0, 0],
+      [servicePaths.runtimeDirectory, "755", 0, 0],
+      [`${servicePaths.runtimeDirectory}/parts/native`, "755", 0, 0],
+      [`${servicePaths.runtimeDirectory}/parts/native/whisper.node`, "644", 0, 0],
+      [`${servicePaths.runtimeDirectory}/parts/ffmpeg`, "755", 0, 0],
     ];
     expect(rights.map(([path]) => [path, modeOf(path), lstatSync(at(path)).uid, lstatSync(at(path)).gid])).toEqual(
       rights,
@@ -105,7 +105,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     const before = everything();
     const reports = await install();
     expect(reports.filter(({ outcome }) => outcome === "done").map(({ what }) => what)).toEqual([
-      `${places.runtimeDirectory}, its native parts and models`,
+      `${servicePaths.runtimeDirectory}, its native parts and models`,
     ]);
     expect(reports.some(({ restarts }) => restarts)).toBe(false);
     expect(everything()).toEqual(before);
@@ -126,14 +126,14 @@ describe.skipIf(!isRoot)("an installation", () => {
     await install();
     writeFileSync(program, "the second program");
     expect((await install()).filter(({ restarts }) => restarts)).toHaveLength(1);
-    expect(readFileSync(at(places.previousProgram), "utf8")).toBe("the first program");
+    expect(readFileSync(at(servicePaths.previousProgram), "utf8")).toBe("the first program");
     const steps = installSteps({
       ...{ layout, machine, user: "transcribe", dataDirectory: null },
-      program: { path: at(places.previousProgram), unpack },
+      program: { path: at(servicePaths.previousProgram), unpack },
     });
     await runSteps(steps, false, () => {});
-    expect(readFileSync(at(places.program), "utf8")).toBe("the first program");
-    expect(readFileSync(at(places.previousProgram), "utf8")).toBe("the second program");
+    expect(readFileSync(at(servicePaths.program), "utf8")).toBe("the first program");
+    expect(readFileSync(at(servicePaths.previousProgram), "utf8")).toBe("the second program");
     expect(readdirSync(at("/usr/local/bin")).sort()).toEqual(["transcribe", "transcribe.previous"]);
   });
 
@@ -149,7 +149,9 @@ describe.skipIf(!isRoot)("an installation", () => {
     writeFileSync(at(defaultConfigFile), mine);
     await install();
     expect(readFileSync(at(defaultConfigFile), "utf8")).toBe(mine);
-    expect(readFileSync(at(places.unit), "utf8")).toMatch(/CAP_NET_BIND_SERVICE.*NoExecPaths=\/srv\/recordings /s);
+    expect(readFileSync(at(servicePaths.unit), "utf8")).toMatch(
+      /CAP_NET_BIND_SERVICE.*NoExecPaths=\/srv\/recordings /s,
+    );
     expect(existsSync(at(usualData))).toBe(false);
   });
 
@@ -190,7 +192,7 @@ describe.skipIf(!isRoot)("an installation", () => {
       const refusal = await install(options).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(ServiceError);
       expect(String(refusal)).toContain(why);
-      expect(existsSync(at(places.unit))).toBe(false);
+      expect(existsSync(at(servicePaths.unit))).toBe(false);
     });
   }
 
@@ -220,7 +222,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     writeFileSync(at("/usr/local/bin"), "a file where a directory belongs");
     const refusal = await install().catch((error: unknown) => error);
     expect(refusal).toBeInstanceOf(ServiceError);
-    expect(String(refusal)).toContain(`${places.program}, this program: `);
+    expect(String(refusal)).toContain(`${servicePaths.program}, this program: `);
   });
 });
 
@@ -231,7 +233,7 @@ describe.skipIf(!isRoot)("a removal", () => {
     await install();
     writeFileSync(at(`${usualData}/transcribe.db`), "");
     await uninstall(null);
-    for (const path of [places.program, places.unit, places.enabled, places.runtimeDirectory]) {
+    for (const path of [servicePaths.program, servicePaths.unit, servicePaths.enabled, servicePaths.runtimeDirectory]) {
       expect(lstatSync(at(path), { throwIfNoEntry: false })).toBeUndefined();
     }
     expect(existsSync(at(defaultConfigFile))).toBe(true);
@@ -267,7 +269,7 @@ describe.skipIf(!isRoot)("a removal", () => {
     const booted: Machine = { ...machine, hasSystemd: true, run };
     await runSteps(uninstallSteps({ layout, machine: booted, purged: null }), false, () => {});
     expect(commands).toEqual([]);
-    expect(existsSync(at(places.unit))).toBe(false);
+    expect(existsSync(at(servicePaths.unit))).toBe(false);
   });
 
   test("of missing parts is no error", async () => {

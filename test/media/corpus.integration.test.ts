@@ -85,7 +85,7 @@ describe.if(ready)("particular files of the corpus", () => {
 
   test("the first of two audio tracks is decoded", async () => {
     const probed = await probeRecording(FFMPEG, file("jfk-two-audio-tracks.mkv"));
-    expect(probed).toMatchObject({ ok: true, audioTracks: 2, trackIndex: 0 });
+    expect(probed).toMatchObject({ ok: true, trackIndex: 0 });
     // The other track is a sentence of 5.3 s.
     await inFolder(async (folder) => {
       const outputPath = join(folder, "decoded.pcm");

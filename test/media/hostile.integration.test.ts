@@ -57,7 +57,7 @@ describe.if(ready)("a file's name is only ever used as a name", () => {
       await inFolder(async (folder) => {
         makeWithFfmpeg(...lavfi("sine=duration=1"), join(folder, "made.wav"));
         await copyFile(join(folder, "made.wav"), join(folder, name));
-        expect(await probeRecording(FFMPEG, join(folder, name))).toMatchObject({ ok: true, audioTracks: 1 });
+        expect(await probeRecording(FFMPEG, join(folder, name))).toMatchObject({ ok: true });
         expect((await decodedSamples(folder, join(folder, name))).length).toBe(PCM_SAMPLE_RATE_HZ);
       });
     });
@@ -158,7 +158,7 @@ describe.if(ready)("an unusual but valid recording is decoded", () => {
         const path = join(folder, `with-cover.${format}`);
         const sound = [...lavfi("sine=duration=1:sample_rate=16000"), "-i", picture, "-map", "0:a", "-map", "1:v"];
         makeWithFfmpeg(...sound, "-c:a", codec, "-c:v", "copy", "-disposition:v", "attached_pic", path);
-        expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, audioTracks: 1 });
+        expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true });
         expect(loudness(await decodedSamples(folder, path))).toBeGreaterThan(1000);
       }
     });
@@ -180,7 +180,7 @@ describe.if(ready)("an unusual but valid recording is decoded", () => {
       const sounds = [...lavfi("anullsrc=r=16000:cl=mono"), ...lavfi("sine=sample_rate=16000")];
       const marks = ["-disposition:a:0", "0", "-disposition:a:1", "default", "-metadata:s:a:1", "language=ger"];
       makeWithFfmpeg(...sounds, "-map", "0:a", "-map", "1:a", "-t", "2", "-c:a", "flac", ...marks, path);
-      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, audioTracks: 2, trackIndex: 1 });
+      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, trackIndex: 1 });
       expect(loudness(await decodedSamples(folder, path))).toBeGreaterThan(1000);
     });
   });

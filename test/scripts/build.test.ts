@@ -30,19 +30,19 @@ describe("scripts/build", () => {
     [["--cuda", "--cuda-architectures", "90;rm"], ["x64"], /is no CUDA architecture/],
     [["--cuda", "--cuda-architectures="], ["x64"], /"" is no CUDA architecture/],
     [["--cuda-architectures", "90"], ["x64"], /give both/],
-    [["--cuda", "--target", "linux-arm64"], ["x64", "arm64"], /built on such a machine/],
+    [["--cuda", "--target", "linux-arm64"], ["x64", "arm64"], /must be built on such a machine/],
     [["--target", "linux-riscv64"], ["x64", "arm64"], /builds for linux-x64 and linux-arm64, not for linux-riscv64: /],
     [["--target", "arm64"], ["x64", "arm64"], /not for arm64/],
     [["--target", ""], ["x64"], /not for /],
     [["--target"], ["x64"], /argument missing/],
     [["--tarmac"], ["x64"], /--tarmac/],
     [["linux-arm64"], ["x64", "arm64"], /linux-arm64/],
-  ])("asked for %j where %j can be compiled for, chooses or refuses", (args, architectures, expected) => {
+  ])("with %j on a machine that compiles for %j, selects or refuses a target", (args, architectures, expected) => {
     if (expected instanceof RegExp) expect(() => targetOf(args, architectures)).toThrow(expected);
     else expect(targetOf(args, architectures)).toEqual(expected);
   });
 
-  test("builds for this machine, whatever else", () => {
+  test("always builds for this machine", () => {
     expect<string>(targetOf([]).architecture).toBe(process.arch);
     expect(targetsOf("x64").map(({ architecture }) => architecture)).toEqual(["x64", "arm64"]);
     expect(targetsOf("arm64").map(({ architecture }) => architecture)).toEqual(["arm64"]);
@@ -58,7 +58,7 @@ describe("scripts/build", () => {
     [sum("1", "t-x640"), sum("1", "t-x640") + sum("a", "t-x64")],
     [sum("1", "gone"), sum("a", "t-x64")],
     ["cut sho", sum("a", "t-x64")],
-  ])("keeps in the list of checksums what is still true: %j", (list, expected) => {
+  ])("keeps only valid lines in the list of checksums: %j", (list, expected) => {
     expect(renewChecksums(list, { name: "t-x64", sha256: "a".repeat(64) }, (name) => name !== "gone")).toBe(expected);
   });
 
@@ -94,25 +94,25 @@ describe("scripts/build", () => {
     [["node_modules/elysia/node_modules/cookie/index.js"], "cookie"],
     [["node_modules/@fastify/other/index.js", "node_modules/elysia/index.js"], "@fastify/other"],
     [["src/main.ts"], "no package"],
-  ])("takes no code without a notice: %j", (inputs, complaint) => {
+  ])("accepts no code without a notice: %j", (inputs, complaint) => {
     if (complaint === null) expect(() => requireNotices(inputs, notices)).not.toThrow();
     else expect(() => requireNotices(inputs, notices)).toThrow(complaint);
   });
 
-  test("takes no Bun that reads the variables in another way", async () => {
+  test("refuses a Bun that reads the variables in another way", async () => {
     using directory = temporaryDirectory();
     mkdirSync(join(directory.path, "tmp"));
     const bun = join(directory.path, "bun");
     for (const content of ["nothing", "\0BUN_BE_BUN\0BUN_BE_BUN\0BUN_OPTIONS\0BUN_ENABLE_CRASH_REPORTING\0"]) {
       await Bun.write(bun, content);
-      await expect(patchedBun(bun, directory.path)).rejects.toThrow(/does not have BUN_BE_BUN in it once/);
+      await expect(patchedBun(bun, directory.path)).rejects.toThrow(/does not contain BUN_BE_BUN exactly once/);
     }
     await Bun.write(bun, "\0BUN_BE_BUN\0BUN_OPTIONS\0BUN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
     const deaf = await Bun.file(await patchedBun(bun, directory.path)).text();
     expect(deaf).toBe("\0\0UN_BE_BUN\0\0UN_OPTIONS\0\0UN_ENABLE_CRASH_REPORTING\0XBUN_OPTIONS\0");
   });
 
-  test("carries the console's page as it was bundled, and no bundler", async () => {
+  test("contains the bundled page of the console, and no bundler", async () => {
     const page = await bundlePage();
     const { outputs, metafile } = await Bun.build({
       entrypoints: [join(root, "src/console/assets.ts")],

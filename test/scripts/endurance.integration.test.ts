@@ -8,11 +8,11 @@ setDefaultTimeout(60_000);
 
 const ready = available("tests of scripts/endurance", ffmpegPath) && canSeeProcesses;
 
-describe.if(ready)("scripts/endurance that is ended in the middle by", () => {
+describe.if(ready)("scripts/endurance, interrupted by", () => {
   test.each([
     ["SIGTERM", 143, "nothing on disk"],
     ["SIGINT", 130, "nothing on disk"],
-    ["SIGKILL", 137, "what it could not clean up"],
+    ["SIGKILL", 137, "the files that it could not remove"],
   ] as const)(
     "%s ends with %d, leaves no server and %s",
     async (signal, status, left) => {
@@ -24,7 +24,7 @@ describe.if(ready)("scripts/endurance that is ended in the middle by", () => {
         });
         let servers: number[] = [];
         try {
-          // The server's note of itself: it listens.
+          // The server's state file exists as soon as the server listens.
           while (servers.length === 0 || [...new Bun.Glob("*/state/server.json").scanSync(folder)].length === 0) {
             expect(child.exitCode).toBe(null);
             servers = childrenOf(child.pid, "serve");

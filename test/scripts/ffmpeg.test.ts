@@ -8,7 +8,7 @@ import { programFiles } from "../../src/program/index.ts";
 import { available, ffmpegPath, root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
-/** Puts a program into a cache as setup does: below its SHA-256. */
+/** Stores a program in a cache under its SHA-256, as setup does. */
 function putIntoCache(cacheRoot: string, content: string, sha256 = digestOf(content)): string {
   const path = join(cacheRoot, "ffmpeg", sha256, "ffmpeg");
   mkdirSync(join(path, ".."), { recursive: true });
@@ -21,7 +21,7 @@ function digestOf(content: string): string {
 }
 
 describe("the cache's ffmpeg", () => {
-  test("is used with the pinned digest alone: an entry of another source is left where it is", async () => {
+  test("is used only with the pinned digest; other entries are ignored and kept", async () => {
     using directory = temporaryDirectory();
     const other = putIntoCache(directory.path, "#!/bin/sh\necho ffmpeg version 1\n");
     const context = { cacheRoot: directory.path, log: () => {} };
@@ -31,7 +31,7 @@ describe("the cache's ffmpeg", () => {
     expect(existsSync(other)).toBe(true);
   });
 
-  test("is removed where it is not what its name says", async () => {
+  test("is removed when its content does not match its name", async () => {
     using directory = temporaryDirectory();
     const log: string[] = [];
     const damaged = putIntoCache(directory.path, "another program", pinnedFfmpegDigests.arm64);
@@ -42,7 +42,7 @@ describe("the cache's ffmpeg", () => {
   });
 
   test.if(available("the ffmpeg of a checkout", ffmpegPath))(
-    "is what a checkout links where it was fetched",
+    "is the ffmpeg that a checkout links after fetching it",
     async () => {
       using directory = temporaryDirectory();
       const sha256 = pinnedFfmpegDigests[process.arch] ?? "";
@@ -56,21 +56,21 @@ describe("the cache's ffmpeg", () => {
   );
 });
 
-describe("the one file", () => {
-  const built = available("the parts of the one file", ffmpegPath, join(root, "build/native/whisper.node"));
+describe("the compiled program", () => {
+  const built = available("the parts of the compiled program", ffmpegPath, join(root, "build/native/whisper.node"));
 
-  test.if(built)("carries no ffmpeg without a pinned digest, wherever it lies", async () => {
+  test.if(built)("contains no ffmpeg without a pinned digest, wherever it is stored", async () => {
     using directory = temporaryDirectory();
     const files = await programFiles("");
     for (const content of ["#!/bin/sh\n", ""]) {
       const ffmpeg = putIntoCache(directory.path, content);
       await expect(partSources(process.arch, { ...files, ffmpeg })).rejects.toThrow(digestOf(content));
     }
-    // The right one for another architecture is wrong, too.
+    // The pinned build for another architecture is refused, too.
     await expect(partSources(process.arch === "x64" ? "arm64" : "x64", files)).rejects.toThrow("not the pinned build");
   });
 
-  test.if(built)("carries the pinned ffmpeg with the program that confines it, both executable", async () => {
+  test.if(built)("contains the pinned ffmpeg and the program that confines it, both executable", async () => {
     const parts = await partSources(process.arch);
     const executable = parts.filter(({ path }) => path.startsWith("ffmpeg/"));
     expect(executable.map(({ path, executable }) => [path, executable])).toEqual([

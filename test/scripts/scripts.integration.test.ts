@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A checkout with nothing in it but the scripts. */
+/** A checkout that contains only the scripts. */
 let checkout: string;
 
 beforeEach(async () => {
@@ -34,7 +34,7 @@ async function fake(path: string, script: string): Promise<void> {
 }
 
 describe("scripts/setup", () => {
-  test("names every program that is missing, and how to get it, before it does anything", async () => {
+  test("lists every missing program and how to install it, before it changes anything", async () => {
     const programs = join(checkout, "programs");
     await mkdir(programs);
     for (const name of ["bash", "dirname", "readlink", "node", "python3", "g++"]) {
@@ -47,7 +47,7 @@ describe("scripts/setup", () => {
     expect(await readdir(checkout)).not.toContain("build");
   });
 
-  test("asks for a cache where there is no home", async () => {
+  test("asks for a cache folder when HOME is not set", async () => {
     const { errors, status } = await run("setup");
     expect(status).toBe(1);
     expect(errors).toContain("set TRANSCRIBE_CACHE");
@@ -55,12 +55,12 @@ describe("scripts/setup", () => {
 });
 
 describe("scripts/support/fetch-bun", () => {
-  test("refuses a kind of machine that there is no Bun for, before it makes anything", async () => {
+  test("refuses a kind of machine without a Bun, before it creates anything", async () => {
     const cache = join(checkout, "cache");
     const { output, errors, status } = await run("support/fetch-bun", ["Linux-riscv64", cache]);
     expect([output, errors, status]).toEqual([
       "",
-      "fetch-bun: Linux on riscv64 is not supported: Linux on x86_64 or aarch64 is\n",
+      "fetch-bun: Linux on riscv64 is not supported; Linux on x86_64 and aarch64 is\n",
       1,
     ]);
     expect(await readdir(checkout)).not.toContain("cache");
@@ -68,7 +68,7 @@ describe("scripts/support/fetch-bun", () => {
 });
 
 describe("scripts/transcribe", () => {
-  test("says what to do where the checkout is not set up", async () => {
+  test("names the command that sets up the checkout", async () => {
     const { errors, status } = await run("transcribe", ["version"]);
     expect(status).toBe(1);
     expect(errors).toContain(`run ${checkout}/scripts/setup`);
@@ -76,10 +76,10 @@ describe("scripts/transcribe", () => {
 
   test.each<[string, string[], Record<string, string>, string]>([
     ["in the checkout", ["serve"], {}, "CHECKOUT/data"],
-    ["where the environment says", ["serve"], { TRANSCRIBE_DATA_DIR: "/elsewhere" }, "/elsewhere"],
-    ["where the settings file of the environment says", ["serve"], { TRANSCRIBE_CONFIG: "/etc/t.toml" }, ""],
-    ["where a settings file says", ["serve", "--config=/etc/t.toml"], {}, ""],
-  ])("keeps the data %s", async (_, args, environment, expected) => {
+    ["in the directory of the environment", ["serve"], { TRANSCRIBE_DATA_DIR: "/elsewhere" }, "/elsewhere"],
+    ["in the directory of the environment's settings file", ["serve"], { TRANSCRIBE_CONFIG: "/etc/t.toml" }, ""],
+    ["in the directory of a settings file", ["serve", "--config=/etc/t.toml"], {}, ""],
+  ])("stores the data %s", async (_, args, environment, expected) => {
     await fake("build/bun/bun", 'echo "$TRANSCRIBE_DATA_DIR"; shift 2; echo "$@"');
     const { output } = await run("transcribe", args, environment);
     expect(output).toBe(`${expected.replace("CHECKOUT", checkout)}\n${args.join(" ")}\n`);
@@ -91,14 +91,14 @@ describe("scripts/start", () => {
     [[], "quickstart"],
     [["sample"], "quickstart CHECKOUT/build/samples/sample.wav"],
     [["my talk.mp3"], "quickstart my talk.mp3"],
-  ])("sets up, then hands %p to the program", async (args, expected) => {
+  ])("sets up the checkout, then passes %p to the program", async (args, expected) => {
     await fake("scripts/setup", "echo set up");
     await fake("build/bun/bun", 'shift 2; echo "$@"');
     const { output } = await run("start", args);
     expect(output).toBe(`set up\n${expected.replace("CHECKOUT", checkout)}\n`);
   });
 
-  test("stops where setup fails", async () => {
+  test("stops when setup fails", async () => {
     await fake("scripts/setup", "exit 7");
     await fake("build/bun/bun", "echo started");
     const { output, status } = await run("start");
@@ -107,7 +107,7 @@ describe("scripts/start", () => {
 });
 
 describe("scripts/test", () => {
-  test("ends with a count, and fails, where setup fails", async () => {
+  test("prints a count and fails when setup fails", async () => {
     await fake("scripts/setup", "exit 7");
     const { output, status } = await run("test");
     expect([output, status]).toEqual(["0 passed, 1 failed\n", 1]);

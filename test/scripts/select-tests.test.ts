@@ -26,11 +26,11 @@ describe("scripts/test", () => {
     expect(bySize.flat().sort()).toEqual(all);
   });
 
-  test("refuses a path without tests, so that a misspelt one is no green run", () => {
+  test("refuses a path without tests, so that a misspelled path does not pass", () => {
     expect(() => selectTests(root, { sizes: [], paths: ["test/htttp"] })).toThrow("no tests: test/htttp");
   });
 
-  test("starts the files first that took long, or whose size says so", () => {
+  test("starts the files first that took longest or have a slow size", () => {
     const { files } = timingsOf(["./test/a.test.ts", "./test/b.slow.test.ts", "./test/c.test.ts"], {
       "test/c.test.ts": 99_000,
     }) as { files: Record<string, number> };

@@ -10,11 +10,11 @@ describe("the summary of a test run", () => {
       "10 passed, 2 failed, 3 skipped",
     ],
     ["\u001b[32m 1 pass\u001b[0m\n\u001b[2m 0 fail\u001b[0m\nRan 1 test across 1 file.\n", 0, "1 passed, 0 failed"],
-  ])("has the counts that Bun gives", (output, exitCode, line) => {
+  ])("contains Bun's counts", (output, exitCode, line) => {
     expect(summaryLine(summarise(output, exitCode))).toBe(line);
   });
 
-  test("takes the last counts, not those that a test printed", () => {
+  test("uses the last counts, not counts that a test printed", () => {
     const printed = " 99 pass\n 0 fail\nRan 99 tests across 1 file.\n";
     expect(summaryLine(summarise(`${printed} 1 pass\n 1 fail\nRan 2 tests across 1 file.\n`, 1))).toBe(
       "1 passed, 1 failed",
@@ -25,12 +25,12 @@ describe("the summary of a test run", () => {
     ["no counts and no error", "", 0],
     ["a crash before the counts", "(pass) x\n", 134],
     ["a signal", "(pass) x\n", null],
-    ["an error that the counts don't tell of", " 1 pass\n 0 fail\nRan 1 test across 1 file.\n", 1],
-  ])("never looks green after %s", (_, output, exitCode) => {
+    ["an error that the counts do not contain", " 1 pass\n 0 fail\nRan 1 test across 1 file.\n", 1],
+  ])("reports a failure after %s", (_, output, exitCode) => {
     expect(summarise(output, exitCode).failed).toBe(1);
   });
 
-  test("has what failed tests printed, and nothing of the others", () => {
+  test("contains the output of failed tests only", () => {
     const error = "error: expected 1\n      at one.test.ts:3";
     const output = `one.test.ts:\nnoise\n(pass) a\n\u001b[31m${error}\u001b[0m\n(fail) b > c [1ms]\n(fail) d\n\ntwo.test.ts:\n(skip) e\n`;
     expect(failures(`${output}\n2 tests failed:\n(fail) b > c [1ms]\n(fail) d\n\n 1 pass\n`)).toEqual([
@@ -39,7 +39,7 @@ describe("the summary of a test run", () => {
     ]);
   });
 
-  test("has the end of what a failed test printed", () => {
+  test("contains the end of a failed test's output", () => {
     const [kept] = failures(`${"a line\n".repeat(10_000)}the error\n(fail) a\n`);
     expect(kept?.split("\n")).toHaveLength(60);
     expect(kept).toEndWith("the error\n(fail) a");

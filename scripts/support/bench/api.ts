@@ -1,8 +1,8 @@
 /**
- * How fast the API answers with 10,000 recordings in the database: `scripts/bench api [--json]`.
+ * Measures how fast the API responds with 10,000 recordings in the database: `scripts/bench api [--json]`.
  *
- * The real HTTP server in this process, without an engine: nothing is transcribed, only stored, listed and read. A create
- * is measured beside its probe, which is a process of its own (ffmpeg) and is shown apart.
+ * Runs the real HTTP server in this process without an engine: recordings are only stored, listed and read. A create
+ * starts a probe, which is a process of its own (ffmpeg) and is reported separately.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -36,7 +36,7 @@ const by = { actor: "bench", now: Date.now() };
 const account = createAccount(store, "bench", by);
 const { secret } = createKey(store, account, { name: "bench" }, by);
 
-/** An eighth of a second of silence as a WAV file of about 1 KB (8 kHz, 8 bit). */
+/** Returns an eighth of a second of silence as a WAV file of about 1 KB (8 kHz, 8 bit). */
 function smallRecording(): Uint8Array {
   const samples = 1000;
   const bytes = Buffer.alloc(44 + samples, 128);

@@ -6,30 +6,30 @@ import { recordingNameSchema } from "./recordings.ts";
 const seconds = Type.Number({ minimum: 0 });
 
 const figuresSchema = Type.Object({
-  /** Until all recordings are done, with models loaded. */
+  /** Time until all recordings are completed, after models are loaded. */
   seconds,
-  /** Of all threads and processes. */
+  /** CPU time of all threads and processes. */
   cpuSeconds: seconds,
-  /** The most resident memory of each kind of process, in bytes. */
+  /** Peak resident memory in bytes by kind of process. */
   peakBytes: Type.Record(Type.String(), Type.Integer({ minimum: 0 })),
-  /** What it tells of its own steps. */
+  /** Steps that the program reports itself. */
   steps: Type.Array(
     Type.Object({
       name: Type.String(),
       seconds,
-      /** How often it was done; null where that is not told. */
+      /** Number of calls; null when the program does not report it. */
       count: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]),
     }),
   ),
-  /** What was heard, recording by recording. */
+  /** Transcript of each recording. */
   texts: Type.Array(Type.String()),
 });
-/** What came of transcribing some recordings. */
+/** The result of transcribing some recordings. */
 export type Figures = Static<typeof figuresSchema>;
 
 export const runSchema = Type.Object({
   recording: recordingNameSchema,
-  /** How often it was sent at once. */
+  /** Number of copies sent at the same time. */
   atOnce: Type.Integer({ minimum: 1 }),
   /** The competitor's name. */
   by: Type.String(),
@@ -38,22 +38,22 @@ export const runSchema = Type.Object({
 /** One run of one competitor. */
 export type Run = Static<typeof runSchema>;
 
-/** What all competitors are told. */
+/** Settings of all competitors. */
 export interface RunSettings {
   readonly threads: number;
-  /** ISO code; null: everybody finds it out. */
+  /** ISO code; null when each program detects the language. */
   readonly language: string | null;
 }
 
 /** A program that transcribes. */
 export interface Competitor {
-  /** With version and settings: `whisper-cli 1.9.1, beam 5`. */
+  /** Name with version and settings: `whisper-cli 1.9.1, beam 5`. */
   readonly name: string;
-  /** Transcribes recordings that come at the same time, as fast as it can do them all. */
+  /** Transcribes recordings that arrive at the same time, as fast as possible. */
   run(files: readonly string[]): Promise<Figures>;
 }
 
-/** Competitors of one make, put together and made ready. @throws Error that says why they can't take part */
+/** Prepares the variants of one program. @throws {Error} with the reason when the program is unavailable */
 export type CompetitorFactory = (terms: RunSettings) => Promise<readonly Competitor[]>;
 
 const benchSchema = Type.Object({
@@ -61,23 +61,26 @@ const benchSchema = Type.Object({
   commit: Type.String(),
   machine: Type.String(),
   threads: Type.Integer(),
-  /** ISO code that all were told; null: everybody found it out. */
+  /** ISO code that was given to all programs; null when each detected the language. */
   language: Type.Union([Type.String(), Type.Null()]),
   runs: Type.Array(runSchema),
 });
-/** Runs, and what they have in common. */
+/** Runs with their common circumstances. */
 export type Bench = Static<typeof benchSchema>;
 
-/** All but the runs and their day has to be the same where runs are put together. */
+/** Circumstances that must be equal when runs are combined; only the day may differ. */
 const common = ["commit", "machine", "threads", "language"] as const;
 
-/** The runs that earlier calls kept with --json. @throws Error that says which file they can't be taken from, and why */
+/**
+ * Reads the runs that earlier calls wrote with --json. @throws {Error} with the file that cannot be combined, and the
+ * reason
+ */
 export async function readRuns(paths: readonly string[], now: Omit<Bench, "runs">): Promise<Bench["runs"]> {
   const kept: Bench["runs"] = [];
   for (const path of paths) {
     const bench = await readBench(path);
     const other = common.find((key) => bench[key] !== now[key]);
-    if (other !== undefined) throw new Error(`${path} is of another ${other}: ${bench[other]}, not ${now[other]}`);
+    if (other !== undefined) throw new Error(`${path} has another ${other}: ${bench[other]}, not ${now[other]}`);
     kept.push(...bench.runs);
   }
   return kept;
@@ -87,6 +90,6 @@ async function readBench(path: string): Promise<Bench> {
   try {
     return Value.Parse(benchSchema, await Bun.file(path).json());
   } catch (error) {
-    throw new Error(`${path} is not what --json has written: ${messageOf(error)}`);
+    throw new Error(`${path} was not written by --json: ${messageOf(error)}`);
   }
 }

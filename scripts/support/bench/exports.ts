@@ -1,6 +1,6 @@
 /**
- * `scripts/bench exports`: what exporting an 18 h transcript takes in every format, 10,000 segments with the speaker
- * changing at each: processor and wall-clock time, size, and the peak memory of the child process where one is used.
+ * `scripts/bench exports` measures the export of an 18 h transcript in every format, with 10,000 segments and a speaker
+ * change at each: CPU and wall-clock time, size, and the peak memory of a child process if there is one.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ const segmentCount = 10_000;
 const segmentMilliseconds = 6_480;
 const wordsPerSegment = 16;
 
-/** The same on every run: words of letters as frequent as in speech, up to so many. */
+/** Returns random words, the same on every run, with letters as frequent as in speech and at most `longest` of them. */
 function pseudoWords(seed: number, letters: readonly string[], longest: number, count: number): string[] {
   let state = seed;
   const next = (below: number) => {

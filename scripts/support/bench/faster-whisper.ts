@@ -1,23 +1,23 @@
 import { fasterWhisperVersion, installFasterWhisper } from "../peer/faster-whisper.ts";
 import type { Competitor, RunSettings } from "./competitor.ts";
 
-/** Its own default for a batch. */
-const windowsAtOnce = 8;
-const ways = [
+/** Default batch size of faster-whisper. */
+const DEFAULT_BATCH = 8;
+const VARIANTS = [
   { name: "greedy", beam: 1, batch: 0 },
   { name: "beam 5", beam: 5, batch: 0 },
-  { name: "batched, greedy", beam: 1, batch: windowsAtOnce },
-  { name: "batched, beam 5", beam: 5, batch: windowsAtOnce },
+  { name: "batched, greedy", beam: 1, batch: DEFAULT_BATCH },
+  { name: "batched, beam 5", beam: 5, batch: DEFAULT_BATCH },
 ];
 
-/** faster-whisper in int8, which is its fastest on a CPU, with the weights that our default model was made of. */
+/** Prepares faster-whisper in int8, its fastest type on a CPU, with the weights of our default model. */
 export async function fasterWhisper(terms: RunSettings): Promise<Competitor[]> {
   const ask = await installFasterWhisper();
-  return ways.map(({ name, beam, batch }) => ({
+  return VARIANTS.map(({ name, beam, batch }) => ({
     name: `faster-whisper ${fasterWhisperVersion} int8, ${name}`,
     async run(files) {
-      const way = { ...terms, computeType: "int8", beam, batch } as const;
-      const { seconds, cpu_seconds: cpuSeconds, peak_bytes: peak, answers } = await ask(way, files);
+      const settings = { ...terms, computeType: "int8", beam, batch } as const;
+      const { seconds, cpu_seconds: cpuSeconds, peak_bytes: peak, answers } = await ask(settings, files);
       return { seconds, cpuSeconds, peakBytes: { python: peak }, steps: [], texts: answers.map(({ text }) => text) };
     },
   }));

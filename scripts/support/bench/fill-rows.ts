@@ -1,26 +1,26 @@
 import { createAccount, createKey, createWorkspace } from "../../../src/accounts/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 
-/** What a filled database is asked with. */
+/** Keys and ids for requests on a filled database. */
 export interface FilledDatabase {
-  /** Of an account that has nine of ten recordings. */
+  /** Key of an account that has 90 % of the recordings. */
   readonly secret: string;
-  /** Pinned to a workspace of that account, which has one of a thousand. */
+  /** Key pinned to a workspace of that account, which has 0.1 % of the recordings. */
   readonly pinnedSecret: string;
-  /** Ids of completed recordings of that account with ten segments each, from all of the time. */
+  /** Ids of completed recordings of that account with ten segments each, from the whole period. */
   readonly ids: readonly string[];
-  /** When the recording in the middle was created, in milliseconds since the epoch. */
+  /** Creation time of the recording in the middle, in milliseconds since the epoch. */
   readonly middle: number;
 }
 
 const day = 86_400_000;
 const years = 2;
-/** One recording of so many has segments, ten of them: there would be gigabytes else. */
+/** One of this many recordings has segments, ten of them; with more, the database would have gigabytes. */
 const withSegments = 20;
 
 /**
- * Fills a new database with recordings of two years that have ended, one of a hundred as failed, of three accounts; the
- * charges for them; and what was created and answered within the last day.
+ * Fills a new database with completed recordings of two years and three accounts, 1 % of them failed. Adds their usage,
+ * and the creates and idempotency answers of the last day.
  * @param now milliseconds since the epoch
  */
 export function fillDatabase(path: string, count: number, now: number): FilledDatabase {
@@ -28,7 +28,7 @@ export function fillDatabase(path: string, count: number, now: number): FilledDa
   const { $client: client } = store;
   const by = { actor: "bench", now };
   const [account, ...others] = ["first", "second", "third"].map((name) => createAccount(store, name, by));
-  if (account === undefined) throw new Error("no account was made");
+  if (account === undefined) throw new Error("no account was created");
   const workspace = createWorkspace(store, account, "sales", by);
   const { secret } = createKey(store, account, { name: "bench" }, by);
   const { secret: pinnedSecret } = createKey(store, account, { name: "pinned", workspace }, by);
@@ -62,7 +62,7 @@ export function fillDatabase(path: string, count: number, now: number): FilledDa
   return { secret, pinnedSecret, ids, middle: values.begin + Math.floor(count / 2) * values.step };
 }
 
-/** Ids as UUID v7 are made: 48 bits of time, then what tells them apart. */
+/** Ids in the form of UUID v7: 48 bits of time, then a unique number. */
 const numbered = `
 WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $count)
 INSERT INTO filled

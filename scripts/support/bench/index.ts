@@ -24,7 +24,7 @@ import { rowsOf, wordErrorsOf } from "./table.ts";
 import { ourName, transcribe } from "./transcribe.ts";
 import { whisperCpp } from "./whisper-cpp.ts";
 
-/** Who takes part, by make. */
+/** The programs that are compared. */
 const entries: Readonly<Record<string, CompetitorFactory>> = {
   transcribe,
   "whisper-cli": whisperCpp,
@@ -36,7 +36,7 @@ type Recording = Awaited<ReturnType<typeof makeRecording>>;
 const { rounds, runs: times, only, threads, language, json, add, write, audio } = readOptions(process.argv.slice(2));
 const bench = { ...(await circumstances(Date.now())), threads, language };
 const runs: Run[] = await readRuns(add, bench).catch((error: unknown) => refuse(messageOf(error)));
-if (!existsSync(join(audio, "manifest.json"))) refuse(`${audio} holds no manifest.json`);
+if (!existsSync(join(audio, "manifest.json"))) refuse(`${audio} contains no manifest.json`);
 
 const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
 const removeFolder = () => rm(folder, { recursive: true });
@@ -48,7 +48,7 @@ try {
     const competitors = await competitorsFor({ threads, language });
     for (let turn = 0; turn < times; turn++) await runAll(competitors, turn, recordings);
   }
-  await report(recordings);
+  await printReport(recordings);
 } catch (error) {
   if (!(error instanceof CommandError)) throw error;
   console.error(`bench: ${error.message}`);
@@ -57,51 +57,52 @@ try {
   await removeFolder();
 }
 
-/** Those that are wanted and can be had; the others are named. */
+/** Returns the selected competitors that are available, and reports the others. */
 async function competitorsFor(terms: RunSettings): Promise<Competitor[]> {
   const found: Competitor[] = [];
   for (const [make, enter] of Object.entries(entries)) {
     try {
       found.push(...(await enter(terms)));
     } catch (error) {
-      console.error(`bench: ${make} takes no part: ${messageOf(error)}`);
+      console.error(`bench: ${make} is skipped: ${messageOf(error)}`);
     }
   }
   const wanted = found.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
-  if (wanted.length === 0) throw new CommandError(`nobody is left of ${found.map(({ name }) => name).join("; ")}`);
+  if (wanted.length === 0)
+    throw new CommandError(`no program is selected from ${found.map(({ name }) => name).join("; ")}`);
   return wanted;
 }
 
-/** Everybody once; who begins changes from turn to turn. */
+/** Runs every competitor once. The first one changes from turn to turn. */
 async function runAll(
   competitors: readonly Competitor[],
   turn: number,
   recordings: readonly Recording[],
 ): Promise<void> {
   const first = turn % competitors.length;
-  const inTurn = [...competitors.slice(first), ...competitors.slice(0, first)];
+  const ordered = [...competitors.slice(first), ...competitors.slice(0, first)];
   for (const { recording: name, atOnce } of rounds) {
     const file = recordings.find((recording) => recording.name === name)?.file ?? "";
-    for (const competitor of inTurn) {
-      const say = (what: string) =>
-        console.error(`run ${turn + 1}, ${name}, ${atOnce} at once, ${competitor.name}: ${what}`);
+    for (const competitor of ordered) {
+      const report = (message: string) =>
+        console.error(`run ${turn + 1}, ${name}, ${atOnce} at once, ${competitor.name}: ${message}`);
       try {
         const figures = await competitor.run(Array.from({ length: atOnce }, () => file));
         runs.push({ recording: name, atOnce, by: competitor.name, figures });
-        say(`${figures.seconds.toFixed(1)} s`);
+        report(`${figures.seconds.toFixed(1)} s`);
       } catch (error) {
-        say(`failed: ${messageOf(error)}`);
+        report(`failed: ${messageOf(error)}`);
         process.exitCode = 1;
       }
     }
   }
 }
 
-async function report(recordings: readonly Recording[]): Promise<void> {
-  if (runs.length === 0) throw new CommandError("there is nothing to print a table of");
+async function printReport(recordings: readonly Recording[]): Promise<void> {
+  if (runs.length === 0) throw new CommandError("there are no runs for a table");
   const errorsIn = await wordErrorsOf(recordings, runs).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
-    console.error(`bench: wrong words are not counted: ${error.message}`);
+    console.error(`bench: word errors are not counted: ${error.message}`);
     return () => null;
   });
   const rows = rowsOf(runs, { recordings, ours: ourName, errorsIn });

@@ -8,7 +8,7 @@ import { beforeStop, residentBytesOf } from "../processes.ts";
 import { type FilledDatabase, fillDatabase } from "./fill-rows.ts";
 import { median, medianTime } from "./table.ts";
 
-/** What is measured, with the unit of its figure. */
+/** Measurements with their units. */
 export const measured = {
   list: "list, first page, ms",
   listDeep: "list, page at nine tenths, ms",
@@ -35,24 +35,24 @@ const starts = 3;
 const reads = 200;
 const writes = 30;
 const day = 86_400_000;
-/** Recordings of whole days that retention removes. */
+/** Days whose recordings retention removes. */
 const removedDays = 2;
 
-/** Fills a database with so many recordings, and measures a server on it. */
-export async function measureRows(count: number, say: (what: string) => void): Promise<RowFigures> {
+/** Fills a database with `count` recordings and measures a server on it. */
+export async function measureRows(count: number, report: (text: string) => void): Promise<RowFigures> {
   await using server = new TestServer({
     TRANSCRIBE_LOG_LEVEL: "error",
-    // None of the links leads anywhere: what is created fails in the background, one after another.
+    // No link leads anywhere: created recordings fail in the background, one after another.
     TRANSCRIBE_QUEUE_SLOTS: "1",
     TRANSCRIBE_LIMITS_RECORDINGS_PER_ACCOUNT: "100000",
   });
   using _stop = beforeStop(() => server[Symbol.asyncDispose]());
   mkdirSync(server.dataDirectory, { recursive: true });
   const databasePath = join(server.dataDirectory, "transcribe.db");
-  say("filling the database");
+  report("filling the database");
   const filled = fillDatabase(databasePath, count, Date.now());
   const database = statSync(databasePath).size / mib;
-  say("starting the server");
+  report("starting the server");
   const listening: number[] = [];
   for (let start = 0; start < starts; start++) {
     if (start > 0) await server.stop();
@@ -61,15 +61,15 @@ export async function measureRows(count: number, say: (what: string) => void): P
     listening.push(performance.now() - startedAt);
   }
   await server.until(async () => (await fetch(`${server.origin}/readyz`)).ok);
-  say("asking it");
+  report("sending requests");
   const asked = await ask(server, filled);
   const resident = residentBytesOf(server.pid) / mib;
-  say("copying the database");
+  report("copying the database");
   const backup = await medianTime(1, (time) =>
     server.cli("backup", "--database-only", join(server.dataDirectory, `copy-${time}.db`)),
   );
   await server.stop();
-  say("removing what is old");
+  report("removing old recordings");
   const retention = await retain(server.dataDirectory);
   return { ...asked, listening: median(listening), resident, ...retention, backup: backup / 1000, database };
 }
@@ -108,7 +108,7 @@ async function read(client: TestClient, path: string, init: RequestInit = {}): P
   if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${text}`);
 }
 
-/** One tick that finds nothing, and one that removes what is of the oldest days. */
+/** Measures one tick of retention that removes nothing, and one that removes the oldest days. */
 async function retain(root: string): Promise<Pick<RowFigures, "retention" | "retentionEach">> {
   const store = openDatabase(join(root, "transcribe.db"));
   try {

@@ -4,29 +4,29 @@ import { messageOf } from "../../../src/text/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { plan, type RecordingName } from "./recordings.ts";
 
-const usage = `How fast, beside what else there is: scripts/bench [OPTION…]
-Sends seven minutes of meetings, and as much of dialogues whose words are known, through a server of this checkout,
-whisper-cli built of the same tree, and faster-whisper with the same weights, in turns, and prints one table of medians.
-faster-whisper comes from the package registry into a folder of its own in the cache; who can't be had is left out.
-On two cores a run of everything takes a quarter of an hour, most of it for five recordings at once.
+const usage = `Compares the speed with other programs: scripts/bench [OPTION…]
+Transcribes seven minutes of meetings, and of dialogues with a reference text, with three programs in turns: a server of
+this checkout, whisper-cli built from the same sources, and faster-whisper with the same weights. Prints a table of
+medians. faster-whisper is installed from the package registry into the cache. Unavailable programs are skipped.
+On two cores a complete run takes a quarter of an hour, most of it for five recordings at once.
 
-  --runs N            how often each is run (3)
-  --only PART         those alone whose name has this part: "transcribe", "batched"; may be given more than once
-  --recording NAME    ${Object.keys(plan).join(" or ")}; may be given more than once
-  --at-once N         so many of a recording at the same time, of 1, 2 and 5; may be given more than once
-  --threads N         that each may use (one for each processor)
-  --language CODE     tell everybody the language; without it each finds it out
-  --json FILE         every run's figures, texts and the table
-  --add FILE          count the runs that an earlier --json kept; may be given more than once, with --runs 0 too
-  --write             keep the table in docs/benchmarks.md
-  --audio DIRECTORY   another corpus of the same form
+  --runs N            number of runs (default: 3)
+  --only PART         run only the programs whose name contains PART: "transcribe", "batched"; repeatable
+  --recording NAME    ${Object.keys(plan).join(" or ")}; repeatable
+  --at-once N         send N copies of a recording at the same time: 1, 2 or 5; repeatable
+  --threads N         number of threads for each program (default: one per processor)
+  --language CODE     give the language to all programs; by default each detects it
+  --json FILE         write the figures and transcripts of every run and the table to FILE
+  --add FILE          include the runs of an earlier --json; repeatable, also with --runs 0
+  --write             store the table in docs/benchmarks.md
+  --audio DIRECTORY   use another corpus in the same format
 
-Parts by themselves:
-  scripts/bench api [--json]   how fast the API answers with 10,000 recordings in the database
-  scripts/bench rows           what a server takes with 1,000, 100,000 and 1,000,000 recordings in its database
-  scripts/bench start          how long a server takes to start, and what it holds when nothing is to do
-  scripts/bench exports        what exporting an 18 h transcript takes in every format
-  scripts/bench whisper-cli    our whisper addon beside whisper.cpp's own program, the same settings for both`;
+Separate parts:
+  scripts/bench api [--json]   response times of the API with 10,000 recordings in the database
+  scripts/bench rows           time and memory of a server with 1,000, 100,000 and 1,000,000 recordings
+  scripts/bench start          start time of a server, and its memory when idle
+  scripts/bench exports        time and memory of exporting an 18 h transcript in every format
+  scripts/bench whisper-cli    our whisper addon and whisper.cpp's own program with the same settings`;
 
 const options = {
   runs: { type: "string", default: "3" },
@@ -42,13 +42,13 @@ const options = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-/** A recording, and how often it is sent at once. */
+/** A recording and its number of copies. */
 export interface Round {
   readonly recording: RecordingName;
   readonly atOnce: number;
 }
 
-/** What is asked for. Prints how to ask and ends the process where --help is given, or anything that is wrong. */
+/** Parses the options. Prints the usage and exits on --help; exits with an error on an invalid option. */
 export function readOptions(args: string[]) {
   const values = parse(args);
   if (values.help) {
@@ -62,7 +62,7 @@ export function readOptions(args: string[]) {
     ...values.recording.filter((name) => !names.some((known) => known === name)),
     ...atOnce.filter((count) => !counts.includes(count)),
   ];
-  if (unknown.length > 0) refuse(`there is no ${unknown.join(", ")}; there are ${[...names, ...counts].join(", ")}`);
+  if (unknown.length > 0) refuse(`unknown value ${unknown.join(", ")}; known are ${[...names, ...counts].join(", ")}`);
   const rounds = names.flatMap((recording) => plan[recording].map((count): Round => ({ recording, atOnce: count })));
   const { only, language = null, json, add, write, audio } = values;
   return {
@@ -92,8 +92,8 @@ function wholeNumber(option: string, value: string, least: number): number {
   return Number(value);
 }
 
-/** What was asked for is wrong: ends the process. */
-export function refuse(why: string): never {
-  console.error(`bench: ${why}; scripts/bench --help says what there is`);
+/** Prints an error about the options and exits. */
+export function refuse(reason: string): never {
+  console.error(`bench: ${reason}; scripts/bench --help lists the options`);
   process.exit(2);
 }

@@ -3,21 +3,24 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type Reference, readCorpus } from "../evaluate/corpus.ts";
 import { concatenate } from "../evaluate/made-recordings.ts";
 
-/** A recording that all competitors are given. */
+/** A recording for all competitors. */
 export interface BenchRecording {
   readonly name: RecordingName;
   readonly file: string;
   readonly seconds: number;
-  /** What it is made of, in words. */
+  /** Description of its contents. */
   readonly contents: string;
-  /** What is said in it; null where nobody wrote that down. */
+  /** Reference text; null when it is unknown. */
   readonly text: string | null;
 }
 
 export const recordingNameSchema = Type.Union([Type.Literal("meetings"), Type.Literal("dialogues")]);
 export type RecordingName = Static<typeof recordingNameSchema>;
 
-/** How often at once each is sent: words are told once, nothing is learnt of them with more. */
+/**
+ * Numbers of copies that are sent at the same time. Dialogues are sent once, because more copies show nothing new about
+ * their words.
+ */
 export const plan: Readonly<Record<RecordingName, readonly number[]>> = { meetings: [1, 2, 5], dialogues: [1] };
 
 const wholeSeconds = 420;
@@ -32,17 +35,17 @@ const makers: Readonly<Record<RecordingName, (corpus: readonly Reference[]) => M
     const excerpts = corpus.filter(({ group }) => group === "meeting");
     const parts = fill(Array.from({ length: wholeSeconds }, () => excerpts).flat());
     return {
-      contents: `${excerpts.length} excerpts of AMI meetings in a row, begun again till there are ${parts.length}`,
+      contents: `${excerpts.length} excerpts of AMI meetings in a row, repeated up to ${parts.length}`,
       parts,
     };
   },
   dialogues(corpus) {
     const parts = fill(corpus.filter(({ group, text, exact }) => group === "dialogue" && exact && text !== null));
-    return { contents: `the first ${parts.length} dialogues that were built of read sentences`, parts };
+    return { contents: `the first ${parts.length} dialogues built from read sentences`, parts };
   },
 };
 
-/** The first ones that fit in. */
+/** Returns the first recordings that fit into the length. */
 function fill(parts: readonly Reference[]): Reference[] {
   let seconds = 0;
   const first = parts.findIndex(({ durationSeconds }) => {
@@ -52,7 +55,7 @@ function fill(parts: readonly Reference[]): Reference[] {
   return parts.slice(0, first < 0 ? parts.length : first);
 }
 
-/** Makes a recording of the corpus, as FLAC. @param directory where its file goes */
+/** Creates a recording from the corpus as FLAC. @param directory folder of its file */
 export async function makeRecording(name: RecordingName, audio: string, directory: string): Promise<BenchRecording> {
   const { contents, parts } = makers[name](await readCorpus(audio));
   const file = join(directory, `${name}.flac`);

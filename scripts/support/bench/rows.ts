@@ -1,6 +1,7 @@
 /**
- * Whether a server answers as fast with a million recordings in its database as with a thousand:
- * `scripts/bench rows [--rows N …] [--json] [--write]`. A million takes a minute to make and a gigabyte of the disk for a while.
+ * Measures whether a server responds as fast with a million recordings in its database as with a thousand:
+ * `scripts/bench rows [--rows N …] [--json] [--write]`. A million takes a minute to create and temporarily a gigabyte
+ * of disk space.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -15,8 +16,8 @@ const defaultCounts = ["1000", "100000", "1000000"];
 const { rows, json, write } = readOptions();
 const figures: { readonly count: number; readonly figures: RowFigures }[] = [];
 for (const count of rows) {
-  const say = (what: string) => console.error(`${count.toLocaleString("en")} recordings: ${what}`);
-  figures.push({ count, figures: await measureRows(count, say) });
+  const report = (text: string) => console.error(`${count.toLocaleString("en")} recordings: ${text}`);
+  figures.push({ count, figures: await measureRows(count, report) });
 }
 const when = await circumstances(Date.now());
 const heading = `${when.date}, commit ${when.commit}, ${when.machine}, medians:`;

@@ -6,13 +6,13 @@ import type { Row } from "./table.ts";
 
 const mib = 1024 ** 2;
 
-/** A heading and lines of cells. */
+/** The header and rows of a table. */
 export interface Cells {
   readonly head: readonly string[];
   readonly lines: readonly (readonly string[])[];
 }
 
-/** Who took how long, with what, and how well it heard. */
+/** Returns the table of durations, resources and word errors. */
 export function overview(rows: readonly Row[]): Cells {
   return {
     head: [
@@ -34,7 +34,10 @@ export function overview(rows: readonly Row[]): Cells {
   };
 }
 
-/** The time of each step, of programs that tell it, one recording at a time. In ours several run at once, each on its own threads. */
+/**
+ * Returns the time of each step for programs that report it, one recording at a time. In ours, several steps run at the
+ * same time on threads of their own.
+ */
 export function stepsTable(rows: readonly Row[]): Cells {
   return {
     head: ["recording", "program", "step", "calls", "seconds", "share"],
@@ -56,7 +59,7 @@ function peaksOf({ peakBytes }: Row): string {
     .join(", ");
 }
 
-/** For a terminal. */
+/** Formats a table for a terminal. */
 export function asText({ head, lines }: Cells): string {
   const widths = head.map((name, column) => Math.max(name.length, ...lines.map((line) => line[column]?.length ?? 0)));
   return [head, ...lines]
@@ -70,15 +73,15 @@ export function asText({ head, lines }: Cells): string {
     .join("\n");
 }
 
-/** For a page. */
+/** Formats a table for a Markdown page. */
 export function asMarkdown({ head, lines }: Cells): string {
   return [head, head.map(() => "---"), ...lines].map((line) => `| ${line.join(" | ")} |`).join("\n");
 }
 
-/** The page that keeps the latest table. */
+/** The page with the latest table. */
 export const benchmarksPagePath = join(root, "docs/benchmarks.md");
 
-/** The page with other figures in the place of those it has. @throws Error where it has no place for them */
+/** Replaces the figures of the page. @throws {Error} when the page has no markers for them */
 export function withFigures(page: string, bench: Omit<Bench, "runs">, rows: readonly Row[]): string {
   return withGeneratedTable(
     page,
@@ -92,13 +95,13 @@ export function withFigures(page: string, bench: Omit<Bench, "runs">, rows: read
   );
 }
 
-/** When, of what, on what and how, in one line. */
+/** Returns date, commit, machine and settings in one line. */
 export function circumstancesIn({ date, commit, machine, threads, language }: Omit<Bench, "runs">): string {
-  const told = language === null ? "language detected" : `language ${language}`;
-  return `${date}, commit ${commit}, ${machine}, ${threads} threads, ${told}`;
+  const languageText = language === null ? "language detected" : `language ${language}`;
+  return `${date}, commit ${commit}, ${machine}, ${threads} threads, ${languageText}`;
 }
 
-/** How many runs there were: `3 runs`, `1 to 3 runs`. */
+/** Returns the number of runs: `3 runs`, `1 to 3 runs`. */
 export function runsOf(rows: readonly Row[]): string {
   const counts = rows.map(({ runs }) => runs);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];

@@ -1,6 +1,6 @@
 /**
- * How long a server takes until it listens and until it is ready, what it holds when nothing is to do, and what it takes to
- * wake its worker: `scripts/bench start [--runs N] [--json] [--write]`. A run takes two minutes, most of them idle.
+ * Measures how long a server takes to listen and to be ready, its memory when idle, and how long its worker takes to
+ * wake: `scripts/bench start [--runs N] [--json] [--write]`. A run takes two minutes, most of them idle.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { refuse } from "./options.ts";
 import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
 import { median } from "./table.ts";
 
-/** What is measured, with the unit of its figure. */
+/** Measurements with their units. */
 const measured = {
   firstListening: "first start until the server listens, ms",
   firstReady: "first start until the server is ready, with self-tests of the CPU variants, ms",
@@ -31,7 +31,7 @@ const measured = {
 type StartFigures = Record<keyof typeof measured, number>;
 
 const mib = 1024 ** 2;
-/** Two probes of a service manager's every five seconds and what follows from them. */
+/** Time for two readiness probes at the five-second interval of a service manager, and their effects. */
 const settleMilliseconds = 12_000;
 const sample = join(root, "build/samples/sample.wav");
 
@@ -94,20 +94,20 @@ async function start(server: TestServer) {
   return { listening, ready, worker, workerReady };
 }
 
-/** The server's last worker, and how long it took until it had its models. */
+/** Returns the server's last worker, and the time until its models were loaded. */
 async function workerStart(server: TestServer): Promise<{ pid: number; milliseconds: number }> {
   for (;;) {
     const pid = childrenOf(server.pid).find((child) => commandOf(child).includes("__worker"));
     const begun = pid === undefined ? null : startedAt(pid);
     const ready = server.log.findLast(({ event }) => event === "engine.ready")?.time;
     const at = typeof ready === "number" ? ready : Date.parse(String(ready));
-    // The last may be of a worker before this one.
+    // The last event may be from an earlier worker.
     if (pid !== undefined && begun !== null && at >= begun) return { pid, milliseconds: at - begun };
     await Bun.sleep(20);
   }
 }
 
-/** Waits, and asks now and then whether it is ready, as whoever supervises a server does. */
+/** Waits, and requests /readyz twice like a service manager. */
 async function settle(server: TestServer): Promise<void> {
   for (let wait = 0; wait < settleMilliseconds; wait += settleMilliseconds / 2) {
     await Bun.sleep(settleMilliseconds / 2);

@@ -4,7 +4,7 @@ import { Scorer } from "../evaluate/scorer.ts";
 import type { Figures, Run } from "./competitor.ts";
 import type { BenchRecording, RecordingName } from "./recordings.ts";
 
-/** One competitor's runs of one recording, so many at once. */
+/** The runs of one competitor with one recording and number of copies. */
 export interface Row {
   readonly recording: RecordingName;
   readonly atOnce: number;
@@ -14,11 +14,11 @@ export interface Row {
   readonly seconds: number;
   readonly timesRealTime: number;
   readonly cpuSeconds: number;
-  /** Seconds, in parts of ours; null where ours was not measured. */
+  /** Seconds relative to ours; null when ours was not measured. */
   readonly relativeToOurs: number | null;
-  /** The most of all runs, by kind of process. */
+  /** Maximum of all runs by kind of process. */
   readonly peakBytes: Figures["peakBytes"];
-  /** Over all runs; null where nobody wrote down what is said. */
+  /** Word errors over all runs; null when the recording has no reference text. */
   readonly wordErrors: Rate | null;
   /** Medians. */
   readonly steps: Figures["steps"];
@@ -26,13 +26,13 @@ export interface Row {
 
 export interface TableOptions {
   readonly recordings: readonly { readonly name: RecordingName; readonly seconds: number }[];
-  /** The competitor that the others are held beside. */
+  /** Name of the competitor with which the others are compared. */
   readonly ours: string;
-  /** Errors of a text in a recording; null where nobody wrote down what is said. */
+  /** Returns the word errors of a transcript; null when the recording has no reference text. */
   readonly errorsIn: (recording: RecordingName, text: string) => Rate | null;
 }
 
-/** The table of some runs: recordings in order, one at a time before several, the quickest first. */
+/** Returns the table's rows: recordings in order, single copies before several, the fastest first. */
 export function rowsOf(runs: readonly Run[], { recordings, ours, errorsIn }: TableOptions): Row[] {
   const placeOf = (wanted: RecordingName) => recordings.findIndex(({ name }) => name === wanted);
   const kinds = [...Map.groupBy(runs, ({ recording, atOnce }) => `${recording} ${atOnce}`).values()];
@@ -83,7 +83,7 @@ function mediansOfSteps(figures: readonly Figures[]): Figures["steps"] {
   }));
 }
 
-/** The one in the middle, or what lies halfway between the two there. */
+/** Returns the median; the mean of the two middle values of an even number. */
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
@@ -91,8 +91,8 @@ export function median(numbers: readonly number[]): number {
 }
 
 /**
- * How long something takes, in milliseconds: the median, after a tenth of the times that don't count.
- * @param once told how often it was done before
+ * Returns the median duration of a function in milliseconds, after a warm-up of a tenth of the repetitions.
+ * @param once receives the number of previous calls
  */
 export async function medianTime(times: number, once: (index: number) => unknown): Promise<number> {
   const warmUp = Math.ceil(times / 10);
@@ -108,8 +108,8 @@ export async function medianTime(times: number, once: (index: number) => unknown
 const language = "en";
 
 /**
- * What counts the errors of what was heard, both sides normalised as in scripts/evaluate.
- * @throws {CommandError} where the normaliser can't be had
+ * Returns a function that counts the word errors of transcripts, normalized as in scripts/evaluate.
+ * @throws {CommandError} when the normalizer is unavailable
  */
 export async function wordErrorsOf(recordings: readonly BenchRecording[], runs: readonly Run[]) {
   const said = new Map(recordings.map(({ name, text }) => [name, text]));

@@ -15,9 +15,9 @@ import {
 } from "../processes.ts";
 import type { Competitor, Figures, RunSettings } from "./competitor.ts";
 
-/** Asking oftener would take time from what is asked for. */
+/** Interval between polls; more frequent polls would take time from the server. */
 const pollMilliseconds = 100;
-/** In the order of a recording's way; what a server does not tell of is left out. */
+/** Names of the steps in their order; steps that the server does not report are omitted. */
 const stepNames: Readonly<Record<string, string>> = {
   decode: "decoding",
   detect: "speech detection",
@@ -27,12 +27,12 @@ const stepNames: Readonly<Record<string, string>> = {
   finalize: "finalization",
 };
 
-/** What it is called beside the others. */
+/** Name of this program in the table. */
 export const ourName = "transcribe, with speakers";
 
 /**
- * Ours: sent to a server over HTTP as anybody would, until it is completed, speakers and all. What a server finds out of the
- * machine with its first recording is found out before.
+ * Prepares our program: recordings are sent to a server over HTTP until they are completed, with speakers. The one-time
+ * benchmarks of a server run before.
  */
 export async function transcribe(terms: RunSettings): Promise<Competitor[]> {
   let state: Promise<string> | null = null;
@@ -48,7 +48,7 @@ export async function transcribe(terms: RunSettings): Promise<Competitor[]> {
   ];
 }
 
-/** The state of a server that has done a recording, in a directory that goes with this process. */
+/** Returns the state of a server that has transcribed a recording, in a directory that is removed with this process. */
 async function prepareState(files: readonly string[], terms: RunSettings): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-state-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });
@@ -94,7 +94,7 @@ async function measure(
   using others = new PeakWatch(() =>
     childrenOf(pid)
       .map((child) => [programOf(child), child] as const)
-      // What the server has just split off is not itself yet, and has the server's memory.
+      // A process that the server has just forked still has the server's name and memory.
       .filter(([name, child]) => child !== worker && name !== programOf(pid)),
   );
   const cpuBefore = cpuSeconds();
@@ -120,14 +120,16 @@ async function untilCompleted(server: TestServer, client: TestClient, id: string
   }
 }
 
-/** Seconds of each step, from the server's metrics, over all devices. */
+/** Returns the seconds of each step from the server's metrics, over all devices. */
 export function stepsOf(metrics: string): Figures["steps"] {
-  const told = [...metrics.matchAll(/^transcribe_step_seconds_total\{([^}]*)\} (\S+)$/gm)].map(([, labels, value]) => ({
-    step: /step="(\w+)"/.exec(labels ?? "")?.[1] ?? "",
-    seconds: Number(value),
-  }));
+  const samples = [...metrics.matchAll(/^transcribe_step_seconds_total\{([^}]*)\} (\S+)$/gm)].map(
+    ([, labels, value]) => ({
+      step: /step="(\w+)"/.exec(labels ?? "")?.[1] ?? "",
+      seconds: Number(value),
+    }),
+  );
   return Object.entries(stepNames).flatMap(([step, name]) => {
-    const own = told.filter((one) => one.step === step);
+    const own = samples.filter((one) => one.step === step);
     if (own.length === 0) return [];
     return [{ name, seconds: own.reduce((sum, { seconds }) => sum + seconds, 0), count: null }];
   });

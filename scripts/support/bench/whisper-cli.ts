@@ -9,8 +9,8 @@ import { root } from "../checkout.ts";
 import { median } from "./table.ts";
 
 /**
- * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: the same libraries, model,
- * settings and recording, each as a process from its start to its end, in turns.
+ * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: with the same libraries, model,
+ * settings and recording. Each run is a process, in turns.
  *
  *     scripts/bench whisper-cli [recording] [--runs 5] [--threads 2] [--beam-size 5]
  */
@@ -39,7 +39,7 @@ if (values.child) {
   await compare(Number(values.runs));
 }
 
-/** The addon's side: what whisper-cli does, by way of the addon. */
+/** Does with the addon what whisper-cli does. */
 async function transcribeWave(path: string): Promise<string> {
   const pcm = new Int16Array(await Bun.file(path).slice(44).arrayBuffer());
   const samples = Float32Array.from(pcm, (sample) => sample / 32768);
@@ -59,7 +59,7 @@ async function compare(runs: number): Promise<void> {
     const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
     const textFile = join(work, "text");
     const commands = {
-      // the text goes into a file: with alignment its output misses segments
+      // The text goes into a file, because the output with alignment lacks segments.
       "whisper-cli": [
         ...[whisperCli, "-m", model, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np", "-otxt", "-of", textFile],
         ...settings,
@@ -93,7 +93,7 @@ function inOneLine(text: string): string {
 interface Run {
   output: string;
   wallSeconds: number;
-  /** Of all threads; it suffers less from other load on the machine. */
+  /** CPU time of all threads; other load on the machine affects it less. */
   cpuSeconds: number;
 }
 
@@ -105,7 +105,7 @@ function report(what: string, cli: Run[], addon: Run[], figure: (run: Run) => nu
   );
 }
 
-/** Runs a command to its end; throws with what it complained about. */
+/** Runs a command. @throws {Error} with the end of its error output when it fails */
 async function finish(command: string[]): Promise<Run> {
   const start = performance.now();
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });

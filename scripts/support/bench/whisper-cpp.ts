@@ -8,19 +8,22 @@ import { runCommand } from "../run-command.ts";
 import type { Competitor, Figures, RunSettings } from "./competitor.ts";
 
 const model = join(root, "build/models/ggml-base.bin");
-const ways = [
+const VARIANTS = [
   { name: "greedy", beam: 1 },
   { name: "beam 5", beam: 5 },
 ];
 
-/** whisper.cpp's own program, built of the tree that our addon is built of, with the same model; all else as it comes. */
+/**
+ * Prepares whisper.cpp's own program, built from the same sources as our addon, with the same model and otherwise
+ * default settings.
+ */
 export async function whisperCpp(terms: RunSettings): Promise<Competitor[]> {
   const program = await buildNativeWhisperCli({
     cacheRoot: defaultCacheRoot(),
     log: (line) => console.error(line),
   });
   const version = /version: (\S+)/.exec(await runCommand([program, "--version"]))?.[1] ?? "";
-  return ways.map(({ name, beam }) => ({
+  return VARIANTS.map(({ name, beam }) => ({
     name: `whisper-cli ${version}, ${name}`,
     run: (files) => transcribe(program, files, { ...terms, beam }),
   }));
@@ -49,10 +52,10 @@ async function transcribe(
       await rm(folder, { recursive: true });
     });
     using watch = new PeakWatch(() => [["whisper-cli", child.pid]]);
-    const [told] = await Promise.all([child.stderr.text(), child.exited]);
-    if (child.exitCode !== 0) throw new Error(`whisper-cli failed: ${told.trim().split("\n").slice(-3).join(" / ")}`);
+    const [output] = await Promise.all([child.stderr.text(), child.exited]);
+    if (child.exitCode !== 0) throw new Error(`whisper-cli failed: ${output.trim().split("\n").slice(-3).join(" / ")}`);
     return {
-      ...readTimings(told),
+      ...readTimings(output),
       cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
       peakBytes: watch.peakBytes,
       texts: await Promise.all(outputs.map((output) => Bun.file(`${output}.txt`).text())),
@@ -62,7 +65,7 @@ async function transcribe(
   }
 }
 
-/** What each of its lines stands for; tokens come one at a time, several at a time, or as the text of the window before. */
+/** Names of its timings. Tokens are decoded one at a time, several at a time, or as the text of the previous window. */
 const stepNames: Readonly<Record<string, string>> = {
   mel: "mel spectrum",
   encode: "encoder",
@@ -72,16 +75,18 @@ const stepNames: Readonly<Record<string, string>> = {
   sample: "choice of tokens",
 };
 
-/** What whisper.cpp says at its end of its time, the loading of the model left out. @throws Error where it says nothing */
-export function readTimings(told: string): Pick<Figures, "seconds" | "steps"> {
+/**
+ * Reads the timings that whisper.cpp prints, without the loading of the model. @throws {Error} when they are missing
+ */
+export function readTimings(output: string): Pick<Figures, "seconds" | "steps"> {
   const timings = new Map<string, { seconds: number; count: number | null }>();
-  for (const [, name = "", milliseconds, count] of told.matchAll(
+  for (const [, name = "", milliseconds, count] of output.matchAll(
     /(\w+) time =\s*([\d.]+) ms(?: \/\s*(\d+) (?:runs|tokens))?/g,
   )) {
     timings.set(name, { seconds: Number(milliseconds) / 1000, count: count === undefined ? null : Number(count) });
   }
   const [total, load] = [timings.get("total"), timings.get("load")];
-  if (total === undefined || load === undefined) throw new Error("whisper-cli says nothing of its time");
+  if (total === undefined || load === undefined) throw new Error("whisper-cli printed no timings");
   return {
     seconds: total.seconds - load.seconds,
     steps: Object.entries(stepNames).flatMap(([name, step]) => {

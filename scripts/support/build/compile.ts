@@ -9,19 +9,19 @@ import { embeddedPage, embedding, onnxBinding } from "./plugins.ts";
 
 export interface CompileOptions {
   readonly embedded: Embedded;
-  /** What `process.platform` and `process.arch` are in it, which the compiler writes out. */
+  /** `process.platform` and `process.arch` of the program, which the compiler inserts as constants. */
   readonly target: Bun.Build.CompileTarget;
-  /** The Bun program that becomes part of the file. */
+  /** The Bun program that is embedded. */
   readonly bun: string;
-  /** Replaced in one step when all is done. */
+  /** Replaced atomically after success. */
   readonly outfile: string;
-  /** Told of the files that code was taken from, relative to the checkout; when it throws, nothing is replaced. */
+  /** Receives the files that code was taken from, relative to the checkout; when it throws, nothing is replaced. */
   readonly check: (inputs: readonly string[]) => void;
 }
 
 /** Compiles the program into one file. */
 export async function compile({ embedded, target, bun, outfile, check }: CompileOptions): Promise<void> {
-  // The file's name is part of what is written, so it is the same while it is written.
+  // The file's name is part of its content, so the temporary file has a constant name.
   const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
   await mkdir(dirname(temporary), { recursive: true });
   try {
@@ -31,23 +31,23 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
       root,
       target: "bun",
       format: "esm",
-      // Halves the time to the first answer (200 → 95 ms), for 9 MB.
+      // Halves the time to the first response (200 → 95 ms), for 9 MB.
       bytecode: true,
-      // Comments name paths of the machine that compiles.
+      // Removes comments, which contain paths of the build machine.
       minify: { whitespace: true },
-      // So does this, which two packages look beside for files that are never used here.
+      // __dirname contains such a path, too. Two packages use it to look for files that this program never needs.
       define: { __dirname: '"/"' },
-      // Stack traces name our files and lines.
+      // Stack traces contain our files and lines.
       sourcemap: "inline",
       metafile: true,
-      // Fonts and WebAssembly are looked for by their names.
+      // Fonts and WebAssembly are found by their names.
       naming: { asset: "[name].[ext]" },
       plugins: [embedding(embedded), embeddedPage(page), onnxBinding()],
       compile: {
         outfile: temporary,
         target,
         executablePath: bun,
-        // What lies in the directory that it is started in has no say.
+        // Files of the current directory have no effect on the program.
         autoloadDotenv: false,
         autoloadBunfig: false,
         autoloadTsconfig: false,
@@ -62,11 +62,11 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
 }
 
 /**
- * The content of a list of checksums after a program was built: its line is new, those of what was made from an older one of
- * it are gone, and so are those of files that are gone.
- * @param list as it was
+ * Returns a list of checksums after a program was built: with a new line for it, and without files that are gone or
+ * were made from an older build of it.
+ * @param list the present list
  * @param program name of the file that was built
- * @param exists whether a file of the list is there
+ * @param exists whether a file of the list exists
  */
 export function renewChecksums(
   list: string,
@@ -81,19 +81,19 @@ export function renewChecksums(
 }
 
 /**
- * Variables by which whoever starts a compiled program could make it another one: BUN_BE_BUN turns it into plain Bun
- * before any of our code runs, BUN_OPTIONS loads code of the current directory, and the last has a crash sent to Bun's
- * makers. No option of the compiler leaves them out.
+ * Variables that would change a compiled program. BUN_BE_BUN turns it into plain Bun before our code runs, BUN_OPTIONS
+ * loads code of the current directory, and BUN_ENABLE_CRASH_REPORTING sends crashes to Bun's developers. The compiler
+ * has no option against them.
  */
 const ignoredVariables = ["BUN_BE_BUN", "BUN_OPTIONS", "BUN_ENABLE_CRASH_REPORTING"];
 
 /**
- * A copy of a Bun program that does not hear these variables: in the names that it asks the environment for, which stand in
- * it once each as C strings, the first character is made their end. No variable has an empty name.
+ * Returns a copy of a Bun program that ignores these variables. Their names occur once each in the program as C
+ * strings. The first character of each is replaced by the terminator, because no variable has an empty name.
  * @returns its path in the cache
  */
 export async function patchedBun(bun: string, cacheRoot: string): Promise<string> {
-  const entry = join("deaf-bun", `${await digestFile(bun, "sha256")}-${ignoredVariables.join("-")}`);
+  const entry = join("patched-bun", `${await digestFile(bun, "sha256")}-${ignoredVariables.join("-")}`);
   const kept = join(cacheRoot, entry, "bun");
   if (await Bun.file(kept).exists()) return kept;
   const program = Buffer.from(await Bun.file(bun).arrayBuffer());
@@ -109,7 +109,9 @@ function onlyPlaceOf(name: string, program: Buffer): number {
   const asCString = Buffer.from(`\0${name}\0`);
   const place = program.indexOf(asCString);
   if (place < 0 || program.indexOf(asCString, place + 1) >= 0) {
-    throw new Error(`Bun ${Bun.version} does not have ${name} in it once; see how it reads that variable now`);
+    throw new Error(
+      `Bun ${Bun.version} does not contain ${name} exactly once; check how this version reads the variable`,
+    );
   }
   return place + 1;
 }

@@ -25,7 +25,7 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   mkdirSync(dist, { recursive: true });
 
   const context = { cacheRoot, log: (line: string) => console.log(line) };
-  // What is missing for it is said before anything else is made.
+  // Fails before anything else is built when a tool is missing.
   const cudaDirectory = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
   const foreignParts = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
@@ -45,15 +45,15 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
     check: (inputs) => requireNotices(inputs, notices),
   });
 
-  await list(name);
+  await addChecksum(name);
   if (cudaDirectory === null) return;
   const library = `${name}.cuda/libggml-cuda.so`;
   await Bun.write(join(dist, library), Bun.file(join(cudaDirectory, "libggml-cuda.so")));
-  await list(library);
+  await addChecksum(library);
 }
 
-/** Writes the checksum of what was made, and says what it is. */
-async function list(name: string): Promise<void> {
+/** Writes the checksum of a file and prints its size. */
+async function addChecksum(name: string): Promise<void> {
   const dist = join(root, "dist");
   const path = join(dist, name);
   const sha256 = await digestFile(path, "sha256");

@@ -63,7 +63,7 @@ function noticeOf(directory: string): Notice {
   const texts = files.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
   const kept = missingTexts[name];
   if (texts.length === 0 && kept !== undefined) texts.push(readFileSync(join(root, kept), "utf8").trim());
-  if (texts.length === 0) throw new Error(`the package ${name} brings no licence; add its text to missingTexts`);
+  if (texts.length === 0) throw new Error(`the package ${name} contains no licence; add its text to missingTexts`);
   const url = typeof repository === "string" ? repository : repository?.url;
   return {
     ...{ name, version },
@@ -77,7 +77,7 @@ function manifest(directory: string) {
   return Value.Parse(packageSchema, JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
 }
 
-/** Writes the notices into a file of the cache that is named by its content. @returns its path */
+/** Writes the notices into a cache file named by its content. @returns its path */
 export async function writeNotices(notices: readonly Notice[], cacheRoot: string): Promise<string> {
   const content = JSON.stringify(notices);
   const entry = join("notices", createHash("sha256").update(content).digest("hex"));
@@ -88,14 +88,14 @@ export async function writeNotices(notices: readonly Notice[], cacheRoot: string
 }
 
 /**
- * Holds that code of every package that was compiled in has its notice.
+ * Checks that every package with compiled code has a notice.
  * @param inputs files that code was taken from
- * @throws Error that names the packages without
+ * @throws {Error} with the packages without a notice
  */
 export function requireNotices(inputs: readonly string[], notices: readonly Notice[]): void {
   const known = new Set(notices.map(({ name }) => name));
   const packages = new Set(inputs.flatMap((path) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []));
-  if (packages.size === 0) throw new Error("the bundler names no package that it took code from");
+  if (packages.size === 0) throw new Error("the bundler lists no package with code");
   const missing = [...packages].filter((name) => !known.has(name));
-  if (missing.length > 0) throw new Error(`no notice is there of ${missing.join(", ")}`);
+  if (missing.length > 0) throw new Error(`no notice exists for ${missing.join(", ")}`);
 }

@@ -10,27 +10,27 @@ import {
 } from "../../../src/program/index.ts";
 import { pinnedFfmpegDigests } from "../ffmpeg.ts";
 
-/** A file of the checkout that the program carries and unpacks. */
+/** A file of the checkout that the program contains and unpacks. */
 export interface PartSource {
-  /** Where it belongs once unpacked. */
+  /** Path after unpacking. */
   readonly path: string;
   readonly source: string;
   readonly executable: boolean;
 }
 
 /**
- * Everything that the program carries beside code, ordered by path.
- * @param architecture that the parts are for, by Node's name
- * @param files the parts; this machine's by default
- * @throws Error where ffmpeg is no build with a pinned digest: what it is and under which licence is not known
+ * Returns all files that the program contains besides code, sorted by path.
+ * @param architecture architecture of the parts, by Node's name
+ * @param files the parts; by default this machine's
+ * @throws {Error} when ffmpeg is not a pinned build, because its contents and licence are then unknown
  */
 export async function partSources(architecture: string, files?: ProgramFiles): Promise<PartSource[]> {
   const { nativeDirectory: native, onnxBinding: onnx, ...single } = files ?? (await programFiles(""));
   const sha256 = await digestFile(single.ffmpeg, "sha256");
   if (sha256 !== pinnedFfmpegDigests[architecture]) {
     throw new Error(
-      `the program can't carry the ffmpeg of this checkout, SHA-256 ${sha256}: it is not the pinned build for ` +
-        `${architecture}; run scripts/setup where it can fetch that one`,
+      `the program cannot include the ffmpeg of this checkout, SHA-256 ${sha256}: it is not the pinned build for ` +
+        `${architecture}; run scripts/setup with access to PyPI`,
     );
   }
   const { nativeDirectory, onnxBinding } = unpackedLayout;
@@ -55,10 +55,12 @@ function part(source: string, path: string): PartSource {
   };
 }
 
-/** Of zstd. 19 makes the whole 4 % smaller in three minutes instead of six seconds (level 9, two cores). */
+/**
+ * Level of zstd. Level 19 makes the program 4 % smaller, in three minutes instead of six seconds (level 9, two cores).
+ */
 const level = 9;
 
-/** Packs a part, or takes it from the cache, where it lies under the digest of what was packed. */
+/** Compresses a part, or takes it from the cache, which stores it by its digest. */
 export async function packPart({ path, source, executable }: PartSource, cacheRoot: string): Promise<EmbeddedPart> {
   const sha256 = await digestFile(source, "sha256");
   const name = `${sha256}.zst`;

@@ -4,13 +4,13 @@ import type { ConsoleAssets } from "../../../src/console/index.ts";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 
-// What plugins write becomes part of the source maps, so it names no path of the machine that compiles: paths are given
-// names, and the names are resolved.
+// The output of plugins becomes part of the source maps, so it must not contain paths of the build machine. It contains
+// names, which the plugins resolve.
 
-/** Puts what the program carries in the place of src/program/embedded.ts; parts and notices are paths of this machine. */
+/** Replaces src/program/embedded.ts by the embedded data; parts and notices are paths of this machine. */
 export function embedding({ build, parts, notices }: Embedded): BunPlugin {
   const files = [...parts.map(({ packed }) => packed), notices];
-  const imports = files.map((_, index) => `import file${index} from "carried:${index}" with { type: "file" };`);
+  const imports = files.map((_, index) => `import file${index} from "embedded:${index}" with { type: "file" };`);
   const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
   const contents = `${imports.join("\n")}
 export const embedded = {
@@ -24,20 +24,20 @@ export const embedded = {
     name: "embedding",
     setup(builder) {
       builder.onLoad({ filter: module }, () => ({ contents, loader: "ts" }));
-      builder.onResolve({ filter: /^carried:/ }, ({ path }) => ({
-        path: `${path.slice(8)}.part`,
-        namespace: "carried",
+      builder.onResolve({ filter: /^embedded:/ }, ({ path }) => ({
+        path: `${path.slice("embedded:".length)}.part`,
+        namespace: "embedded",
       }));
-      builder.onLoad({ filter: /./, namespace: "carried" }, async ({ path }) => {
+      builder.onLoad({ filter: /./, namespace: "embedded" }, async ({ path }) => {
         const file = files[Number.parseInt(path, 10)];
-        if (file === undefined) throw new Error(`the program does not carry ${path}`);
+        if (file === undefined) throw new Error(`the program does not contain ${path}`);
         return { contents: await Bun.file(file).bytes(), loader: "file" };
       });
     },
   };
 }
 
-/** Replaces src/console/assets.ts, which bundles the console's page when it runs, by the page as it is bundled now. */
+/** Replaces src/console/assets.ts, which bundles the console's page at run time, by the bundled page. */
 export function embeddedPage({ page, files }: ConsoleAssets): BunPlugin {
   const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
   const contents = `const files = new Map(${JSON.stringify([...files])});
@@ -45,14 +45,14 @@ const assets = { page: ${JSON.stringify(page)}, files };
 export const consoleAssets = () => Promise.resolve(assets);
 `;
   return {
-    name: "carried-page",
+    name: "embedded-page",
     setup(builder) {
       builder.onLoad({ filter: module }, () => ({ contents, loader: "ts" }));
     },
   };
 }
 
-/** ONNX Runtime's package requires its addon from beside its own code; the compiled program loads the unpacked one. */
+/** Replaces the path from which ONNX Runtime's package requires its addon by the unpacked addon. */
 export function onnxBinding(): BunPlugin {
   const loader = join(root, "src/speech/onnx-runtime.ts");
   return {
@@ -61,7 +61,7 @@ export function onnxBinding(): BunPlugin {
       builder.onLoad({ filter: /\/onnxruntime-node\/dist\/binding\.js$/ }, async ({ path }) => {
         const text = await Bun.file(path).text();
         const required = /require\(`\.\.\/bin\/[^`]+\.node`\)/;
-        if (!required.test(text)) throw new Error(`${path} does not require the addon as it did`);
+        if (!required.test(text)) throw new Error(`${path} no longer requires the addon in the expected way`);
         return { contents: text.replace(required, 'require("onnx-binding").loadOnnxBinding()'), loader: "js" };
       });
       builder.onResolve({ filter: /^onnx-binding$/ }, () => ({ path: loader }));

@@ -10,22 +10,22 @@ import { fetchedFfmpeg } from "../ffmpeg.ts";
 import { runCommand } from "../run-command.ts";
 import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
 
-/** Those that there is a Bun of, by Node's names. */
+/** Architectures with a Bun, by Node's names. */
 const bunArchitectures = ["x64", "arm64"] as const;
 
-/** A kind of machine that the program is built for. */
+/** A platform for which the program is built. */
 export interface Target {
   readonly name: `linux-${(typeof bunArchitectures)[number]}`;
   /** By Node's name. */
   readonly architecture: (typeof bunArchitectures)[number];
-  /** CUDA's architectures that a backend is built for, beside the program; none: there is no such backend. */
+  /** CUDA architectures of a separate backend; empty for no backend. */
   readonly cuda: readonly string[];
 }
 
 /**
- * The target that a command line asks for; this machine's by default.
- * @param architectures that can be compiled for here, this machine's first
- * @throws Error for another, with those that there are
+ * Returns the target of a command line; by default this machine's.
+ * @param architectures architectures that can be compiled here, this machine's first
+ * @throws {Error} for any other target, with the possible ones
  */
 export function targetOf(args: readonly string[], architectures: readonly string[] = nativeArchitectures): Target {
   const targets = architectures
@@ -42,21 +42,21 @@ export function targetOf(args: readonly string[], architectures: readonly string
   const target = targets.find(({ name }) => name === values.target);
   if (target === undefined) {
     const names = targets.map(({ name }) => name).join(" and ");
-    throw new Error(`this machine builds for ${names}, not for ${values.target}: run scripts/build on one that does`);
+    throw new Error(`this machine builds for ${names}, not for ${values.target}: run scripts/build on another machine`);
   }
   const list = values["cuda-architectures"];
   if (!values.cuda && list !== undefined)
-    throw new Error("--cuda-architectures says what --cuda builds for: give both");
+    throw new Error("--cuda-architectures has no effect without --cuda: give both");
   const cuda = values.cuda ? cudaArchitectures(list ?? defaultCudaArchitecture) : [];
   if (cuda.length > 0 && target.architecture !== targets[0]?.architecture) {
     throw new Error(
-      `the CUDA backend for ${target.name} is built on such a machine: there is no cross compiler for it here`,
+      `the CUDA backend for ${target.name} must be built on such a machine: there is no cross compiler for it`,
     );
   }
   return { ...target, cuda };
 }
 
-/** What the program is made of where it is built for another kind of machine than this one. */
+/** The parts of a program for another platform. */
 export interface ForeignTarget {
   readonly files: ProgramFiles;
   readonly bun: string;
@@ -64,13 +64,13 @@ export interface ForeignTarget {
 }
 
 /**
- * Fetches and compiles the parts for another kind of machine, unless the cache has them.
- * @param architecture by Node's name
- * @throws Error that names what is missing on this machine
+ * Fetches and compiles the parts for another platform, unless the cache has them.
+ * @param architecture Node's name of the architecture
+ * @throws {Error} with the tools that are missing on this machine
  */
 export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
   const files = await programFiles("");
-  // Where the compiler is missing, it is said before anything is fetched.
+  // Fails before anything is fetched when the compiler is missing.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
   const confine = await buildConfine(context, architecture);
   const ffmpeg = await fetchedFfmpeg(context, architecture);

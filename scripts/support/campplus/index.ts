@@ -1,4 +1,4 @@
-// Makes campplus.graph.onnx and campplus.tensors.json of models/ again, byte for byte: needed only to change them.
+// Regenerates campplus.graph.onnx and campplus.tensors.json of models/ byte for byte; needed only to change them.
 // bun scripts/support/campplus/index.ts
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
@@ -20,4 +20,4 @@ await withTemporaryFolder(cacheRoot, async (temporary) => {
   const checkpoint = join(unpacked, source.weights);
   await runGraphScript(cacheRoot, script, [checkpoint, join(root, "models")]);
 });
-console.log((await runCommand(["git", "-C", root, "status", "--short", "models"])) || "models/ is as it was");
+console.log((await runCommand(["git", "-C", root, "status", "--short", "models"])) || "models/ is unchanged");

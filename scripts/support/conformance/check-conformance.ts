@@ -11,32 +11,32 @@ import { CommandError } from "../run-command.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
 
-/** Many times what a run takes, also on a slow machine that does other work; one that hangs ends. */
+/** Time limit of a run: many times its duration on a slow, busy machine. */
 const timeoutMilliseconds = 600_000;
 
-/** Limits are out of the way: they have tests of their own, and answer 429 to nearly everything here. */
+/** Disables limits, which have tests of their own and would answer 429 to nearly every request. */
 const settings = {
   TRANSCRIBE_LIMITS_REQUESTS_PER_MINUTE: "1000000",
   TRANSCRIBE_LIMITS_FAILED_AUTHENTICATIONS_PER_MINUTE: "1000000",
   TRANSCRIBE_LIMITS_CREATES_PER_HOUR: "1000000",
   TRANSCRIBE_LIMITS_CREATES_PER_DAY: "1000000",
   TRANSCRIBE_LIMITS_RECORDINGS_PER_ACCOUNT: "100000",
-  // Links lead to a closed port of this machine.
+  // Links point to a closed port of this machine.
   TRANSCRIBE_FETCH_ALLOW: "127.0.0.1",
 };
 
 const pathsOutsideTheApi = "^/(healthz|readyz|openapi.json|docs)$";
 
 /**
- * Starts the real server with one completed recording, and lets Schemathesis at it.
- * @param options for `schemathesis run`
- * @returns "skipped", aloud, where Schemathesis can't be installed or there is no sample
+ * Starts the real server with one completed recording and runs Schemathesis against it.
+ * @param options options for `schemathesis run`
+ * @returns "skipped" and logs the reason when Schemathesis or the sample is unavailable
  */
 export async function checkConformance(options: readonly string[]): Promise<ConformanceOutcome> {
   if (!available("conformance with Schemathesis", samplePath("jfk.mp3"))) return "skipped";
   const packages = await installSchemathesis(defaultCacheRoot()).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
-    console.warn(`conformance is skipped, Schemathesis can't be installed: ${error.message}`);
+    console.warn(`SKIPPED: conformance; Schemathesis cannot be installed: ${error.message}`);
   });
   if (packages === undefined) return "skipped";
 
@@ -47,7 +47,7 @@ export async function checkConformance(options: readonly string[]): Promise<Conf
   const document = `${server.origin}/openapi.json`;
   const runs = [
     ["--header", `Authorization: Bearer ${client.key}`, "--exclude-path-regex", pathsOutsideTheApi],
-    // No links lead from one of these to another, which the stateful phase takes for an error.
+    // These operations have no links between them, which the stateful phase reports as an error.
     ["--url", server.origin, "--include-path-regex", pathsOutsideTheApi, "--phases", "examples,coverage,fuzzing"],
   ];
   let failed = false;
@@ -67,7 +67,7 @@ const requestSchema = Type.Object({
   status: Type.Integer(),
 });
 
-/** How often each operation gave each status, so that it is seen what was reached. */
+/** Returns how often each operation returned each status, which shows what the run has reached. */
 function answersOf(log: readonly LogLine[]): string {
   const counts = new Map<string, Map<number, number>>();
   for (const line of log) {
@@ -88,7 +88,7 @@ function answersOf(log: readonly LogLine[]): string {
 
 const pageSchema = Type.Object({ next_cursor: Type.String() });
 
-/** Two recordings, one completed and kept from being deleted, and what hooks.py has to know of them. */
+/** Creates two recordings, one of them completed and on hold, and returns the variables of hooks.py. */
 async function prepare(server: TestServer, client: TestClient): Promise<Record<string, string>> {
   const { ended } = await client.transcribe(samplePath("jfk.mp3"), { language: "en" });
   if (ended.status !== "completed") throw new Error(`the sample did not complete: ${JSON.stringify(ended)}`);
@@ -116,7 +116,7 @@ async function runSchemathesis(args: readonly string[], environment: Record<stri
         ...["--checks", "all", "--continue-on-failure", "--no-color"],
       ],
       {
-        // It leaves files where it runs.
+        // Schemathesis writes files into its current directory.
         cwd: directory,
         env: { ...process.env, ...environment, SCHEMATHESIS_HOOKS: join(import.meta.dir, "hooks.py") },
         stdio: ["ignore", "inherit", "inherit"],
@@ -129,8 +129,8 @@ async function runSchemathesis(args: readonly string[], environment: Record<stri
 }
 
 /**
- * Schemathesis and what it needs, as a folder for PYTHONPATH.
- * @throws {CommandError} where there is no Python, no pip, or nowhere to install from
+ * Returns a folder for PYTHONPATH with Schemathesis and its dependencies.
+ * @throws {CommandError} when Python, pip or the packages are unavailable
  */
 export function installSchemathesis(cacheRoot: string): Promise<string> {
   return installPythonPackages(cacheRoot, {

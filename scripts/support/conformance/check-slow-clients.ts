@@ -4,11 +4,11 @@ import { TestServer } from "../../../test/support/server.ts";
 import { CommandError, runCommand } from "../run-command.ts";
 import type { ConformanceOutcome } from "./check-conformance.ts";
 
-/** Connections of each slowhttptest; those of one mode run at the same time. */
+/** Connections of each slowhttptest; the attacks of one mode run at the same time. */
 const CONNECTIONS = 100;
-/** Length of a mode; past 30 s the server ends heads that are not complete. */
+/** Duration of a mode. After 30 s the server closes connections with incomplete headers. */
 const MODE_SECONDS = 45;
-/** How long another client may wait for a good answer while the attack lasts, on a machine that may be busy with other work. */
+/** Time limit for another client's successful request during an attack, on a busy machine. */
 const PATIENCE_MILLISECONDS = 20_000;
 const PAUSE_MILLISECONDS = 200;
 
@@ -21,7 +21,9 @@ interface Attack {
 
 const largeFile = "/docs/swagger-ui-bundle.js";
 
-/** Every kind of route: without a key, of the API, of the console, small and large answers, paths that are not there. */
+/**
+ * Every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
+ */
 const attacks: readonly Attack[] = [
   {
     name: "slow headers",
@@ -67,12 +69,12 @@ const attacks: readonly Attack[] = [
 ];
 
 /**
- * Has slowhttptest attack every kind of route of the real server, while another client asks for /readyz and a page of the API.
- * @returns "skipped", aloud, where slowhttptest is not installed and can't be
+ * Attacks every kind of route of the real server with slowhttptest, while another client requests /readyz and the API.
+ * @returns "skipped" and logs the reason when slowhttptest is not installed and cannot be installed
  */
 export async function checkSlowClients(): Promise<ConformanceOutcome> {
   if (!(await isInstalled())) {
-    console.warn("slow clients are skipped: slowhttptest is missing (Debian: apt-get install slowhttptest)");
+    console.warn("SKIPPED: slow clients; slowhttptest is missing (on Debian: apt install slowhttptest)");
     return "skipped";
   }
   await using server = new TestServer({
@@ -91,7 +93,7 @@ export async function checkSlowClients(): Promise<ConformanceOutcome> {
     );
     ended.abort();
     const { answers, slowest, faults } = await asking;
-    console.log(`${attack.name}: ${answers} answers to another client, the slowest after ${slowest} ms`);
+    console.log(`${attack.name}: ${answers} responses to another client, the slowest after ${slowest} ms`);
     for (const report of reports) console.log(`  ${report}`);
     for (const fault of faults) console.error(`  another client: ${fault}`);
     if (faults.length > 0 || answers === 0) failed = true;
@@ -115,7 +117,7 @@ async function isInstalled(): Promise<boolean> {
   return Bun.which("slowhttptest") !== null;
 }
 
-/** Signs in by a link. @returns the session's cookie */
+/** Signs in with a link. @returns the session's cookie */
 async function enterConsole(server: TestServer): Promise<string> {
   const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
   try {
@@ -132,7 +134,7 @@ async function enterConsole(server: TestServer): Promise<string> {
   }
 }
 
-/** Runs slowhttptest against one path. @returns its own last count of connections, in a line */
+/** Runs slowhttptest against one path. @returns its last counts of connections in one line */
 async function slowhttptest(
   { origin }: TestServer,
   mode: readonly string[],
@@ -154,7 +156,9 @@ async function slowhttptest(
   return `${method} ${path}: ${counts.join(", ")}; service available: ${count("service available")}; ${status.trim()}`;
 }
 
-/** Asks as an honest client does until the attack has ended; a path that gives no good answer in time is a fault. */
+/**
+ * Sends requests like a normal client until the attack ends; a path without a successful response in time is a fault.
+ */
 async function askMeanwhile(server: TestServer, key: string, ended: AbortSignal) {
   const faults: string[] = [];
   let answers = 0;
@@ -174,7 +178,7 @@ async function askMeanwhile(server: TestServer, key: string, ended: AbortSignal)
   return { answers, slowest, faults };
 }
 
-/** @returns why there was no good answer; empty where there was one */
+/** @returns the reason of a failure; empty on success */
 async function ask(url: string, key: string): Promise<string> {
   try {
     const headers = { Authorization: `Bearer ${key}` };

@@ -1,4 +1,4 @@
-"""What Schemathesis can't know of by the description alone: a recording, where links may lead, and which cursors there are."""
+"""Values that Schemathesis cannot derive from the description: a recording, a permitted link and valid cursors."""
 
 import os
 
@@ -12,12 +12,12 @@ CURSORS = {
     "listTranscriptions": os.environ["CONFORMANCE_LIST_CURSOR"],
     "listSegments": os.environ["CONFORMANCE_SEGMENT_CURSOR"],
 }
-# Nothing listens there, and no request of a test run leaves the machine.
+# Nothing listens on this port, and no request of a test run leaves the machine.
 LINK = "http://127.0.0.1:9/interview.mp3"
 
 
 def wave() -> bytes:
-    """A few samples of silence: a recording that is taken, and fails at once as too short."""
+    """Returns a few samples of silence: a recording that is accepted and fails at once as too short."""
     samples = bytes(2 * 32)
     form = b"fmt " + (16).to_bytes(4, "little") + bytes.fromhex("01000100803e0000007d000002001000")
     data = b"data" + len(samples).to_bytes(4, "little") + samples
@@ -30,7 +30,7 @@ schemathesis.openapi.format("uri", st.just(LINK))
 
 @schemathesis.hook
 def before_load_schema(context, raw_schema):
-    """The example's link would be looked up and fetched."""
+    """Replaces the example's link, which the server would resolve and fetch."""
     raw_schema["components"]["schemas"]["TranscriptionForm"]["properties"]["url"]["example"] = LINK
 
 
@@ -47,14 +47,14 @@ def before_call(context, case, kwargs):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """Where an earlier answer's value is put into a form with bytes in it, the form is taken for one that breaks the schema."""
+    """Ignores a false positive: a form with bytes and a value of an earlier response is reported as violating the schema."""
     is_form_of_bytes = isinstance(case.body, dict) and any(isinstance(part, (bytes, Binary)) for part in case.body.values())
     is_put_together = case.meta is not None and case.meta.phase.name.value.lower() == "stateful"
     return not (is_form_of_bytes and is_put_together and type(failure).__name__ == "AcceptedNegativeData")
 
 
 def replace_cursor(case, cursor):
-    """A cursor is opaque: only the server makes valid ones."""
+    """Replaces a cursor, because only the server creates valid ones."""
     if cursor == "":
         del case.query["cursor"]
     else:
@@ -62,5 +62,5 @@ def replace_cursor(case, cursor):
 
 
 def is_odd(text) -> bool:
-    """Half of all values, and the same half in every run."""
+    """Selects half of all values, the same half in every run."""
     return sum(str(text).encode()) % 2 == 1

@@ -1,7 +1,8 @@
 /**
- * `scripts/conformance [OPTION…]` holds the running server against its own API description with Schemathesis: no 5xx, no
- * undocumented status, no body or header of another form, every other method 405 with Allow. Options go to
- * `schemathesis run`, e.g. `--max-examples 500 --seed 7`. Afterwards slowhttptest attacks it with slow headers, bodies and reads.
+ * `scripts/conformance [OPTION…]` tests the running server against its own API description with Schemathesis: no 5xx,
+ * no undocumented status, body or header, and 405 with Allow for every other method. Options are passed to
+ * `schemathesis run`, e.g. `--max-examples 500 --seed 7`. Then slowhttptest attacks the server with slow headers,
+ * bodies and reads.
  */
 import { checkConformance } from "./check-conformance.ts";
 import { checkSlowClients } from "./check-slow-clients.ts";

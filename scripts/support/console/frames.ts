@@ -1,16 +1,16 @@
-// How long frames take while a transcript of 10,000 segments is scrolled: bun scripts/support/console/frames.ts
-// The browser draws without a GPU, so a frame here takes longer than on a machine that people sit at.
+// Measures frame times while a transcript of 10,000 segments is scrolled: bun scripts/support/console/frames.ts
+// The browser renders without a GPU, so frames take longer than on a user's machine.
 import { chromium as driver } from "playwright-core";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { fill } from "../../../test/console-page/filled.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { chromium } from "../chromium.ts";
 
-/** Pixels that the page is moved by from one frame to the next. */
+/** Pixels scrolled per frame. */
 const speeds = [20, 60, 200, 1_000];
 const frames = 240;
 
-/** Runs in the page: scrolls it, and notes when frames come and how long each keeps it busy. */
+/** Runs in the page: scrolls it and records when frames start and how long each keeps the page busy. */
 const measuring = (speed: number) => `new Promise((resolve) => {
   const between = [];
   const work = [];
@@ -48,8 +48,8 @@ await page.locator(".transcribed:not(.unloaded)").first().waitFor();
 for (const speed of speeds) {
   const { between, work, elements } = await page.evaluate<Measured>(measuring(speed));
   console.log(
-    `${speed} pixels a frame: ${shown(between, 0.5)} ms from frame to frame, 99 of 100 within ${shown(between, 0.99)}; ` +
-      `at work for ${shown(work, 0.5)} ms, 95 of 100 within ${shown(work, 0.95)}; ${elements} elements in the page`,
+    `${speed} pixels per frame: ${shown(between, 0.5)} ms between frames, 99 % within ${shown(between, 0.99)}; ` +
+      `busy for ${shown(work, 0.5)} ms, 95 % within ${shown(work, 0.95)}; ${elements} elements in the page`,
   );
 }
 await browser.close();
@@ -57,7 +57,7 @@ await browser.close();
 interface Measured {
   /** Milliseconds from one frame to the next. */
   readonly between: readonly number[];
-  /** Milliseconds in which each frame was made ready. */
+  /** Milliseconds of work per frame. */
   readonly work: readonly number[];
   readonly elements: number;
 }

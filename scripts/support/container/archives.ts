@@ -4,14 +4,14 @@ import { digestFile } from "../../../src/program/index.ts";
 import type { ImagePlan } from "./containerfile.ts";
 import type { RootFiles } from "./root-files.ts";
 
-/** A directory with rights of its own. */
+/** A directory with its own mode and owner. */
 export interface SpecialDirectory {
   readonly path: string;
   readonly mode: string;
   readonly owner: number;
 }
 
-/** Packs a tree with GNU tar, as root's and of no time, so that the same tree gives the same bytes. */
+/** Packs a tree with GNU tar, owned by root and without times, so that the same tree gives the same bytes. */
 export async function packTree(
   archive: string,
   tree: string,
@@ -29,11 +29,11 @@ export async function packTree(
 
 async function tar(args: readonly string[]): Promise<void> {
   const child = Bun.spawn(["tar", ...args], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-  const said = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(`tar failed: ${said.trim()}`);
+  const errors = await new Response(child.stderr).text();
+  if ((await child.exited) !== 0) throw new Error(`tar failed: ${errors.trim()}`);
 }
 
-/** The user of deploy/Containerfile; the data directory is its own. */
+/** The user of deploy/Containerfile, who owns the data directory. */
 const userId = 10001;
 const dataDirectory = "var/lib/transcribe";
 
@@ -43,7 +43,7 @@ const texts: Readonly<Record<string, string>> = {
   "etc/nsswitch.conf": "hosts: files dns\n",
 };
 
-/** Writes the image's tree as an archive: the same files give the same bytes, whoever packs them and when. */
+/** Writes the image's files as an archive: the same files always give the same bytes. */
 export async function writeRootArchive(archive: string, files: RootFiles): Promise<void> {
   const tree = await mkdtemp(join(dirname(archive), "root-"));
   try {
@@ -69,7 +69,7 @@ export async function writeRootArchive(archive: string, files: RootFiles): Promi
 }
 
 export interface ImageOptions {
-  /** Archive of the only layer. */
+  /** Path of the archive of the only layer. */
   readonly layer: string;
   readonly config: ImagePlan["config"];
   readonly architecture: "amd64" | "arm64";
@@ -80,8 +80,8 @@ export interface ImageOptions {
 const imageType = "application/vnd.oci.image";
 
 /**
- * Writes an image as an archive of the OCI image layout (image-spec 1.0), with the file beside it by which Docker before
- * version 25 finds its way.
+ * Writes an image as an archive of the OCI image layout (image-spec 1.0), with the manifest that Docker before version
+ * 25 needs.
  */
 export async function writeImageArchive(archive: string, options: ImageOptions): Promise<void> {
   const { layer, config, architecture, reference } = options;

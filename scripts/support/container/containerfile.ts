@@ -1,6 +1,6 @@
-/** What a Containerfile that starts from nothing says, as an image's configuration has it. */
+/** The contents of a Containerfile in the form of an image's configuration. */
 export interface ImagePlan {
-  /** The archive that is the only layer. */
+  /** The archive that becomes the only layer. */
   readonly archive: string;
   /** `config` of the OCI image specification, and Docker's Healthcheck. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -9,9 +9,9 @@ export interface ImagePlan {
 const nanoseconds = 1e9;
 
 /**
- * Reads the instructions that deploy/Containerfile uses, in the forms that it uses; that one file says what an engine builds
- * and what we write ourselves.
- * @throws {Error} for any other
+ * Reads the instructions that deploy/Containerfile uses, in the forms that it uses. So engines and
+ * scripts/build-container build from the same file.
+ * @throws {Error} for any other instruction
  */
 export function readContainerfile(text: string): ImagePlan {
   const config: Record<string, unknown> = {};
@@ -19,7 +19,7 @@ export function readContainerfile(text: string): ImagePlan {
   for (const line of text.split("\n").filter((each) => each !== "" && !each.startsWith("#"))) {
     const space = line.indexOf(" ");
     const [instruction, rest] = [line.slice(0, space), line.slice(space + 1)];
-    const wrong = () => new Error(`deploy/Containerfile: can't read ${line}`);
+    const wrong = () => new Error(`deploy/Containerfile: unsupported instruction ${line}`);
     switch (instruction) {
       case "FROM":
         if (rest !== "scratch") throw wrong();
@@ -67,7 +67,7 @@ export function readContainerfile(text: string): ImagePlan {
 
 function list(text: string): string[] {
   const parsed: unknown = JSON.parse(text);
-  if (!Array.isArray(parsed)) throw new Error(`deploy/Containerfile: ${text} is no list`);
+  if (!Array.isArray(parsed)) throw new Error(`deploy/Containerfile: ${text} is not a list`);
   return parsed.map(String);
 }
 

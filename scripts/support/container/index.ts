@@ -1,4 +1,4 @@
-// The part of scripts/build-container that needs Bun: gathers the tree, packs it, and writes the image.
+// The part of scripts/build-container that needs Bun: collects and packs the files, and writes the image.
 import { readFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,15 +1,15 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** The shell, by which ffmpeg ends with the server: see src/media/run-ffmpeg.ts. */
+/** The shell, which ends ffmpeg together with the server: see src/media/run-ffmpeg.ts. */
 const systemPrograms: Readonly<Record<string, string>> = { "bin/sh": "/bin/dash" };
 
-/** A file of the image: where it belongs, and where it is here. */
+/** Files of the image: target path and source path. */
 export type RootFiles = ReadonlyMap<string, string>;
 
 /**
- * Everything of this machine that the program needs: the shell, the libraries that all of them are linked
- * with, and the terms of the packages that they are from.
+ * Returns all files of this machine that the program needs: the shell, the libraries to which all programs are linked,
+ * and the licences of their packages.
  * @param linked programs and libraries whose own libraries are needed
  */
 export async function systemFiles(linked: readonly string[]): Promise<RootFiles> {
@@ -19,21 +19,21 @@ export async function systemFiles(linked: readonly string[]): Promise<RootFiles>
   }
   for (const source of new Set(files.values())) {
     const notice = `/usr/share/doc/${await packageOf(source)}/copyright`;
-    if (!existsSync(notice)) throw new Error(`${source} would go into the image without its terms: no ${notice}`);
+    if (!existsSync(notice)) throw new Error(`${source} has no licence for the image: ${notice} is missing`);
     files.set(notice.slice(1), realpathSync(notice));
   }
   return files;
 }
 
-/** The system's libraries that a program or library is linked with, by the paths that the loader looks for them. */
+/** Returns the system's libraries of a program or library, by the paths that the loader uses. */
 async function librariesOf(path: string): Promise<string[]> {
   const text = await outputOf(["ldd", path]);
-  if (text.includes("not found")) throw new Error(`${path} is linked with libraries that are not here:\n${text}`);
+  if (text.includes("not found")) throw new Error(`${path} needs libraries that are missing on this machine:\n${text}`);
   const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map((match) => match[1] ?? "");
   return paths.filter((library) => /^\/(?:usr\/)?lib(?:64)?\//.test(library));
 }
 
-/** The Debian package of a file; it may be known by the name from before /lib became a link. */
+/** Returns the Debian package of a file, which dpkg may list by its path from before /lib became a link. */
 async function packageOf(path: string): Promise<string> {
   const names = [path, path.replace(/^\/usr/, ""), join("/usr", path)];
   for (const name of names) {
@@ -41,7 +41,7 @@ async function packageOf(path: string): Promise<string> {
     const found = /^([a-z0-9.+-]+)/.exec(text)?.[1];
     if (found !== undefined && !text.startsWith("diversion")) return found;
   }
-  throw new Error(`${basename(path)} in ${dirname(path)} is of no package`);
+  throw new Error(`${basename(path)} in ${dirname(path)} belongs to no package`);
 }
 
 async function outputOf(command: string[]): Promise<string> {

@@ -88,7 +88,7 @@ function withPart(text: string, name: string, part: string): string {
   const begin = `<!-- ${name}: made by scripts/docs -->\n`;
   const from = text.indexOf(begin);
   const to = text.indexOf("<!-- end -->", from);
-  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no place for ${name}`);
+  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no markers for ${name}`);
   return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
 }
 

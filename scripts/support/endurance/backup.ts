@@ -12,8 +12,9 @@ import type { PartOptions, Row } from "./row.ts";
 const backupsOfRun = 6;
 
 /**
- * backup: while five recordings are in work, and removed as soon as they have ended, backups are made at moments drawn by lot,
- * every other one killed first. Each is restored elsewhere, and all that it holds must end there as it did here.
+ * backup: creates backups at random moments while five recordings are processed, and kills every other backup before.
+ * Uploads are removed as soon as recordings complete. Each backup is restored elsewhere, where every recording must
+ * complete with the same result.
  */
 export async function backup({ seed, reportProgress }: PartOptions): Promise<Row[]> {
   const random = randomNumbers(seed);
@@ -37,7 +38,7 @@ export async function backup({ seed, reportProgress }: PartOptions): Promise<Row
       await killBackup(server, file, 100 + random() * 300);
       kills += 1;
     }
-    // One that was done before it was killed must be as good.
+    // A backup that completed before the kill must be equally good.
     if (!existsSync(file)) {
       const { exitCode, stderr } = await server.cli("backup", file);
       if (exitCode !== 0) throw new Error(stderr);
@@ -46,7 +47,8 @@ export async function backup({ seed, reportProgress }: PartOptions): Promise<Row
   }
   const expected = new Map<string, string>();
   for (const id of ids) {
-    if ((await client.waitUntilEnded(id)).status !== "completed") throw new Error("a recording failed undisturbed");
+    if ((await client.waitUntilEnded(id)).status !== "completed")
+      throw new Error("a recording failed without any disturbance");
     expected.set(id, JSON.stringify(await client.segments(id)));
   }
 
@@ -69,10 +71,10 @@ export async function backup({ seed, reportProgress }: PartOptions): Promise<Row
     stray += ["work", "incoming", "uploads"].flatMap((name) => readdirSync(join(other.dataDirectory, name))).length;
   }
   const left = readdirSync(folder.path).filter((name) => !name.endsWith(".tar") && !name.endsWith(".wav")).length;
-  const over = `${files.length} backups of a server at work, ${kills} killed before`;
+  const over = `${files.length} backups of a busy server, ${kills} killed before`;
   return [
     {
-      measured: "restored recordings as here",
+      measured: "restored recordings with the same result",
       value: `${equal} of ${compared}`,
       over,
       target: "all",

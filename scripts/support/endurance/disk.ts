@@ -10,18 +10,18 @@ import { canMount, SmallDisk } from "../../../test/support/small-disk.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import type { PartOptions, Row } from "./row.ts";
 
-/** What is done to the machine while recordings are in work, and how it is taken back. */
-interface Trouble {
+/** A disturbance of the machine during processing, and its reversal. */
+interface Disturbance {
   readonly name: string;
   begin(): void;
   end(): void;
 }
 
-const troublesOfRun = 12;
+const DISTURBANCES = 12;
 
 /**
- * disk: five recordings on a disk of 96 MiB that, at moments drawn by lot, is full, read-only or out of files, or the server
- * may open no more files. None may fail, none may lose a word, and what is there must be read all the time.
+ * disk: processes five recordings on a disk of 96 MiB. At random moments the disk is full or out of inodes, or the
+ * server reaches its limit of open files. No recording may fail or lose a word, and reads must always succeed.
  */
 export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]> {
   if (!canMount) return [{ measured: "disk", value: "not run", over: "mounting needs root", target: "", ok: false }];
@@ -43,32 +43,32 @@ export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]
     undisturbed.set(source, JSON.stringify(segments));
   }
   const allow = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
-  const troubles: Trouble[] = [
+  const disturbances: Disturbance[] = [
     { name: "disk full", begin: () => root.fill(), end: () => root.empty() },
     { name: "disk of work files full", begin: () => work.fill(), end: () => work.empty() },
-    { name: "too many files open", begin: () => allow(16), end: () => allow(4096) },
+    { name: "too many open files", begin: () => allow(16), end: () => allow(4096) },
   ];
   const counts = { refused: 0, otherwise: 0, read: 0, unread: 0 };
   const since = server.log.length;
   const ids = new Map<string, string>();
   for (const source of sources) ids.set((await client.create(source, { language: "en" })).id, source);
   let begun = 0;
-  for (; begun < troublesOfRun && (await countOpen(client)) > 0; begun++) {
+  for (; begun < DISTURBANCES && (await countOpen(client)) > 0; begun++) {
     await Bun.sleep(random() * 4000);
-    const trouble = troubles[Math.floor(random() * troubles.length)] as Trouble;
-    reportProgress(trouble.name);
-    trouble.begin();
+    const disturbance = disturbances[Math.floor(random() * disturbances.length)] as Disturbance;
+    reportProgress(disturbance.name);
+    disturbance.begin();
     try {
       await Bun.sleep(500 + random() * 2500);
-      // With no file left to open the server takes no connection: its clients wait.
-      if (trouble.name !== "too many files open") await look(client, [...ids.keys()], counts);
-      if (trouble.name === "disk full") {
+      // At its limit of open files the server accepts no connection, so its clients wait.
+      if (disturbance.name !== "too many open files") await countReads(client, [...ids.keys()], counts);
+      if (disturbance.name === "disk full") {
         const { status } = await client.send(samplePath("jfk.mp3"));
         if (status === 503) counts.refused += 1;
         else counts.otherwise += 1;
       }
     } finally {
-      trouble.end();
+      disturbance.end();
     }
   }
   let completed = 0;
@@ -81,12 +81,12 @@ export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]
   const waited = server.log.slice(since).filter(({ event }) => event === "recording.waits").length;
   await server.stop();
   const stray = ["work", "incoming"].flatMap((name) => readdirSync(join(server.dataDirectory, name)));
-  const over = `${begun} troubles, ${waited} times a recording waited`;
+  const over = `${begun} disturbances, ${waited} waits of a recording`;
   return [
     row("recordings completed", `${completed} of ${ids.size}`, over, "all", completed === ids.size),
-    row("segments as undisturbed", `${equal} of ${ids.size}`, over, "all", equal === ids.size),
+    row("segments as without disturbances", `${equal} of ${ids.size}`, over, "all", equal === ids.size),
     row(
-      "reads while in trouble",
+      "reads during disturbances",
       `${counts.unread} failed`,
       `${counts.read + counts.unread} GETs`,
       "none",
@@ -113,7 +113,7 @@ async function countOpen(client: TestClient): Promise<number> {
   return page.data.length;
 }
 
-async function look(client: TestClient, ids: readonly string[], counts: { read: number; unread: number }) {
+async function countReads(client: TestClient, ids: readonly string[], counts: { read: number; unread: number }) {
   for (const path of ["/transcriptions", ...ids.map((id) => `/transcriptions/${id}`)]) {
     const { status } = await client.fetch(path);
     if (status === 200) counts.read += 1;
@@ -122,8 +122,8 @@ async function look(client: TestClient, ids: readonly string[], counts: { read: 
 }
 
 /**
- * broken-disk: a disk with a file system of its own (ext4 in a file) meets an error in the middle of the work, and the kernel
- * makes it read-only under the server. What is there must be read on; after a check of the disk and a start all must end.
+ * broken-disk: processes recordings on an ext4 file system in a file. An error during processing makes the kernel
+ * remount it read-only. Reads must still succeed, and all recordings must complete after e2fsck and a restart.
  */
 export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]> {
   using folder = temporaryDirectory();
@@ -141,7 +141,13 @@ export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]
     const fault = `/sys/fs/ext4/${basename(run("findmnt", "-no", "SOURCE", server.dataDirectory).trim())}/trigger_fs_error`;
     if (!existsSync(fault)) {
       return [
-        { measured: "broken disk", value: "not run", over: "this kernel can't be told to fail", target: "", ok: false },
+        {
+          measured: "broken disk",
+          value: "not run",
+          over: "this kernel cannot inject file system errors",
+          target: "",
+          ok: false,
+        },
       ];
     }
     mkdirSync(join(server.dataDirectory, "work"), { mode: 0o700 });
@@ -152,8 +158,8 @@ export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]
     for (let count = 0; count < 3; count++) ids.push((await client.create(samplePath("sample.wav"))).id);
     const since = server.log.length;
     await server.until(async () => (await client.get(ids[0] ?? "")).status === "processing");
-    reportProgress("the disk breaks");
-    writeFileSync(fault, "a test of transcribe");
+    reportProgress("injecting a file system error");
+    writeFileSync(fault, "an endurance test of transcribe");
     await server.until(() => server.log.slice(since).some(({ event }) => event === "recording.waits"));
     let unread = 0;
     const paths = [ended.id, ...ids].map((id) => `/transcriptions/${id}`);
@@ -162,11 +168,11 @@ export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]
     }
     const { status } = await client.send(samplePath("jfk.mp3"));
     await server.killHard();
-    // The worker ends a moment after its server, and ffmpeg with it.
+    // The worker and ffmpeg exit a moment after the server.
     await server.until(() => Bun.spawnSync(["umount", server.dataDirectory]).exitCode === 0);
     Bun.spawnSync(["e2fsck", "-fy", image]);
     mount();
-    reportProgress("the disk is mended");
+    reportProgress("the file system is repaired");
     await server.start();
     const again = new TestClient(server.baseUrl, client.key);
     let equal = 0;
@@ -176,12 +182,12 @@ export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]
     }
     await server.stop();
     const integrity = integrityOf(server);
-    const over = "ext4 that the kernel made read-only";
+    const over = "ext4, remounted read-only by the kernel";
     return [
       { measured: "reads", value: `${unread} failed`, over, target: "none", ok: unread === 0 },
-      { measured: "a create", value: String(status), over, target: "503", ok: status === 503 },
+      { measured: "create", value: String(status), over, target: "503", ok: status === 503 },
       {
-        measured: "ended as undisturbed",
+        measured: "results as without the disturbance",
         value: `${equal} of ${ids.length}`,
         over: "after e2fsck",
         target: "all",

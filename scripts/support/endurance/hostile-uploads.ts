@@ -15,13 +15,13 @@ const reasons = ["no_speech", "too_short", "internal"];
 
 export interface UploadCounts {
   readonly damaged: number;
-  /** Of those that are built to mislead, at most so many, from all over their list. */
+  /** Maximum number of crafted files, spread over their list. */
   readonly built: number;
 }
 
 /**
- * Sends damaged files, and those that are built to mislead, to a server and waits for what becomes of each. Those that are
- * taken end as completed or as failed with a reason of the contract; a fault of the service is none of them.
+ * Sends damaged and crafted files to a server and waits for their results. Accepted files must complete, or fail with a
+ * reason of the API contract other than a fault of the service.
  */
 export async function hostileUploads({ seed, reportProgress }: PartOptions, counts: UploadCounts): Promise<Row[]> {
   using directory = temporaryDirectory();
@@ -55,7 +55,7 @@ export async function hostileUploads({ seed, reportProgress }: PartOptions, coun
   const lane = async (number: number) => {
     const path = join(directory.path, `upload-${number}.bin`);
     for (const [index, bytes] of rest) {
-      reportProgress(`file ${index + 1} of ${all.length} at the server`);
+      reportProgress(`upload ${index + 1} of ${all.length}`);
       await Bun.write(path, bytes());
       const response = await client.send(path, { language: "en" });
       count(statuses, String(response.status));
@@ -70,7 +70,7 @@ export async function hostileUploads({ seed, reportProgress }: PartOptions, coun
       if (status !== "completed" && !reasons.includes(failure_reason ?? "")) odd += 1;
     }
   };
-  // As many as one account may have in hand.
+  // The limit of open recordings per account.
   await Promise.all(Array.from({ length: 5 }, (_, number) => lane(number)));
   const faults = server.log.filter(
     ({ event }) => event === "http.unexpected_error" || event === "engine.worker_exited",
@@ -82,15 +82,21 @@ export async function hostileUploads({ seed, reportProgress }: PartOptions, coun
   const reached = lures.connections();
   const over = `${all.length} uploads: ${listed(statuses)}; ${listed(ends)}`;
   return [
-    { measured: "uploads without an honest end", value: String(odd), over, target: "0", ok: odd === 0 },
+    { measured: "uploads with an unexpected result", value: String(odd), over, target: "0", ok: odd === 0 },
     {
       measured: "faults of server and worker",
       value: faults.length === 0 ? "0" : JSON.stringify(faults[0]).slice(0, 300),
-      over: `ready ${isReady ? "still" : "no more"}, exit code ${exitCode}`,
+      over: `ready: ${isReady ? "yes" : "no"}, exit code ${exitCode}`,
       target: "0",
       ok: faults.length === 0 && isReady && exitCode === 0,
     },
-    { measured: "addresses reached", value: String(reached), over: "one that listens", target: "0", ok: reached === 0 },
+    {
+      measured: "addresses reached",
+      value: String(reached),
+      over: "a listening address",
+      target: "0",
+      ok: reached === 0,
+    },
     {
       measured: "files left behind",
       value: String(stray),

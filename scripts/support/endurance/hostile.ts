@@ -15,8 +15,8 @@ const maxSeconds = 1800;
 const damagedFiles = 2000;
 
 /**
- * hostile: files that are damaged at random, built to cost, cut off, or that name other files, through probe and decode with
- * every file that ffmpeg opens looked at; then some of them to the end through a server.
+ * hostile: probes and decodes files that are damaged at random, expensive, cut off, or that refer to other files, while
+ * strace records every file that ffmpeg opens. Then sends some of them to a server.
  */
 export async function hostile(options: PartOptions): Promise<Row[]> {
   const uploads = { damaged: 60, built: Number.POSITIVE_INFINITY };
@@ -35,11 +35,13 @@ async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<
   const originals = corpusFiles();
   const random = randomNumbers(seed);
   const groups = {
-    "built to cost or to mislead": Object.entries(special).map(([name, { bytes }]) => lazy(name, bytes)),
+    "crafted to be expensive or misleading": Object.entries(special).map(([name, { bytes }]) => lazy(name, bytes)),
     "cut off at every kilobyte": Object.entries(await truncatedMp4s(folder)).map(([name, bytes]) =>
       lazy(name, () => bytes),
     ),
-    "playlists, bare and in avi": Object.entries({ ...bare, ...inAvi }).map(([name, bytes]) => lazy(name, () => bytes)),
+    "playlists, plain and in AVI": Object.entries({ ...bare, ...inAvi }).map(([name, bytes]) =>
+      lazy(name, () => bytes),
+    ),
     "damaged at random": Array.from({ length: damagedFiles }, (_, index) => {
       const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
       return lazy(`damaged ${index}`, () => bytes);
@@ -65,7 +67,7 @@ async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<
       if (isWrong(name, end)) wrong.push(`${name}: ${JSON.stringify(end)}`);
     });
     rows.push({
-      measured: `dishonest ends, ${group}`,
+      measured: `unexpected results, ${group}`,
       value: wrong.length === 0 ? "0" : `${wrong.length}: ${wrong.slice(0, 3).join("; ")}`,
       over: `${ends.refused} refused, ${ends.decoded} decoded, ${ends.failed} failed`,
       target: "0",
@@ -83,7 +85,7 @@ async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<
     ...rows,
     { measured: "other files opened", value: String(outside.length), over, target: "0", ok: outside.length === 0 },
     { measured: "addresses reached", value: String(reached), over, target: "0", ok: reached === 0 },
-    { measured: "longest for one file", value: slowest, over: "all", target: "60 s", ok: slowestSeconds < 60 },
+    { measured: "longest time for one file", value: slowest, over: "all", target: "60 s", ok: slowestSeconds < 60 },
   ];
 }
 

@@ -10,12 +10,17 @@ import { inMib, mib, type PartOptions, type Row, readingRows } from "./row.ts";
 const shortSeconds = 600;
 const hourSeconds = 3600;
 
-/** hours: a recording of two hours through everything, beside one of ten minutes and one of an hour. */
+/**
+ * hours: processes a recording of two hours completely, and compares it with recordings of ten minutes and of one hour.
+ */
 export function hours(options: PartOptions): Promise<Row[]> {
   return compare(options, 2, true);
 }
 
-/** eighteen: one of 18 hours; whisper's part is done by the words that are known, all else by the server and its worker. */
+/**
+ * eighteen: processes a recording of 18 hours. Whisper is replaced by the known words; server and worker do everything
+ * else.
+ */
 export function eighteen(options: PartOptions): Promise<Row[]> {
   return compare(options, 18, false);
 }
@@ -35,22 +40,24 @@ async function compare(options: PartOptions, usualHours: number, withWhisper: bo
   return hoursRows(long.talk, long.done, short.done, hour?.done ?? null);
 }
 
-/** What a server may take more for a long recording than for one of ten minutes. */
-const serverGrowthBytes = 64 * mib;
+/** Additional memory that a server may use for a long recording, compared with one of ten minutes. */
+const MAX_SERVER_GROWTH_BYTES = 64 * mib;
 const steps = ["decode", "detect", "transcribe", "diarize", "finalize"];
-/** Whoever speaks for less than this in the first stretch or the last is not asked for the letter. */
-const leastSeconds = 20;
+/** Minimum speech of a speaker in the first and the last span for the comparison of labels. */
+const MIN_SPEECH_SECONDS = 20;
 
-/** The table of a long recording beside one of ten minutes, for the memory, and one of an hour, for the time. */
+/**
+ * Returns the rows of a long recording, compared with one of ten minutes for memory, and with one of an hour for time.
+ */
 export function hoursRows(talk: LongConversation, long: Processed, short: Processed, hour: Processed | null): Row[] {
-  const over = `${hoursOf(long)} h beside ${hoursOf(short)} h`;
+  const over = `${hoursOf(long)} h compared with ${hoursOf(short)} h`;
   const memory = (one: Processed) => ({
     server: one.watch.peak("serverBytes", ...steps),
     worker: one.watch.peak("workerBytes"),
   });
   const [most, least] = [memory(long), memory(short)];
   const grown = most.server - least.server;
-  const letters = keptLetters(talk, long);
+  const labels = stableLabels(talk, long);
   const { errorRate, confusion } = errorRates(diarizationErrors(talk.turns, turnsOf(long)));
   const { p99, slowest } = long.polls.sum();
   return [
@@ -65,41 +72,41 @@ export function hoursRows(talk: LongConversation, long: Processed, short: Proces
       measured: "server's memory",
       value: `${inMib(most.server)}, ${grown < 0 ? "" : "+"}${inMib(grown)}`,
       over,
-      target: `+${inMib(serverGrowthBytes)}`,
-      ok: grown <= serverGrowthBytes,
+      target: `+${inMib(MAX_SERVER_GROWTH_BYTES)}`,
+      ok: grown <= MAX_SERVER_GROWTH_BYTES,
     },
     ...steps.flatMap((step) => timeRow(step, long, hour)),
     {
-      measured: "voices that keep their letter",
-      value: `${letters.kept} of ${letters.voices}`,
-      over: "first and last stretch",
+      measured: "speakers with a stable label",
+      value: `${labels.stable} of ${labels.speakers}`,
+      over: "first and last span",
       target: "all",
-      ok: letters.voices > 0 && letters.kept === letters.voices,
+      ok: labels.speakers > 0 && labels.stable === labels.speakers,
     },
     {
-      measured: "errors of speakers (DER)",
+      measured: "diarization errors (DER)",
       value: `${percent(errorRate)}, ${percent(confusion)} confused`,
       over: `${long.segments.length} segments`,
       target: "25 %",
       ok: errorRate <= 0.25,
     },
     {
-      measured: "disk while in work",
+      measured: "disk space during processing",
       value: inMib(long.watch.peak("diskBytes") - long.diskBefore),
       over: `${hoursOf(long)} h, a WAV file`,
       target: "",
       ok: true,
     },
     {
-      measured: "disk after the end",
+      measured: "disk space after completion",
       value: inMib(long.diskAfter - long.diskBefore),
-      over: "the upload and the text",
+      over: "upload and text",
       target: "upload + 64 MiB",
       ok: long.diskAfter - long.diskBefore <= talk.seconds * 32_000 + 64 * mib,
     },
     {
-      measured: "GET while in work",
-      value: `99 %: ${p99.toFixed(0)} ms, most ${slowest.took.toFixed(0)} ms`,
+      measured: "GET during processing",
+      value: `p99 ${p99.toFixed(0)} ms, maximum ${slowest.took.toFixed(0)} ms`,
       over: long.polls.describe(),
       target: "50 ms",
       ok: p99 < 50,
@@ -108,13 +115,13 @@ export function hoursRows(talk: LongConversation, long: Processed, short: Proces
   ];
 }
 
-/** Judged by the processor's time, in which other work on the machine does not show. */
+/** Compares CPU time, which is independent of other work on the machine. */
 function timeRow(step: string, long: Processed, hour: Processed | null): Row[] {
   const took = (one: Processed) => `${perHour(one, one.took.get(step)).toFixed(1)} s`;
   const worked = (one: Processed) => perHour(one, one.cpuSeconds.get(step));
-  const value = `${worked(long).toFixed(1)} s of processor an hour (${took(long)})`;
+  const value = `${worked(long).toFixed(1)} s of CPU time per hour (${took(long)})`;
   if (hour === null) return [{ measured: step, value, over: `${hoursOf(long)} h`, target: "", ok: true }];
-  // What takes less than two seconds of an hour is lost in the pauses between two polls.
+  // Durations below two seconds per hour are less than the interval between two polls.
   const ok = worked(long) <= Math.max(1.1 * worked(hour), worked(hour) + 2);
   return [
     { measured: step, value, over: `${worked(hour).toFixed(1)} s (${took(hour)}) in one hour`, target: "1.1 ×", ok },
@@ -125,36 +132,36 @@ function perHour({ seconds }: Processed, part = 0): number {
   return (part * 3600) / seconds;
 }
 
-/** Whether those who speak in the first stretch and in the last have one letter in both; stretches of an hour at most. */
-function keptLetters(talk: LongConversation, long: Processed): { voices: number; kept: number } {
-  const stretch = Math.min(3600, talk.seconds / 3);
+/** Returns how many speakers of the first and the last span have the same label in both; spans of an hour at most. */
+function stableLabels(talk: LongConversation, long: Processed): { speakers: number; stable: number } {
+  const spanSeconds = Math.min(3600, talk.seconds / 3);
   const found = turnsOf(long);
-  const first = lettersIn(talk.turns, found, 0, stretch);
-  const last = lettersIn(talk.turns, found, talk.seconds - stretch, talk.seconds);
-  const voices = [...first.keys()].filter((voice) => last.has(voice));
-  const kept = voices.filter((voice) => first.get(voice) === last.get(voice));
-  return { voices: voices.length, kept: kept.length };
+  const first = labelsIn(talk.turns, found, 0, spanSeconds);
+  const last = labelsIn(talk.turns, found, talk.seconds - spanSeconds, talk.seconds);
+  const speakers = [...first.keys()].filter((speaker) => last.has(speaker));
+  const stable = speakers.filter((speaker) => first.get(speaker) === last.get(speaker));
+  return { speakers: speakers.length, stable: stable.length };
 }
 
-/** The letter under which each voice is heard most between two moments. */
-function lettersIn(real: readonly NamedTurn[], found: readonly NamedTurn[], from: number, to: number) {
+/** Returns the label with the largest overlap with each speaker between two times. */
+function labelsIn(real: readonly NamedTurn[], found: readonly NamedTurn[], from: number, to: number) {
   const inside = (turn: NamedTurn) => turn.startSeconds >= from && turn.endSeconds <= to;
-  const heard = found.filter(inside);
+  const inRange = found.filter(inside);
   const shared = new Map<string, Map<string, number>>();
   const spoken = new Map<string, number>();
   for (const turn of real.filter(inside)) {
     spoken.set(turn.speaker, (spoken.get(turn.speaker) ?? 0) + turn.endSeconds - turn.startSeconds);
-    const letters = shared.get(turn.speaker) ?? new Map<string, number>();
-    shared.set(turn.speaker, letters);
-    for (const one of heard) {
+    const labels = shared.get(turn.speaker) ?? new Map<string, number>();
+    shared.set(turn.speaker, labels);
+    for (const one of inRange) {
       const seconds = Math.min(turn.endSeconds, one.endSeconds) - Math.max(turn.startSeconds, one.startSeconds);
-      if (seconds > 0) letters.set(one.speaker, (letters.get(one.speaker) ?? 0) + seconds);
+      if (seconds > 0) labels.set(one.speaker, (labels.get(one.speaker) ?? 0) + seconds);
     }
   }
   const most = new Map<string, string>();
-  for (const [voice, letters] of shared) {
-    const [best] = [...letters].sort(([, a], [, b]) => b - a);
-    if (best !== undefined && (spoken.get(voice) ?? 0) >= leastSeconds) most.set(voice, best[0]);
+  for (const [speaker, labels] of shared) {
+    const [best] = [...labels].sort(([, a], [, b]) => b - a);
+    if (best !== undefined && (spoken.get(speaker) ?? 0) >= MIN_SPEECH_SECONDS) most.set(speaker, best[0]);
   }
   return most;
 }

@@ -17,28 +17,31 @@ import { stuck } from "./stuck.ts";
 
 const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
   hours: { does: "a recording of 2 hours, all steps", run: hours },
-  eighteen: { does: "a recording of 18 hours, all steps except speech recognition", run: eighteen },
-  store: { does: "segments of 18 hours: created, stored, in pages and exports", run: store },
-  kills: { does: "server and worker killed 50 times while five recordings run", run: (options) => kills(options) },
-  stuck: { does: "a worker that stops, idle and in a chunk", run: stuck },
+  eighteen: { does: "a recording of 18 hours, all steps except transcription", run: eighteen },
+  store: { does: "segments of 18 hours: built, stored, read in pages and exports", run: store },
+  kills: {
+    does: "server and worker killed 50 times while they process five recordings",
+    run: (options) => kills(options),
+  },
+  stuck: { does: "a stopped worker, idle and during a chunk", run: stuck },
   disk: { does: "recordings on a disk that fills up repeatedly", run: disk },
-  "broken-disk": { does: "a disk that the kernel makes read-only (root)", run: brokenDisk },
+  "broken-disk": { does: "a disk that the kernel remounts read-only (needs root)", run: brokenDisk },
   backup: { does: "backups of a busy server, restored elsewhere", run: backup },
-  load: { does: "many clients at once, slow clients and uploads that are cut off", run: load },
-  hostile: { does: "files that are made to do harm", run: hostile },
+  load: { does: "many clients at once, slow clients and cut uploads", run: load },
+  hostile: { does: "malicious files", run: hostile },
 };
 
 const width = Math.max(...Object.keys(parts).map((name) => name.length));
-const usage = `Long recordings, crashes, full disks: scripts/endurance [PART…] [OPTION…]
-Starts servers of this checkout with separate data directories and prints the results. Without a PART it runs all parts,
-which takes hours. The exit code is 1 if a result misses its target.
+const usage = `Tests long recordings, crashes and full disks: scripts/endurance [PART…] [OPTION…]
+Starts servers of this checkout with data directories of their own and prints a table of results. Without a PART, runs
+all parts, which takes hours. Exits with 1 when a result misses its target.
 
 ${Object.entries(parts)
   .map(([name, { does }]) => `  ${name.padEnd(width)}  ${does}`)
   .join("\n")}
 
-  --seed N   determines all random choices (1)
-  --hours N  duration of the recordings of hours, eighteen and store
+  --seed N   seed of the random choices (default: 1)
+  --hours N  length of the recordings of hours, eighteen and store
   --json     print the table as JSON`;
 
 const options = {
@@ -58,7 +61,7 @@ if (!Number.isSafeInteger(seed)) refuse(`--seed is a whole number, not ${values.
 const wantedHours = values.hours === undefined ? null : Number(values.hours);
 if (wantedHours !== null && !(wantedHours > 0)) refuse(`--hours is a number above 0, not ${values.hours}`);
 const unknown = positionals.filter((name) => parts[name] === undefined);
-if (unknown.length > 0) refuse(`there is no ${unknown.join(", ")}; there are ${Object.keys(parts).join(", ")}`);
+if (unknown.length > 0) refuse(`unknown part ${unknown.join(", ")}; the parts are ${Object.keys(parts).join(", ")}`);
 
 beforeStop(cleanUp);
 const rows: (Row & { readonly part: string })[] = [];
@@ -71,7 +74,7 @@ for (const [name, { run }] of Object.entries(parts)) {
     for (const row of await run({ seed, hours: wantedHours, reportProgress: reportProgress }))
       rows.push({ part: name, ...row });
   } catch (error) {
-    rows.push({ part: name, measured: "came to its end", value: messageOf(error), over: "", target: "yes", ok: false });
+    rows.push({ part: name, measured: "completed", value: messageOf(error), over: "", target: "yes", ok: false });
   }
 }
 if (values.json) {
@@ -104,11 +107,14 @@ function readArguments() {
 }
 
 function refuse(why: string): never {
-  console.error(`endurance: ${why}; scripts/endurance --help says what there is`);
+  console.error(`endurance: ${why}; scripts/endurance --help lists the options`);
   process.exit(2);
 }
 
-/** Kills the servers of this process, unmounts their file systems and removes their directories. */
+/**
+ * Kills the servers of this process, unmounts their file systems and removes their directories. After SIGKILL only the
+ * directories and mounts remain.
+ */
 async function cleanUp(): Promise<void> {
   await Promise.all([...TestServer.running].map((server) => server.killHard()));
   for (const path of mountsIn(temporaryDirectories())) Bun.spawnSync(["umount", "--lazy", path]);

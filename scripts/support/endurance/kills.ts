@@ -12,25 +12,25 @@ import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./sma
 
 export interface KillPlan {
   readonly wanted: number;
-  /** The longest time between two. */
+  /** Maximum time between two kills. */
   readonly pauseMilliseconds: number;
-  /** The recordings are sent with their language, and the longest has two chunks. */
+  /** Sends the recordings with their language, and limits the longest to two chunks. */
   readonly isBrief: boolean;
 }
 
-/** Of the part of scripts/endurance: so far apart that the recordings come to their ends in between. */
-const manyKills: KillPlan = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
+/** The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. */
+const MANY_KILLS: KillPlan = { wanted: 50, pauseMilliseconds: 6000, isBrief: false };
 
-/** What may lie in a data directory. */
-const known = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|models|state|backups)$/;
+/** Names that a data directory may contain. */
+const KNOWN_NAMES = /^(transcribe\.db(-wal|-shm)?|server\.lock|incoming|uploads|listening|work|models|state|backups)$/;
 
 /**
- * Five recordings at once, again and again, of a server that is killed at random moments, its worker or itself, until there
- * were so many kills. All must end as those of a server that is left in peace.
+ * Processes five recordings at the same time, repeatedly, while the server or its worker is killed at random moments.
+ * All recordings must have the results of an undisturbed run.
  */
 export async function kills(
   { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
-  { wanted, pauseMilliseconds, isBrief } = manyKills,
+  { wanted, pauseMilliseconds, isBrief } = MANY_KILLS,
 ): Promise<Row[]> {
   using directory = temporaryDirectory();
   await makeSmallRecordings(directory.path, isBrief ? 2 : 3);
@@ -45,7 +45,8 @@ export async function kills(
   const random = randomNumbers(seed);
 
   const undisturbed = await round.run(async () => {});
-  // The clients may know it before the log has been read so far, and a part that is not counted here would count as done again.
+  // Clients can see the completion before the log is read. A part missing from these counts would be reported as
+  // repeated.
   const isLogged = (id: string) =>
     server.log.some(({ event, recordingId }) => recordingId === id && /^recording\.(completed|failed)$/.test(event));
   await server.until(() => [...undisturbed.ids.values()].every(isLogged));
@@ -78,7 +79,7 @@ export async function kills(
   };
 
   while (killed() < wanted) {
-    reportProgress(`${killed()} of ${wanted} kills; another five recordings`);
+    reportProgress(`${killed()} of ${wanted} kills; the next five recordings`);
     const disturbed = await round.run(kill);
     const parts = partsOf(disturbed.ids);
     for (const name of smallRecordings) {
@@ -109,16 +110,16 @@ export async function kills(
   });
   return [
     {
-      measured: "recordings that were disturbed",
+      measured: "disturbed recordings",
       value: String(faults.recordings),
       over,
       target: "5 or more",
       ok: faults.recordings >= 5,
     },
-    none("undisturbed, not completed", smallRecordings.length - undisturbed.segments.size),
+    none("undisturbed and not completed", smallRecordings.length - undisturbed.segments.size),
     none("not completed", faults.notCompleted),
-    none("completed with other segments than undisturbed", otherSegments.length, otherSegments),
-    none("parts computed again that were stored", faults.again),
+    none("completed with other segments than without kills", otherSegments.length, otherSegments),
+    none("stored parts that were computed again", faults.again),
     none("databases that fail the integrity check", faults.damaged),
     none("stray files", stray.length, stray),
     none("stray processes", strayProcesses.length, strayProcesses),
@@ -126,7 +127,7 @@ export async function kills(
   ];
 }
 
-/** Where two texts part, with what each has there; null where they are the same. */
+/** Returns the surroundings of the first difference between two texts; null when they are equal. */
 function firstDifference(one: string, other: string): string | null {
   if (one === other) return null;
   let at = 0;
@@ -138,44 +139,44 @@ function firstDifference(one: string, other: string): string | null {
 interface Outcome {
   readonly ids: ReadonlyMap<SmallRecording, string>;
   readonly statuses: ReadonlyMap<SmallRecording, string>;
-  /** The segments' pages as they are sent. */
+  /** The response bodies with the segments. */
   readonly segments: ReadonlyMap<SmallRecording, string>;
 }
 
 interface RoundOptions extends Pick<KillPlan, "isBrief"> {
   readonly client: () => TestClient;
-  /** Where the recordings lie. */
+  /** Folder of the recordings. */
   readonly directory: string;
-  /** Where those come from that are sent as links. */
+  /** Origin of the recordings that are sent as links. */
   readonly links: string;
 }
 
-/** Five recordings, sent at once by clients that don't give up, and followed to their ends. */
+/** Sends five recordings at the same time with clients that retry, and waits for their results. */
 class Round {
   readonly #options: RoundOptions;
-  /** Ids of all recordings that the server has answered with. */
+  /** Ids of all recordings that the server has returned. */
   readonly entered = new Set<string>();
 
   constructor(options: RoundOptions) {
     this.#options = options;
   }
 
-  /** @param disturb runs meanwhile */
+  /** @param disturb runs at the same time */
   async run(disturb: (hasEnded: () => boolean) => Promise<void>): Promise<Outcome> {
     let open = smallRecordings.length;
     const [ids, statuses, segments] = [0, 0, 0].map(() => new Map<SmallRecording, string>());
     const one = async (name: SmallRecording) => {
       const key = crypto.randomUUID();
-      const { id } = await again(() => this.#create(name, key));
+      const { id } = await retry(() => this.#create(name, key));
       this.entered.add(id);
       ids?.set(name, id);
-      const ended = await again(async () => {
+      const ended = await retry(async () => {
         const { status } = await this.#options.client().get(id);
-        if (status === "queued" || status === "processing") throw new Error("it has not ended");
+        if (status === "queued" || status === "processing") throw new Error("the recording is still open");
         return status;
       });
       statuses?.set(name, ended);
-      if (ended === "completed") segments?.set(name, await again(() => this.#segments(id)));
+      if (ended === "completed") segments?.set(name, await retry(() => this.#segments(id)));
       open -= 1;
     };
     await Promise.all([...smallRecordings.map(one), disturb(() => open === 0)]);
@@ -200,8 +201,8 @@ class Round {
   }
 }
 
-/** Tries until it succeeds: a server that is killed now is there again in a moment. */
-async function again<T>(attempt: () => Promise<T>): Promise<T> {
+/** Retries until the attempt succeeds, because a killed server restarts within a moment. */
+async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + 600_000;
   for (;;) {
     try {
@@ -222,7 +223,10 @@ function linkHost(directory: string) {
   return { origin: `http://127.0.0.1:${host.port}`, [Symbol.asyncDispose]: () => host.stop(true) };
 }
 
-/** How often each part of each recording was done, as the log tells; what died before its line was written is not there. */
+/**
+ * Counts the completed parts of each recording in the log. A part whose process was killed before it was logged is not
+ * counted.
+ */
 function countParts(server: TestServer, ids: ReadonlyMap<SmallRecording, string>) {
   const names = new Map([...ids].map(([name, id]) => [id, name]));
   const counts = new Map<SmallRecording, Map<string, number>>();
@@ -244,7 +248,7 @@ function passesIntegrityCheck(dataDirectory: string): boolean {
 function strayFiles(dataDirectory: string, ids: ReadonlySet<string>): string[] {
   const inside = (folder: string) => readdirSync(join(dataDirectory, folder)).map((name) => `${folder}/${name}`);
   return [
-    ...readdirSync(dataDirectory).filter((name) => !known.test(name)),
+    ...readdirSync(dataDirectory).filter((name) => !KNOWN_NAMES.test(name)),
     ...inside("incoming"),
     ...inside("work"),
     ...inside("listening"),
@@ -253,7 +257,7 @@ function strayFiles(dataDirectory: string, ids: ReadonlySet<string>): string[] {
   ];
 }
 
-/** Command lines of processes that have either path there or in their environment. */
+/** Returns the command lines of processes with one of these paths in their arguments or environment. */
 function processesWith(...paths: readonly string[]): string[] {
   return readdirSync("/proc").flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];

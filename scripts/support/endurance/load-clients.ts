@@ -8,12 +8,12 @@ export interface LoadTarget {
   readonly dataDirectory: string;
 }
 
-/** Files that lie in a folder of the server's. */
+/** Returns the number of files in a folder of the server. */
 export function filesIn({ dataDirectory }: LoadTarget, folder: "incoming" | "uploads"): number {
   return readdirSync(join(dataDirectory, folder)).length;
 }
 
-/** Waits for something to come true, for a minute at most. @returns whether it did */
+/** Waits until a condition is true, for a minute by default. @returns whether it became true */
 export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, seconds = 60): Promise<boolean> {
   const giveUpAt = performance.now() + seconds * 1000;
   while (!(await isTrue())) {
@@ -23,7 +23,7 @@ export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, seco
   return true;
 }
 
-/** How often each of these came, e.g. `50 × 201, 50 × 409`. */
+/** Counts equal values, e.g. `50 × 201, 50 × 409`. */
 export function tally(values: readonly (string | number)[]): string {
   const counts = new Map<string, number>();
   for (const value of values.map(String).sort()) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -33,11 +33,11 @@ export function tally(values: readonly (string | number)[]): string {
 export interface CreatesAtOnce {
   /** Statuses by account, in the order of `clients`. */
   readonly statuses: readonly (readonly number[])[];
-  /** Files left that no recording has. */
+  /** Remaining files that belong to no recording. */
   readonly stray: number;
 }
 
-/** Sends a recording so many times at the same moment with each of these clients. */
+/** Sends a recording `each` times at the same moment with each client. */
 export async function createAtOnce(
   target: LoadTarget,
   clients: readonly TestClient[],
@@ -55,20 +55,20 @@ export async function createAtOnce(
 export interface PollOptions {
   readonly clients: number;
   readonly everySeconds: number;
-  /** What one client asks for each time, one after the other. */
+  /** Paths that a client requests each time, one after another. */
   readonly paths: readonly string[];
-  /** Polling goes on until this is true. */
+  /** Polling continues until this returns true. */
   readonly isOver: () => boolean | Promise<boolean>;
 }
 
 export interface Polls {
-  /** Of each GET, in order of length. */
+  /** Durations of all GETs, sorted. */
   readonly milliseconds: readonly number[];
-  /** What was answered otherwise than 200. */
+  /** Statuses other than 200, and errors. */
   readonly failures: readonly string[];
 }
 
-/** Clients that poll, spread evenly over the pause between two polls of one. */
+/** Polls with several clients, whose requests are spread evenly over the interval. */
 export async function poll(client: TestClient, options: PollOptions): Promise<Polls> {
   const { clients, everySeconds, paths, isOver } = options;
   const milliseconds: number[] = [];
@@ -101,19 +101,19 @@ export async function poll(client: TestClient, options: PollOptions): Promise<Po
   return { milliseconds: milliseconds.sort((a, b) => a - b), failures };
 }
 
-/** The value that this share of sorted values does not pass. */
+/** Returns a quantile of sorted values. */
 export function quantile(sorted: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
 }
 
 export interface Cut {
-  /** Of the request's bytes, how many are sent. */
+  /** Share of the request's bytes that is sent. */
   readonly share: number;
   readonly ending: "end" | "reset";
   readonly idempotencyKey?: string;
 }
 
-/** Sends a part of a create and breaks off; done when the connection is closed. */
+/** Sends a part of a create request and disconnects; resolves when the connection is closed. */
 export async function cutUpload({ baseUrl, key }: TestClient, file: Uint8Array, cut: Cut): Promise<void> {
   const { hostname, port, pathname } = new URL(baseUrl);
   const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
@@ -132,7 +132,7 @@ export async function cutUpload({ baseUrl, key }: TestClient, file: Uint8Array, 
   socket.on("error", () => {});
   socket.on("close", () => closed.resolve());
   socket.resume();
-  // All but the last byte at most: a whole request may be answered 201, as it should.
+  // At most all but the last byte, because a complete request may be answered with 201.
   const sent = request.subarray(0, Math.floor(cut.share * (request.length - 1)));
   socket.write(sent, () => {
     if (cut.ending === "end") socket.end();
@@ -141,13 +141,13 @@ export async function cutUpload({ baseUrl, key }: TestClient, file: Uint8Array, 
   await closed.promise;
 }
 
-/** A client that sends, or takes, a byte at a time. */
+/** A client that sends or receives one byte at a time. */
 export interface SlowClient extends Disposable {
-  /** The port of its end of the connection. */
+  /** Local port of the connection. */
   readonly port: number;
 }
 
-/** How many of these the server still holds a connection to, as the kernel tells (proc(5), net/tcp). */
+/** Returns how many clients are still connected to the server, according to the kernel (proc(5), net/tcp). */
 export function countConnected(clients: readonly SlowClient[], { baseUrl }: TestClient): number {
   const server = Number(new URL(baseUrl).port);
   const ports = new Set(clients.map(({ port }) => port));
@@ -166,23 +166,23 @@ function portOf(address: string | undefined): number {
 
 export type Slowness = "head" | "body" | "unauthenticated body" | "answer";
 
-/** Connects a client that is slow with one thing and goes on with it until it is cut off. */
+/** Connects a client that is slow in one respect, until the server disconnects it. */
 export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, everyMilliseconds = 1000): SlowClient {
   const { hostname, port, pathname } = new URL(baseUrl);
-  const [now, later] = bytesOf(slowness, pathname, key);
+  const [first, repeated] = bytesOf(slowness, pathname, key);
   const socket = connect(Number(port), hostname);
   let at = 0;
   let localPort = 0;
   socket.on("error", () => {});
   socket.on("connect", () => {
     localPort = socket.localPort ?? 0;
-    socket.write(now);
+    socket.write(first);
   });
   if (slowness === "answer") socket.pause();
   else socket.on("data", () => {});
   const timer = setInterval(() => {
     if (slowness === "answer") socket.read(1);
-    else socket.write(later.charAt(at++ % later.length));
+    else socket.write(repeated.charAt(at++ % repeated.length));
   }, everyMilliseconds);
   const end = () => {
     clearInterval(timer);
@@ -197,7 +197,7 @@ export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, eve
   };
 }
 
-function bytesOf(slowness: Slowness, base: string, key: string): [now: string, later: string] {
+function bytesOf(slowness: Slowness, base: string, key: string): [first: string, repeated: string] {
   const authorization = `Authorization: Bearer ${slowness === "unauthenticated body" ? "nobody" : key}`;
   switch (slowness) {
     case "head":

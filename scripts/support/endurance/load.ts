@@ -22,12 +22,12 @@ import type { PartOptions, Row } from "./row.ts";
 
 const pollingClients = 500;
 const everySeconds = 5;
-const placesOfAccount = 5;
+const openRecordingsPerAccount = 5;
 const cuts = 100;
 
 /**
- * load: a server with work is polled by 500 clients; then 100 creates come at once, 200 clients send or take a byte a second,
- * and 100 uploads are cut off.
+ * load: 500 clients poll a busy server. Then 100 creates arrive at once, 200 clients send or receive one byte per
+ * second, and 100 uploads are cut off.
  */
 export async function load(options: PartOptions): Promise<Row[]> {
   await using server = new TestServer();
@@ -36,15 +36,15 @@ export async function load(options: PartOptions): Promise<Row[]> {
   const { ended } = await client.transcribe(samplePath("jfk.mp3"), { language: "en" });
   const paths = [`/transcriptions/${ended.id}`, "/transcriptions", `/transcriptions/${ended.id}/segments`];
   return [
-    ...(await polledWhileAtWork(client, paths, options)),
+    ...(await pollDuringProcessing(client, paths, options)),
     ...(await manyAtOnce(server, options)),
     ...(await slowClients(server, client, paths, options)),
     ...(await cutOff(server, options)),
-    ...faultsOf(server),
+    ...faultRows(server),
   ];
 }
 
-async function polledWhileAtWork(
+async function pollDuringProcessing(
   client: TestClient,
   paths: readonly string[],
   { reportProgress }: PartOptions,
@@ -52,7 +52,7 @@ async function polledWhileAtWork(
   using directory = temporaryDirectory();
   const long = await makeLongerRecording(directory.path);
   const ids = await Promise.all(Array.from({ length: 5 }, async () => (await client.create(long)).id));
-  reportProgress(`${pollingClients} clients poll while five recordings run`);
+  reportProgress(`${pollingClients} clients poll while five recordings are processed`);
   const isOver = async () => {
     const all = await Promise.all(ids.map((id) => client.get(id)));
     return all.every(({ status }) => status === "completed" || status === "failed");
@@ -71,9 +71,9 @@ async function polledWhileAtWork(
       ok: failures.length === 0,
     },
     {
-      measured: "recordings meanwhile",
+      measured: "results of the recordings",
       value: tally(ends),
-      over: "five of five minutes each",
+      over: "five recordings of five minutes",
       target: "completed",
       ok: ends.every((status) => status === "completed"),
     },
@@ -85,16 +85,24 @@ async function manyAtOnce(server: TestServer, { reportProgress }: PartOptions): 
   const names = Array.from({ length: 10 }, (_, index) => `at-once-${index}`);
   const clients = await Promise.all(names.map((name) => server.client(name)));
   const { statuses, stray } = await createAtOnce(server, clients, 10, samplePath("jfk.mp3"));
-  const isRight = statuses.every((of) => tally(of) === `${placesOfAccount} × 201, ${10 - placesOfAccount} × 409`);
+  const isRight = statuses.every(
+    (of) => tally(of) === `${openRecordingsPerAccount} × 201, ${10 - openRecordingsPerAccount} × 409`,
+  );
   return [
     {
       measured: "100 creates at once",
       value: tally(statuses.flat()),
-      over: "10 accounts of 5 places",
+      over: "10 accounts with 5 open recordings",
       target: "50 × 201, 50 × 409",
       ok: isRight,
     },
-    { measured: "stray files of them", value: String(stray), over: "incoming, uploads", target: "0", ok: stray === 0 },
+    {
+      measured: "stray files after them",
+      value: String(stray),
+      over: "incoming, uploads",
+      target: "0",
+      ok: stray === 0,
+    },
   ];
 }
 
@@ -104,7 +112,7 @@ async function slowClients(
   paths: readonly string[],
   { reportProgress }: PartOptions,
 ): Promise<Row[]> {
-  reportProgress("200 clients send or take a byte a second");
+  reportProgress("200 clients send or receive one byte per second");
   const senders = await Promise.all(Array.from({ length: 14 }, (_, index) => server.client(`slow-${index}`)));
   const kinds: readonly Slowness[] = ["head", "body", "unauthenticated body", "answer"];
   const slow = Array.from({ length: 200 }, (_, index) => {
@@ -124,20 +132,20 @@ async function slowClients(
   const left = countConnected(slow, client);
   for (const one of slow) one[Symbol.dispose]();
   const p99 = quantile(milliseconds, 0.99);
-  const over = "200 clients, a byte a second";
+  const over = "200 clients, one byte per second";
   return [
     {
-      measured: "p99 of others' GETs, ms",
+      measured: "p99 of GETs by other clients, ms",
       value: p99.toFixed(1),
       over: `${milliseconds.length} GETs, ${failures.length} failed`,
       target: "under 50",
       ok: p99 < 50 && failures.length === 0,
     },
-    { measured: "another's create", value: String(status), over, target: "201", ok: status === 201 },
+    { measured: "create by another client", value: String(status), over, target: "201", ok: status === 201 },
     {
       measured: "slow clients still connected",
       value: `${left}, after ${seconds.toFixed(0)} s`,
-      over: `${connected} that were there after 10 s`,
+      over: `${connected} connected after 10 s`,
       target: "0",
       ok: left === 0 && connected > slow.length / 2,
     },
@@ -152,14 +160,14 @@ async function slowClients(
 }
 
 async function cutOff(server: TestServer, { seed, reportProgress }: PartOptions): Promise<Row[]> {
-  reportProgress("uploads are cut off");
+  reportProgress("cutting off uploads");
   const random = randomNumbers(seed);
   const client = server.client("cut-off");
   const uploads = filesIn(server, "uploads");
   const file = readFileSync(samplePath("jfk.mp3"));
   const idempotencyKey = crypto.randomUUID();
-  for (let done = 0; done < cuts; done += placesOfAccount) {
-    const broken = Array.from({ length: placesOfAccount }, (_, index) =>
+  for (let done = 0; done < cuts; done += openRecordingsPerAccount) {
+    const broken = Array.from({ length: openRecordingsPerAccount }, (_, index) =>
       cutUpload(client, file, {
         share: random(),
         ending: random() < 0.5 ? "end" : "reset",
@@ -171,7 +179,7 @@ async function cutOff(server: TestServer, { seed, reportProgress }: PartOptions)
   await becomesTrue(() => filesIn(server, "incoming") === 0);
   const stray = filesIn(server, "incoming") + filesIn(server, "uploads") - uploads;
   const listed = JSON.parse(await (await client.fetch("/transcriptions")).text()).data.length;
-  const { statuses } = await createAtOnce(server, [client], placesOfAccount, samplePath("jfk.mp3"));
+  const { statuses } = await createAtOnce(server, [client], openRecordingsPerAccount, samplePath("jfk.mp3"));
   const allowance = (await client.fetch("/transcriptions")).headers.get("ratelimit") ?? "";
   const over = `${cuts} uploads cut off`;
   return [
@@ -180,29 +188,29 @@ async function cutOff(server: TestServer, { seed, reportProgress }: PartOptions)
     {
       measured: "creates after them",
       value: `${tally(statuses.flat())} ${allowance}`.trim(),
-      over: "all five places of the account",
+      over: "as many as the account's limit",
       target: "5 × 201",
       ok: tally(statuses.flat()) === "5 × 201",
     },
   ];
 }
 
-function faultsOf(server: TestServer): Row[] {
+function faultRows(server: TestServer): Row[] {
   const faults = server.log.filter(
-    // The test asks /readyz while the models are loaded.
+    // The test requests /readyz while the models are loaded.
     ({ event, status, path }) =>
       event === "http.unexpected_error" || (typeof status === "number" && status >= 500 && path !== "/readyz"),
   );
   const value = faults.length === 0 ? "0" : JSON.stringify(faults[0]).slice(0, 300);
-  return [{ measured: "answers of 5xx", value, over: "the whole part", target: "0", ok: faults.length === 0 }];
+  return [{ measured: "5xx responses", value, over: "the whole part", target: "0", ok: faults.length === 0 }];
 }
 
-/** Five minutes: a server is at work on five of these for a while. */
+/** Creates a recording of five minutes, so that five of them keep a server busy for a while. */
 async function makeLongerRecording(directory: string): Promise<string> {
   const once = await makeLongRecording(directory);
   const path = join(directory, "longer.flac");
   const command = [ffmpegPath, "-v", "error", "-y", "-stream_loop", "3", "-i", once, path];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-  if ((await child.exited) !== 0) throw new Error("the longer recording can't be made");
+  if ((await child.exited) !== 0) throw new Error("the longer recording cannot be created");
   return path;
 }

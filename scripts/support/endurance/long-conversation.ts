@@ -7,14 +7,14 @@ import { audioDirectory, decode } from "../../../test/speech/diarization/recordi
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 
-/** A long recording, and what is said in it. */
+/** A long recording and its references. */
 export interface LongConversation {
-  /** A WAV file. */
+  /** Path of a WAV file. */
   readonly path: string;
   readonly seconds: number;
-  /** Who speaks when, under names that are the same all over it; in order. */
+  /** Turns in order; a speaker has the same name in the whole recording. */
   readonly turns: readonly NamedTurn[];
-  /** What they say, each turn's words spread evenly over it; in order. */
+  /** Words in order, spread evenly over each turn. */
   readonly words: readonly EngineWord[];
 }
 
@@ -31,14 +31,14 @@ const turnsSchema = Type.Array(
   }),
 );
 
-/** Between two dialogues there are so many seconds of silence, of faint or of clear noise. */
+/** Length of the gap between two dialogues: silence, faint noise or clear noise. */
 const gapSeconds = [1, 30] as const;
 const noiseLevels = [0, 30, 300];
 const headerBytes = 44;
 
 /**
- * Lays dialogues end to end, in an order and a loudness drawn by lot, with silence and noise between. Needs the recordings
- * that are not part of the repository.
+ * Concatenates dialogues in a random order and loudness, with silence and noise between them. Needs the recordings
+ * outside the repository.
  */
 export async function makeLongConversation(
   path: string,
@@ -67,11 +67,11 @@ export async function makeLongConversation(
           .map(({ one }) => one);
       const source = order.pop();
       const loudness = 0.4 + 0.6 * random();
-      const room = wanted - written;
-      if (source !== undefined && source.samples.length <= room) {
+      const remaining = wanted - written;
+      if (source !== undefined && source.samples.length <= remaining) {
         const from = written / SAMPLE_RATE;
-        for (const turn of source.turns) turns.push(later(turn, from));
-        for (const word of source.words) words.push(later(word, from));
+        for (const turn of source.turns) turns.push(shifted(turn, from));
+        for (const word of source.words) words.push(shifted(word, from));
         write(source.samples.map((sample) => sample * loudness));
       }
       const level = noiseLevels[Math.floor(random() * noiseLevels.length)] ?? 0;
@@ -99,7 +99,7 @@ async function readDialogues(): Promise<Dialogue[]> {
     const pcm = await decode(`${path}.flac`, join(folder.path, "dialogue.pcm"));
     const samples = new Int16Array(await Bun.file(pcm.path).arrayBuffer());
     const listed: unknown = await Bun.file(`${path}.turns.json`).json();
-    if (!Value.Check(turnsSchema, listed)) throw new Error(`${path}.turns.json lists no turns`);
+    if (!Value.Check(turnsSchema, listed)) throw new Error(`${path}.turns.json contains no list of turns`);
     const turns = listed.map(({ start, end, speaker }) => ({ startSeconds: start, endSeconds: end, speaker }));
     found.push({ samples, turns, words: listed.flatMap(wordsOf) });
   }
@@ -119,11 +119,11 @@ function wordsOf({ start, end, text }: { start: number; end: number; text: strin
   }));
 }
 
-function later<T extends { readonly startSeconds: number; readonly endSeconds: number }>(one: T, seconds: number): T {
+function shifted<T extends { readonly startSeconds: number; readonly endSeconds: number }>(one: T, seconds: number): T {
   return { ...one, startSeconds: one.startSeconds + seconds, endSeconds: one.endSeconds + seconds };
 }
 
-/** Of a WAV file of 16 kHz mono s16le. */
+/** Returns the header of a WAV file of 16 kHz mono s16le. */
 function header(samples: number): Uint8Array {
   const bytes = Buffer.alloc(headerBytes);
   bytes.write("RIFF", 0);

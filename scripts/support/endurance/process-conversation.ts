@@ -12,24 +12,24 @@ import { phasesOf, processorSeconds, ServerWatch, sizeOf, TimedPolls } from "./w
 
 const pollMilliseconds = 250;
 
-/** What came of a long recording. */
+/** The result of a long recording. */
 export interface Processed extends Reading {
   readonly seconds: number;
-  /** What each step took, in seconds, and the pages and exports in the end. */
+  /** Duration of each step and of reading pages and exports, in seconds. */
   readonly took: ReadonlyMap<string, number>;
-  /** Processor seconds of each step. */
+  /** CPU seconds of each step. */
   readonly cpuSeconds: ReadonlyMap<string, number>;
-  /** What GETs took while it was in work. */
+  /** Durations of GETs during processing. */
   readonly polls: TimedPolls;
   readonly watch: ServerWatch;
-  /** Disk that the data directory takes before the recording, and when all is done. */
+  /** Size of the data directory before the recording and after reading its results. */
   readonly diskBefore: number;
   readonly diskAfter: number;
 }
 
 /**
- * Sends a recording to a server and follows it to its end, then reads its pages and exports.
- * @param withWhisper false: the server is stopped after its detection, is given the words, and goes on from there
+ * Sends a recording to a server, waits for its completion, and reads its pages and exports.
+ * @param withWhisper false stops the server after speech detection, writes the known words, and continues from there
  */
 export async function processConversation(
   talk: LongConversation,
@@ -73,7 +73,7 @@ export async function processConversation(
     if (status === "completed") break;
     if (step === "transcribe" && words !== null) {
       await server.stop();
-      enterWords(server, id, words);
+      writeWords(server, id, words);
       words = null;
       step = "";
       await server.start();
@@ -87,20 +87,20 @@ export async function processConversation(
   return { ...reading, ...{ seconds: talk.seconds, took, cpuSeconds: worked, polls, watch }, diskBefore, diskAfter };
 }
 
-/** Sends it as users do, streamed from the disk. @returns its id */
+/** Uploads the recording with the CLI, streamed from disk. @returns its id */
 async function submit(server: TestServer, client: TestClient, path: string): Promise<string> {
   const { exitCode, stdout, stderr } = await runCli(
     ["submit", path, "--language", "en", "--json", "--server", server.origin],
     { TRANSCRIBE_API_KEY: client.key },
   );
-  if (exitCode !== 0) throw new Error(`it could not be sent: ${stderr}`);
+  if (exitCode !== 0) throw new Error(`the recording could not be uploaded: ${stderr}`);
   const id = /"id":\s*"([0-9a-f-]{36})"/.exec(stdout)?.[1];
-  if (id === undefined) throw new Error(`no id came of sending it: ${stdout}`);
+  if (id === undefined) throw new Error(`the upload returned no id: ${stdout}`);
   return id;
 }
 
-/** Writes the words as the checkpoints of the chunks that the server, which is stopped, has planned. */
-function enterWords(server: TestServer, id: string, words: readonly EngineWord[]): void {
+/** Writes the words as checkpoints of the chunks that the stopped server has planned. */
+function writeWords(server: TestServer, id: string, words: readonly EngineWord[]): void {
   const path = join(server.dataDirectory, "transcribe.db");
   using database = new Database(path, { readonly: true });
   const row = database

@@ -3,27 +3,27 @@ import type { Segment } from "../../../test/support/contract.ts";
 import type { TestServer } from "../../../test/support/server.ts";
 import type { ServerWatch } from "./watch-server.ts";
 
-/** One line of the table: what was measured, over how much, and what it should be. */
+/** One row of the table: the measurement, the data behind it, and its target. */
 export interface Row {
   readonly measured: string;
   readonly value: string;
-  /** What it was measured over. */
+  /** The data behind the value. */
   readonly over: string;
   readonly target: string;
   readonly ok: boolean;
 }
 
-/** What a part is run with. */
+/** Options of a part. */
 export interface PartOptions {
-  /** What is drawn by lot follows from it. */
+  /** Seed of the random choices. */
   readonly seed: number;
-  /** Length of the long recording, in hours, where another than the part's own is wanted. */
+  /** Length of the long recording in hours; by default the part's own. */
   readonly hours?: number | null;
-  /** Says how far it is, for a terminal. */
+  /** Reports progress to a terminal. */
   readonly reportProgress: (text: string) => void;
 }
 
-/** One trial: it makes what it needs, and leaves nothing behind. */
+/** A part of scripts/endurance. It creates its files and servers and removes them afterwards. */
 export type Part = (options: PartOptions) => Promise<Row[]>;
 
 export const mib = 1024 ** 2;
@@ -36,17 +36,17 @@ const pageSegments = 100;
 const formats = ["txt", "srt", "vtt", "pdf", "docx"];
 const patienceSeconds = 60;
 
-/** All that can be read of a recording. */
+/** The segments and exports of a recording. */
 export interface Reading {
   readonly segments: readonly Segment[];
-  /** Bytes, by format. */
+  /** Size in bytes by format. */
   readonly exports: ReadonlyMap<string, number>;
 }
 
-/** Does a phase of the work, and notes how long it takes. */
+/** Runs a phase and measures its duration. */
 export type Timed = <T>(phase: string, work: () => Promise<T>) => Promise<T>;
 
-/** Reads a completed recording's pages and exports, each in a phase. @throws Error where one can't be had */
+/** Reads a completed recording's pages and exports, each in a phase. @throws {Error} when one of them fails */
 export async function readAll(server: TestServer, client: TestClient, id: string, timed: Timed): Promise<Reading> {
   const segments = await timed("pages", () => client.segments(id, pageSegments));
   const exports = new Map<string, number>();
@@ -61,7 +61,7 @@ export async function readAll(server: TestServer, client: TestClient, id: string
   return { segments, exports };
 }
 
-/** Lines of the table for the pages and the exports. */
+/** Returns the rows for the pages and the exports. */
 export function readingRows(reading: Reading, took: ReadonlyMap<string, number>, watch: ServerWatch): Row[] {
   const seconds = (phase: string) => took.get(phase) ?? 0;
   return [

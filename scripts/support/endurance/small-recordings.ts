@@ -2,12 +2,12 @@ import { join } from "node:path";
 import { ffmpegPath, samplePath } from "../../../test/support/checkout.ts";
 import { makeRecordingOfChunks } from "../../../test/support/sample-recordings.ts";
 
-/** What the small recordings are made of; without these there are none. */
+/** Files from which the small recordings are created. */
 export const smallRecordingNeeds = [ffmpegPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
 
 const [sample, jfk] = [samplePath("sample.wav"), samplePath("jfk.mp3")];
 
-/** ffmpeg's arguments for each, without the output. */
+/** ffmpeg's arguments for each recording, without the output. */
 const made = {
   "speech.wav": ["-i", jfk],
   "dialogue.flac": ["-ss", "6.4", "-i", sample, "-t", "9"],
@@ -29,12 +29,15 @@ export const smallRecordings: readonly SmallRecording[] = [
   severalChunks,
 ];
 
-/** Writes five small recordings of different kinds, about a minute in all. @param chunks of the longest */
+/**
+ * Creates five small recordings of different kinds, about a minute in total. @param chunks number of chunks of the
+ * longest
+ */
 export async function makeSmallRecordings(directory: string, chunks = 3): Promise<void> {
   for (const [name, input] of Object.entries(made)) {
     const command = [ffmpegPath, "-v", "error", "-y", ...input, "-bitexact", join(directory, name)];
     const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-    if ((await child.exited) !== 0) throw new Error(`${name} can't be made`);
+    if ((await child.exited) !== 0) throw new Error(`${name} cannot be created`);
   }
   await makeRecordingOfChunks(directory, chunks);
 }

@@ -9,8 +9,8 @@ import { phasesOf, ServerWatch, TimedPolls } from "./watch-server.ts";
 const usualHours = 18;
 
 /**
- * store: a server that was stopped when 18 hours were transcribed and diarized makes segments of them, stores these, and gives
- * them in pages and exports; beside one of ten minutes. All that came before is written for it.
+ * store: prepares a server that was stopped after transcription and diarization of 18 hours. It builds and stores the
+ * segments and returns them in pages and exports. Compared with a recording of ten minutes.
  */
 export async function store({ seed, hours, reportProgress }: PartOptions): Promise<Row[]> {
   const run = (seconds: number) => finishPrepared(seconds, randomNumbers(seed), reportProgress);
@@ -18,7 +18,7 @@ export async function store({ seed, hours, reportProgress }: PartOptions): Promi
   const long = await run((hours ?? usualHours) * 3600);
   const grown = long.watch.peak("serverBytes", "finish") - short.watch.peak("serverBytes", "finish");
   const { p99, slowest } = long.polls.sum();
-  const over = `${long.segments.length} segments beside ${short.segments.length}`;
+  const over = `${long.segments.length} segments compared with ${short.segments.length}`;
   return [
     {
       measured: "server's memory",
@@ -28,17 +28,17 @@ export async function store({ seed, hours, reportProgress }: PartOptions): Promi
       ok: grown <= 64 * mib,
     },
     {
-      measured: "segments made and stored",
+      measured: "segments built and stored",
       value: `${(long.took.get("finish") ?? 0).toFixed(1)} s`,
-      over: "with the server's start",
+      over: "including the server's start",
       target: "",
       ok: true,
     },
     {
-      measured: "GET meanwhile",
-      value: `99 %: ${p99.toFixed(0)} ms, most ${slowest.took.toFixed(0)} ms`,
+      measured: "GET in the meantime",
+      value: `p99 ${p99.toFixed(0)} ms, maximum ${slowest.took.toFixed(0)} ms`,
       over: long.polls.describe(),
-      target: "99 %: 50 ms, most 250 ms",
+      target: "p99 50 ms, maximum 250 ms",
       ok: p99 < 50 && slowest.took < 250,
     },
     ...readingRows(long, long.took, long.watch),
@@ -66,16 +66,16 @@ async function finishPrepared(
 
 const pollMilliseconds = 25;
 
-/** What came of a recording's last step, and of reading it. */
+/** The result of a recording's last step and of reading it. */
 export interface Finished extends Reading {
-  /** What GETs took until it was completed. */
+  /** Durations of GETs until completion. */
   readonly polls: TimedPolls;
   readonly watch: ServerWatch;
-  /** Seconds, by phase. */
+  /** Duration by phase in seconds. */
   readonly took: ReadonlyMap<string, number>;
 }
 
-/** Waits until a recording is completed, in the phase `finish`, and reads its pages and exports, each a phase. */
+/** Waits in the phase `finish` until a recording is completed. Then reads its pages and exports, each in a phase. */
 export async function finish(
   server: TestServer,
   client: TestClient,

@@ -6,7 +6,10 @@ import { temporaryDirectory } from "../../../test/support/temporary-directory.ts
 import type { Row } from "./row.ts";
 import { makeSmallRecordings } from "./small-recordings.ts";
 
-/** A worker that is stopped, idle and in the middle of a chunk: it must be said, and the chunk must be done by another. */
+/**
+ * stuck: stops a worker with SIGSTOP, when it is idle and during a chunk. The server must report it, and another worker
+ * must process the chunk.
+ */
 export async function stuck(): Promise<Row[]> {
   using directory = temporaryDirectory();
   await makeSmallRecordings(directory.path);
@@ -46,13 +49,13 @@ export async function stuck(): Promise<Row[]> {
   const again = await client.waitUntilEnded(id);
   const isEqual = again.status === "completed" && Bun.deepEquals(await client.segments(id), undisturbed.segments);
   return [
-    seconds("idle: until /readyz says so", idleNoticed, 10),
-    seconds("idle: until it is ready again after SIGCONT", idleBack, 10),
-    seconds("in a chunk: until /readyz says so", noticed, 45),
-    seconds("in a chunk: until it is ended", ended, 75),
-    { measured: "/healthz meanwhile", value: String(alive), over, target: "200", ok: alive === 200 },
+    seconds("idle: until /readyz reports it", idleNoticed, 10),
+    seconds("idle: until ready again after SIGCONT", idleBack, 10),
+    seconds("during a chunk: until /readyz reports it", noticed, 45),
+    seconds("during a chunk: until the worker is killed", ended, 75),
+    { measured: "/healthz in the meantime", value: String(alive), over, target: "200", ok: alive === 200 },
     {
-      measured: "the recording, against one left in peace",
+      measured: "result, compared with an undisturbed run",
       value: isEqual ? "equal" : again.status,
       over,
       target: "equal",

@@ -3,34 +3,37 @@ import { join } from "node:path";
 import type { TestServer } from "../../../test/support/server.ts";
 import { childrenOf, commandOf, cpuSecondsOf, residentBytesOf } from "../processes.ts";
 
-/** What a server took at a moment, in bytes. */
+/** A sample of a server's resources, in bytes. */
 export interface Sample {
-  /** What the server was at, as whoever watches says. */
+  /** The phase, as the caller has set it. */
   readonly phase: string;
   readonly serverBytes: number;
-  /** The greatest of its engine workers'; 0 where there is none. */
+  /** The largest of its engine workers; 0 without a worker. */
   readonly workerBytes: number;
-  /** The greatest of its other children's: ffmpeg, exports. */
+  /** The largest of its other children: ffmpeg, exports. */
   readonly childBytes: number;
-  /** 0 where it was not looked at. */
+  /** 0 when it was not sampled. */
   readonly diskBytes: number;
 }
 
-const everyMilliseconds = 500;
-/** To look at the thousands of files of days holds up whoever watches. */
-const looksPerDiskLook = 10;
+const SAMPLE_MILLISECONDS = 500;
+/** Samples per measurement of the disk, which takes long with thousands of files. */
+const SAMPLES_PER_DISK_SAMPLE = 10;
 
-/** Looks at the resident memory of a server and its children, and at its data directory, until it is disposed of. */
+/**
+ * Samples the resident memory of a server and its children, and the size of its data directory, until it is disposed
+ * of.
+ */
 export class ServerWatch implements Disposable {
   readonly samples: Sample[] = [];
   phase = "";
   readonly #timer: ReturnType<typeof setInterval>;
 
   constructor(server: TestServer) {
-    this.#timer = setInterval(() => this.#look(server), everyMilliseconds);
+    this.#timer = setInterval(() => this.#sample(server), SAMPLE_MILLISECONDS);
   }
 
-  /** The most that was seen, in any of the phases or in all. */
+  /** Returns the maximum in some phases, or in all. */
   peak(what: Exclude<keyof Sample, "phase">, ...phases: readonly string[]): number {
     const seen = this.samples.filter(({ phase }) => phases.length === 0 || phases.includes(phase));
     return seen.reduce((most, sample) => Math.max(most, sample[what]), 0);
@@ -40,7 +43,7 @@ export class ServerWatch implements Disposable {
     clearInterval(this.#timer);
   }
 
-  #look(server: TestServer): void {
+  #sample(server: TestServer): void {
     let pid: number;
     try {
       pid = server.pid;
@@ -55,18 +58,18 @@ export class ServerWatch implements Disposable {
       serverBytes: residentBytesOf(pid),
       workerBytes: most(children.filter(isWorker)),
       childBytes: most(children.filter((child) => !isWorker(child))),
-      diskBytes: this.samples.length % looksPerDiskLook === 0 ? sizeOf(server.dataDirectory) : 0,
+      diskBytes: this.samples.length % SAMPLES_PER_DISK_SAMPLE === 0 ? sizeOf(server.dataDirectory) : 0,
     });
   }
 }
 
-/** Processor seconds that a server and its children have taken, those that ended as well. */
+/** Returns the CPU seconds of a server and its children, including children that have exited. */
 export function processorSeconds(server: TestServer): number {
   const { pid } = server;
   return [pid, ...childrenOf(pid)].reduce((summarize, each) => summarize + cpuSecondsOf(each), 0);
 }
 
-/** Bytes of all files in a directory and below. */
+/** Returns the total size of all files below a directory. */
 export function sizeOf(directory: string): number {
   let bytes = 0;
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
@@ -76,7 +79,7 @@ export function sizeOf(directory: string): number {
   return bytes;
 }
 
-/** Says and times what is done with a server that is watched: `took` has the seconds of each phase. */
+/** Reports and times the phases of a server that is watched; `took` contains the seconds of each phase. */
 export function phasesOf(watch: ServerWatch, reportProgress: (text: string) => void) {
   const took = new Map<string, number>();
   const timed = async <T>(phase: string, work: () => Promise<T>): Promise<T> => {
@@ -90,16 +93,18 @@ export function phasesOf(watch: ServerWatch, reportProgress: (text: string) => v
   return { took, timed };
 }
 
-const tickMilliseconds = 10;
+const TICK_MILLISECONDS = 10;
 
-/** One GET: what it took, what of that this process itself stood still, in milliseconds, and what the server was at. */
+/**
+ * A GET: its duration, how long this process itself was blocked during it, both in milliseconds, and the server's step.
+ */
 interface Poll {
   readonly took: number;
   readonly stalled: number;
   readonly during: string;
 }
 
-/** What GETs took, and how much of it was this process, which has other things to do than to wait for answers. */
+/** Measures the durations of GETs, and how much of them is due to this process being busy. */
 export class TimedPolls implements Disposable {
   readonly #polls: Poll[] = [];
   readonly #timer: ReturnType<typeof setInterval>;
@@ -107,14 +112,14 @@ export class TimedPolls implements Disposable {
   #longestGap = 0;
 
   constructor() {
-    this.#timer = setInterval(() => this.#tick(), tickMilliseconds);
+    this.#timer = setInterval(() => this.#tick(), TICK_MILLISECONDS);
   }
 
   get count(): number {
     return this.#polls.length;
   }
 
-  /** Asks, and remembers how long that took. */
+  /** Sends a request and records its duration. */
   async time<T>(during: string, ask: () => Promise<T>): Promise<T> {
     this.#tick();
     this.#longestGap = 0;
@@ -122,21 +127,21 @@ export class TimedPolls implements Disposable {
     const answer = await ask();
     const took = performance.now() - asked;
     this.#tick();
-    this.#polls.push({ took, stalled: Math.max(0, this.#longestGap - tickMilliseconds), during });
+    this.#polls.push({ took, stalled: Math.max(0, this.#longestGap - TICK_MILLISECONDS), during });
     return answer;
   }
 
-  /** What all but a hundredth took at most, in milliseconds, and the slowest. */
+  /** Returns the 99th percentile in milliseconds, and the slowest request. */
   sum(): { readonly p99: number; readonly slowest: Poll } {
     const polls = this.#polls.toSorted((a, b) => a.took - b.took);
     const none = { took: 0, stalled: 0, during: "" };
     return { p99: polls[Math.floor(polls.length * 0.99)]?.took ?? 0, slowest: polls.at(-1) ?? none };
   }
 
-  /** For the table: how many there were, and what the slowest of them met. */
+  /** Describes the number of requests and the slowest one for the table. */
   describe(): string {
     const { took, stalled, during } = this.sum().slowest;
-    const own = stalled > took / 10 ? `, ${stalled.toFixed(0)} ms of it this process` : "";
+    const own = stalled > took / 10 ? `, ${stalled.toFixed(0)} ms of it in this process` : "";
     return `${this.count} polls, the slowest during ${during || "queued"}${own}`;
   }
 

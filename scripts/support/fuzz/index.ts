@@ -1,9 +1,9 @@
 /**
- * `scripts/fuzz [--seeds 1,2,3] [--files 500]` alters the headers, vocabularies and tensor tables of small models, and loads
- * each file with whisper.cpp's loader as native/patches make it, under AddressSanitizer, in one process after the other. A
- * whisper model goes through the program's own check, too. A seed always makes the same files.
+ * `scripts/fuzz [--seeds 1,2,3] [--files 500]` mutates the headers, vocabularies and tensor tables of small models.
+ * Loads each file with whisper.cpp's loader, patched by native/patches, under AddressSanitizer, in one process after
+ * another. Whisper models also pass through the program's own check. A seed always creates the same files.
  *
- * Ends with 1 where the loader crashed, or refused what the check had accepted; the files are then in build/fuzz.
+ * Exits with 1 when the loader crashed, or refused a file that the check accepted. These files are then in build/fuzz.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -25,10 +25,10 @@ const filesPerSeed = Number(values.files);
 const findings = join(repository, "build", "fuzz");
 await rm(findings, { recursive: true, force: true });
 await mkdir(findings, { recursive: true });
-// Files of some megabytes, thousands of times: in memory where the system has a place for that.
+// Thousands of files of a few megabytes are written, if possible in memory.
 const path = join(process.platform === "linux" ? "/dev/shm" : tmpdir(), `transcribe-fuzz-${process.pid}.bin`);
 
-/** Whisper models in several forms, of which a seed takes one: 16 bits, 5 bits, 6 bits of a K form, 8 bits. */
+/** Whisper models with several weight types, one for each seed: 16 bits, 5 bits, 6 bits of a K type, 8 bits. */
 const whisperSizes: readonly Partial<ModelSizes>[] = [
   {},
   { weightForm: 2_009, vocabulary: 51_865, textLayers: 2 },
@@ -37,7 +37,7 @@ const whisperSizes: readonly Partial<ModelSizes>[] = [
 ];
 const whispers = whisperSizes.map((sizes) => smallWhisper({ ...smallSizes, ...sizes }));
 const vad = smallVad();
-/** What a seed alters. */
+/** Returns the models that a seed mutates. */
 const modelsOf = (seed: number) =>
   [
     { kind: "whisper", model: whispers[seed % whispers.length] ?? vad, check: validateModelFile },
@@ -49,7 +49,7 @@ try {
   for (const { kind, model } of [0, 1, 2, 3].flatMap(modelsOf)) {
     await writeFile(path, model.bytes);
     const { answer, errors } = await loader.load(kind, path);
-    if (answer !== "loaded") throw new Error(`the ${kind} model that nothing was changed in was ${answer}: ${errors}`);
+    if (answer !== "loaded") throw new Error(`the unchanged ${kind} model was ${answer}: ${errors}`);
   }
   for (const seed of seeds) {
     for (const { kind, model, check } of modelsOf(seed)) {

@@ -1,5 +1,5 @@
-// Loads the model files that standard input names, a kind and a path on each line, and writes for each whether it was
-// loaded. Of a whisper model a moment of noise is transcribed, too: what the loader lets through must be sound in use.
+// Loads the model files in standard input, with a kind and a path on each line, and writes for each whether it was loaded.
+// With a whisper model, it also transcribes a short noise: a model that the loader accepts must be safe to use.
 #include "parakeet.h"
 #include "whisper.h"
 
@@ -35,7 +35,7 @@ static bool load_whisper(const std::string & path) {
     if (context == nullptr) {
         return false;
     }
-    // one is shorter than what is mirrored before its start
+    // The first one is shorter than the padding that is mirrored before its start.
     transcribe(context, 100);
     transcribe(context, 16000);
     whisper_free(context);

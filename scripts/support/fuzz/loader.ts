@@ -9,16 +9,19 @@ import { patchFiles, prepareSource } from "../../../native/steps/source.ts";
 import { targetsOf } from "../../../native/steps/target.ts";
 import { findTools, runTool } from "../../../native/steps/tools.ts";
 
-/** What became of a file; `errors` is what the process wrote where it crashed. */
+/** The result for a file; `errors` is the error output of a crashed process. */
 export interface Answer {
   readonly answer: "loaded" | "refused" | "crashed";
   readonly errors: string;
 }
 
-/** A good model takes seconds under AddressSanitizer; a process that is silent for so long is stuck, which is as bad as a crash. */
+/**
+ * Maximum silence of the process. A valid model takes seconds under AddressSanitizer, so a silent process is stuck,
+ * which counts as a crash.
+ */
 const SILENCE_MS = 120_000;
 
-/** Loads model files in a process of load-models.cpp, and in a new one after each crash. */
+/** Loads model files in a process of load-models.cpp; starts a new process after each crash. */
 export class Loader {
   readonly #program: string;
   #process: LoaderProcess | null = null;
@@ -48,7 +51,7 @@ class LoaderProcess {
   constructor(program: string) {
     this.#child = Bun.spawn([program], {
       ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
-      // An allocation of what a header claims must not pass unnoticed.
+      // An allocation with a size from a header must not go unnoticed.
       env: { ...process.env, ASAN_OPTIONS: "detect_leaks=1:max_allocation_size_mb=2048:allocator_may_return_null=0" },
     });
     this.#errors = new Response(this.#child.stderr).text();
@@ -85,10 +88,10 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
 
 const program = "load-models";
 
-/** Builds the loader of models with AddressSanitizer, unless the cache has it, and returns the program's path. */
+/** Builds the model loader with AddressSanitizer, unless the cache has it. @returns the program's path */
 export async function buildLoader(log: (line: string) => void): Promise<string> {
   const [target] = targetsOf(process.arch);
-  if (target === undefined) throw new Error(`nothing is compiled on ${process.arch}`);
+  if (target === undefined) throw new Error(`the loader cannot be compiled on ${process.arch}`);
   const tools = await findTools(target);
   const hash = createHash("sha256").update(tools.compilerVersion);
   const own = ["CMakeLists.txt", `${program}.cpp`].map((name) => join(import.meta.dir, name));

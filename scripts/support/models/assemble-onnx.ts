@@ -39,7 +39,7 @@ export interface AssemblyInput {
  */
 export async function assembleOnnx(input: AssemblyInput, outputPath: string): Promise<void> {
   const tensors: unknown = JSON.parse(await readFile(input.tensorsPath, "utf8"));
-  if (!Value.Check(Tensors, tensors)) throw new ModelError(`${input.tensorsPath} is no list of tensors`);
+  if (!Value.Check(Tensors, tensors)) throw new ModelError(`${input.tensorsPath} is not a list of tensors`);
   const weights = openFiles([input.weightsPath]);
   try {
     await using output = await open(outputPath, "wx");

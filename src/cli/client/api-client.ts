@@ -25,7 +25,9 @@ const languagesSchema = Type.Object({ data: Type.Array(Type.Unknown()) });
 
 /** Timeout of exports. A PDF is generated on request: it takes long for a long recording, and may be queued. */
 const EXPORT_TIMEOUT_MILLISECONDS = 300_000;
+/** The API's maximum page sizes. */
 const MAX_PAGE_SIZE = 100;
+const MAX_SEGMENT_PAGE_SIZE = 1000;
 /** Maximum number of times that a body is sent again because it arrived damaged. */
 const MAX_DAMAGED_BODIES = 2;
 
@@ -91,29 +93,18 @@ export class ApiClient {
   }
 
   /** Returns up to `limit` recordings, newest first, fetched page by page. */
-  async list(limit: number, status?: string): Promise<ListedTranscription[]> {
-    const found: ListedTranscription[] = [];
+  list(limit: number, status?: string): Promise<ListedTranscription[]> {
     const filter = status === undefined ? {} : { status };
-    for (let cursor = {}; ; ) {
-      const size = String(Math.min(MAX_PAGE_SIZE, limit - found.length));
-      const query = new URLSearchParams({ limit: size, ...filter, ...cursor });
-      const page = await this.#get(`/transcriptions?${query}`, transcriptionPageSchema);
-      found.push(...page.data);
-      if (!page.has_more || page.data.length === 0 || found.length >= limit) return found;
-      cursor = { cursor: page.next_cursor };
-    }
+    return fetchPages({ limit, pageSize: MAX_PAGE_SIZE }, (page) =>
+      this.#get(`/transcriptions?${new URLSearchParams({ ...page, ...filter })}`, transcriptionPageSchema),
+    );
   }
 
   /** Returns all segments of a completed recording, fetched page by page. */
-  async segments(id: string): Promise<SegmentResource[]> {
-    const segments: SegmentResource[] = [];
-    for (let cursor = {}; ; ) {
-      const query = new URLSearchParams({ limit: "1000", ...cursor });
-      const page = await this.#get(`${pathOf(id)}/segments?${query}`, segmentPageSchema);
-      segments.push(...page.data);
-      if (page.next_cursor === "" || page.data.length === 0) return segments;
-      cursor = { cursor: page.next_cursor };
-    }
+  segments(id: string): Promise<SegmentResource[]> {
+    return fetchPages({ limit: Number.POSITIVE_INFINITY, pageSize: MAX_SEGMENT_PAGE_SIZE }, (page) =>
+      this.#get(`${pathOf(id)}/segments?${new URLSearchParams(page)}`, segmentPageSchema),
+    );
   }
 
   export(id: string, format: ExportFormat): Promise<Uint8Array> {
@@ -148,6 +139,22 @@ export class ApiClient {
     const { baseUrl } = this.#connection;
     const message = `the response of ${baseUrl} does not follow this API; is it a transcribe server?`;
     throw new ClientError(message, "bad_answer");
+  }
+}
+
+/** Returns up to `limit` entries of a list, fetched page by page. A page without entries is taken for the last one. */
+async function fetchPages<Entry>(
+  { limit, pageSize }: { readonly limit: number; readonly pageSize: number },
+  fetchPage: (
+    page: Record<string, string>,
+  ) => Promise<{ readonly data: Entry[]; readonly has_more: boolean; readonly next_cursor: string }>,
+): Promise<Entry[]> {
+  const found: Entry[] = [];
+  for (let cursor = {}; ; ) {
+    const page = await fetchPage({ limit: String(Math.min(pageSize, limit - found.length)), ...cursor });
+    found.push(...page.data);
+    if (!page.has_more || page.data.length === 0 || found.length >= limit) return found;
+    cursor = { cursor: page.next_cursor };
   }
 }
 

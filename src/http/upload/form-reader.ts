@@ -179,7 +179,6 @@ class FileTooLargeError extends Error {
 /**
  * Writes a stream to a new file, readable by the server's user only, and syncs it to disk. The next chunk is read only
  * when the last one is written, so a slow disk slows the sender and fills no memory.
- *
  * @returns the size and the SHA-256 of the bytes in lower-case hex
  * @throws {FileTooLargeError} when the stream exceeds `maxBytes`
  * @throws the error of the stream or the file system; the file is removed after every error

@@ -35,7 +35,6 @@ export interface FetchRequest {
  * Fetches a recording over http(s) into a file and returns its size in bytes. Connects only to public addresses and to
  * addresses that `allow` permits: every address that a host resolves to is checked, and so is each of at most five
  * redirects. When the promise resolves, the file exists and is synced; after any error, no file remains.
- *
  * @throws the signal's reason after an abort, immediately and at any stage
  * @throws {MediaError} when the fetch fails
  */

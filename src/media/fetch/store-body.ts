@@ -20,7 +20,6 @@ interface StoreOptions {
  * Writes a response's body to a file and returns its size in bytes. The file appears complete and synced, or not at
  * all: it is written next to the final path as `.part`, which replaces one left by a crash. The next chunk is read
  * after the previous one is written, so a slow disk slows the sender.
- *
  * @throws {MediaError} when the body is refused or cannot be written
  * @throws the error with which the response was destroyed
  */

@@ -9,8 +9,8 @@ import {
   hasChannelPair,
   MEMORY_LIMIT_BYTES,
   mixFilter,
-  openArguments,
   outputArgumentsOf,
+  timedInputArguments,
 } from "../ffmpeg-arguments.ts";
 import { MediaError } from "../media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
@@ -158,7 +158,7 @@ async function encode(
   const end = await runFfmpeg({
     ...{ ffmpegPath, inputPath, outputPaths: [audioPath] },
     arguments: [
-      ...["-loglevel", "error", "-nostats", ...openArguments(inputPath)],
+      ...["-loglevel", "error", "-nostats", ...timedInputArguments(inputPath)],
       ...[...output([...mono, ...timeLine("mono")], 1), ...OPUS, ...WEBM, "-y", `file:${audioPath}`],
       ...[...output(measured, channels), "-c:a", "pcm_s16le", "-f", "s16le", "pipe:1"],
     ],

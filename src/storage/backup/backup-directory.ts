@@ -12,8 +12,8 @@ function backupDirectory(databasePath: string): string {
 }
 
 /**
- * Creates the directory for copies if it is missing, and returns the path of a new copy in it.
- * Example: `backups/transcribe-0.1.0-20261121T135055123Z.db`
+ * Creates the directory for copies if it is missing, and returns the path of a new copy: for example
+ * `backups/transcribe-0.1.0-20261121T135055123Z.db`.
  * @param kind `transcribe`: made by an upgrade, pruned automatically; `replaced`: by a restore; `backup`: by a command
  * @param now milliseconds since the epoch
  */

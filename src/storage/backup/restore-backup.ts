@@ -117,8 +117,7 @@ export function restoreDatabase(
 function removeTransientRows(copy: Database): void {
   // Checkpoints refer to files in work/ that belong to another database.
   copy.run("DELETE FROM checkpoints");
-  // Console sessions of that time, or sessions planted in the backup, must not give access. Early versions lack the
-  // tables.
+  // Sessions of that time, or planted in the backup, must not give access. Early versions lack the tables.
   for (const table of ["console_links", "console_sessions"])
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
   // Segments of recordings that were not completed yet.

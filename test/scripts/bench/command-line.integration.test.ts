@@ -14,7 +14,7 @@ async function run(...args: readonly string[]) {
 }
 
 describe("scripts/bench", () => {
-  test("says what there is, the parts by themselves among it", async () => {
+  test("lists the options and the separate parts", async () => {
     const { output, exitCode } = await run("--help");
     expect(exitCode).toBe(0);
     for (const word of ["--runs", "--at-once", "--write", "scripts/bench api", "scripts/bench exports"]) {
@@ -26,11 +26,11 @@ describe("scripts/bench", () => {
     [["nothing"], "Unexpected argument 'nothing'"],
     [["--runs", "some"], "--runs is a whole number from 0, not some"],
     [["--threads", "0"], "--threads is a whole number from 1, not 0"],
-    [["--at-once", "3"], "there is no 3"],
-    [["--recording", "songs"], "there is no songs"],
-    [["--audio", "/nowhere"], "/nowhere holds no manifest.json"],
-    [["--add", "/nowhere.json"], "/nowhere.json is not what --json has written"],
-  ])("refuses %p before it measures anything", async (args, reason) => {
+    [["--at-once", "3"], "unknown value 3"],
+    [["--recording", "songs"], "unknown value songs"],
+    [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
+    [["--add", "/nowhere.json"], "/nowhere.json was not written by --json"],
+  ])("refuses %p before any measurement", async (args, reason) => {
     const { output, errors, exitCode } = await run(...args);
     expect([output, exitCode]).toEqual(["", 2]);
     expect(errors).toStartWith("bench: ");
@@ -39,7 +39,7 @@ describe("scripts/bench", () => {
   });
 });
 
-describe("runs that were kept", () => {
+describe("runs of an earlier --json", () => {
   const now = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
   const figures = { seconds: 1, cpuSeconds: 2, peakBytes: { server: 3 }, steps: [], texts: ["a"] };
   const kept = { recording: "meetings" as const, atOnce: 1, by: "ours", figures };
@@ -51,7 +51,7 @@ describe("runs that were kept", () => {
     return { path, [Symbol.dispose]: () => folder[Symbol.dispose]() };
   }
 
-  test("count, on whichever day they were had", async () => {
+  test("are included, whatever their day is", async () => {
     using file = await keep({});
     expect(await readRuns([file.path, file.path], now)).toEqual([kept, kept]);
   });
@@ -61,9 +61,9 @@ describe("runs that were kept", () => {
     [{ machine: "64 × CPU" }, "another machine"],
     [{ threads: 1 }, "another threads"],
     [{ language: "en" }, "another language"],
-    [{ runs: [{ ...kept, figures: {} }] }, "not what --json has written"],
-    [{ runs: [{ ...kept, recording: "songs" }] }, "not what --json has written"],
-  ])("don't count where they are of %p", async (values, reason) => {
+    [{ runs: [{ ...kept, figures: {} }] }, "was not written by --json"],
+    [{ runs: [{ ...kept, recording: "songs" }] }, "was not written by --json"],
+  ])("are refused when they have %p", async (values, reason) => {
     using file = await keep(values);
     expect(readRuns([file.path], now)).rejects.toThrow(reason);
   });

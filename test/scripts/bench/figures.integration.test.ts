@@ -3,7 +3,7 @@ import { stepsOf } from "../../../scripts/support/bench/transcribe.ts";
 import { readTimings } from "../../../scripts/support/bench/whisper-cpp.ts";
 import { childrenOf, commandOf, cpuSecondsOf, peakBytesOf, resetPeak } from "../../../scripts/support/processes.ts";
 
-test("whisper.cpp's own account is read: without the loading, steps that were not taken left out", () => {
+test("whisper.cpp's own timings are read, without the loading and without steps that did not run", () => {
   const told = `main: processing 'x' (6720000 samples, 420.0 sec)
 whisper_print_timings:     load time =   500.00 ms
 whisper_print_timings:     fallbacks =   1 p /   2 h
@@ -19,10 +19,10 @@ whisper_print_timings:    total time = 29500.00 ms
       { name: "encoder", seconds: 15, count: 19 },
     ],
   });
-  expect(() => readTimings("error: failed to read the model\n")).toThrow("says nothing of its time");
+  expect(() => readTimings("error: failed to read the model\n")).toThrow("printed no timings");
 });
 
-test("a server's steps are read from its metrics, over all devices, in the order of a recording's way", () => {
+test("a server's steps are read from its metrics, over all devices, in the order of processing", () => {
   const metrics = `# HELP transcribe_step_seconds_total Time
 # TYPE transcribe_step_seconds_total counter
 transcribe_step_seconds_total{step="transcribe",device="cuda"} 2
@@ -31,12 +31,12 @@ transcribe_step_seconds_total{step="decode",device="cpu"} 0.5
 transcribe_step_audio_seconds_total{step="detect",device="cpu"} 420
 `;
   expect(stepsOf(metrics)).toEqual([
-    { name: "decode", seconds: 0.5, count: null },
-    { name: "transcribe", seconds: 42.5, count: null },
+    { name: "decoding", seconds: 0.5, count: null },
+    { name: "transcription", seconds: 42.5, count: null },
   ]);
 });
 
-test("a process' own figures are read, one that is gone has none", async () => {
+test("the figures of a running process are read, and those of a process that has exited are zero", async () => {
   const child = Bun.spawn(["sh", "-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 60"]);
   try {
     while (cpuSecondsOf(child.pid) === 0) await Bun.sleep(10);

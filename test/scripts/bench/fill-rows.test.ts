@@ -6,7 +6,7 @@ import { Recordings, readSegments } from "../../../src/recordings/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
-test("a database is filled with recordings as a server would have made them", () => {
+test("a filled database contains the same recordings as a server would create", () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "transcribe.db");
   const now = Date.UTC(2026, 10, 22);

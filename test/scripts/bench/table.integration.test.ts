@@ -7,7 +7,7 @@ const recordings = [
   { name: "meetings", seconds: 400 },
   { name: "dialogues", seconds: 300 },
 ] as const;
-/** Each text is as many wrong words, of ten. */
+/** The text is the number of wrong words, of ten. */
 const errorsIn = (recording: string, text: string) =>
   recording === "meetings" ? null : { errors: Number(text), length: 10 };
 const options = { recordings, ours: "ours", errorsIn };
@@ -22,7 +22,7 @@ function run(
 }
 
 describe("the table", () => {
-  test("has medians of runs that were taken in turns, the quickest first, each beside ours", () => {
+  test("contains medians of all runs, the fastest first, relative to ours", () => {
     const rows = rowsOf([run("ours", 30), run("peer", 9), run("ours", 10), run("peer", 5), run("ours", 20)], options);
     const shown = rows.map(({ by, runs, seconds, timesRealTime, relativeToOurs, cpuSeconds }) => {
       return { by, runs, seconds, timesRealTime, relativeToOurs, cpuSeconds };
@@ -33,7 +33,7 @@ describe("the table", () => {
     ]);
   });
 
-  test("keeps recordings and their number at once apart, in order", () => {
+  test("separates recordings and numbers of copies, in order", () => {
     const rows = rowsOf(
       [
         run("ours", 3),
@@ -49,7 +49,7 @@ describe("the table", () => {
     ]);
   });
 
-  test("counts wrong words over all runs, and none where nobody wrote down what is said", () => {
+  test("counts word errors over all runs, and none without a reference text", () => {
     const rows = rowsOf(
       [
         run("ours", 3, { figures: { texts: ["1", "2"] } }),
@@ -61,7 +61,7 @@ describe("the table", () => {
     expect(rows.map(({ wordErrors }) => wordErrors)).toEqual([null, { errors: 6, length: 30 }]);
   });
 
-  test("has the most memory that any run took, by process, and the steps of who tells them", () => {
+  test("contains the peak memory of all runs by process, and the steps that programs report", () => {
     const step = (seconds: number) => [
       { name: "encoder", seconds, count: 19 },
       { name: "decoder", seconds: 6, count: null },
@@ -84,7 +84,7 @@ describe("the table", () => {
     ]);
   });
 
-  test("says nothing of ours where ours was not run", () => {
+  test("has no relative figures when ours was not run", () => {
     const rows = rowsOf([run("peer", 4)], options);
     expect(rows.map(({ relativeToOurs }) => relativeToOurs)).toEqual([null]);
     expect(asText(overview(rows))).not.toMatch(/null|NaN|undefined/);

@@ -14,7 +14,7 @@ const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 const containerfile = readFileSync(join(root, "deploy/Containerfile"), "utf8");
 
-/** GNU tar's long listing: rights, owner, size, date, time, name. */
+/** Returns GNU tar's long listing: mode, owner, size, date, time, name. */
 function listing(archive: string): string[][] {
   const { exitCode, stdout, stderr } = thisMachine.run([
     "tar",
@@ -32,7 +32,7 @@ function listing(archive: string): string[][] {
 }
 
 describe("the Containerfile", () => {
-  test("says what the image does: its own user, its data in a volume, one program", () => {
+  test("describes an image with a user of its own, its data in a volume, and one program", () => {
     expect(readContainerfile(containerfile)).toEqual({
       archive: "transcribe-linux-x64.root.tar",
       config: {
@@ -73,7 +73,7 @@ describe.skipIf(!onDebian)("the image", () => {
   writeFileSync(program, "a program", { mode: 0o700 });
   const layer = join(directory.path, "layer.tar");
 
-  test("holds a shell, every library of what it holds, and their terms", async () => {
+  test("contains a shell, all libraries of its programs, and their licences", async () => {
     const files = await systemFiles(["/usr/bin/tar"]);
     const paths = [...files.keys()];
     expect(paths).toContain("bin/sh");
@@ -82,7 +82,7 @@ describe.skipIf(!onDebian)("the image", () => {
     expect(paths.filter((path) => /^usr\/share\/doc\/(?:dash|libc6)\/copyright$/.test(path))).toHaveLength(2);
   });
 
-  test("its tree is root's, but for the data; packed again it is the same", async () => {
+  test("is owned by root except for the data, and is reproducible", async () => {
     const files = new Map([
       ["usr/local/bin/transcribe", program],
       ["usr/share/doc/x/copyright", join(root, "README.md")],
@@ -106,7 +106,7 @@ describe.skipIf(!onDebian)("the image", () => {
   const hasSkopeo = thisMachine.run(["skopeo", "--version"]).exitCode === 0;
   if (!hasSkopeo) console.warn("SKIPPED: another program's reading of the image, there is no skopeo here");
 
-  test("names each of its blobs by what it holds, for readers of OCI layouts and of Docker's archives", async () => {
+  test("names each blob by its digest, for readers of OCI layouts and of Docker's archives", async () => {
     const archive = join(directory.path, "image.tar");
     const { config } = readContainerfile(containerfile);
     await writeImageArchive(archive, { layer, config, architecture: "amd64", reference: "transcribe:0.0.1" });

@@ -65,10 +65,10 @@ describe("a graph and its weights, assembled", () => {
   test.each<[string, unknown, RegExp]>([
     ["a tensor that reaches past the end of the weights", [{ name: "w", offset: 8, dims: [300] }], /ends too early/],
     ["a tensor that begins after their end", [{ name: "w", offset: 1e9, dims: [1] }], /ends too early/],
-    ["a tensor without dimensions", [{ name: "w", offset: 0, dims: [] }], /no list of tensors/],
-    ["dimensions below one", [{ name: "w", offset: 0, dims: [-1] }], /no list of tensors/],
-    ["no tensor", [], /no list of tensors/],
-    ["an object instead of a list", { name: "w" }, /no list of tensors/],
+    ["a tensor without dimensions", [{ name: "w", offset: 0, dims: [] }], /not a list of tensors/],
+    ["dimensions below one", [{ name: "w", offset: 0, dims: [-1] }], /not a list of tensors/],
+    ["no tensor", [], /not a list of tensors/],
+    ["an object instead of a list", { name: "w" }, /not a list of tensors/],
   ])("are refused with %s", async (_, tensors, reason) => {
     const attempt = assemble(tensors, "refused.onnx");
     await expect(attempt).rejects.toThrow(ModelError);
