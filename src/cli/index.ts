@@ -22,6 +22,7 @@ import { CommandError, exitCodes } from "./command-error.ts";
 import { completionCommand } from "./completion/index.ts";
 import { configCommand } from "./config.ts";
 import { doctorCommand } from "./doctor.ts";
+import { fleetCommand } from "./fleet.ts";
 import { InterruptedError } from "./interrupts.ts";
 import { modelsCommand } from "./models/index.ts";
 import { watchOutput } from "./output.ts";
@@ -30,6 +31,7 @@ import { quickstartCommand } from "./quickstart.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service.ts";
+import { workerCommand } from "./worker.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
@@ -38,7 +40,14 @@ Exit codes: 0 success; 1 failure, explained by the message; 2 the command line o
 /** Returns all commands by their headings in the help. */
 function commandGroups(): Record<string, Command[]> {
   return {
-    "Server:": [serveCommand(), serviceCommand(), quickstartCommand(), configCommand()],
+    "Server:": [
+      serveCommand(),
+      workerCommand(),
+      fleetCommand(),
+      serviceCommand(),
+      quickstartCommand(),
+      configCommand(),
+    ],
     "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
     "Without a server:": [runCommand()],
     "Models:": [modelsCommand()],

@@ -14,6 +14,13 @@ export function positiveNumber(text: string): number {
   return number;
 }
 
+/** Parses an option that takes a TCP port. */
+export function portNumber(text: string): number {
+  const number = positiveNumber(text);
+  if (number > 65_535) throw new InvalidArgumentError("It takes a port from 1 to 65535.");
+  return number;
+}
+
 /** Parses an option that takes a pause in seconds, with optional decimals. */
 export function seconds(text: string): number {
   const number = /^\d{0,6}(\.\d+)?$/.test(text) ? Number(text) : 0;

@@ -16,7 +16,13 @@ import { settingFaults } from "../server/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
 
 /** Settings that are flags of the commands that start a server. */
-export const serveFlags: readonly string[] = ["server.host", "server.port", "storage.data_dir", "log.level"];
+export const serveFlags: readonly string[] = [
+  "server.host",
+  "server.port",
+  "storage.data_dir",
+  "log.level",
+  "fleet.broker",
+];
 
 const flaggedEntries = settingEntries.flatMap((entry) =>
   entry.flag === null ? [] : [{ entry, attribute: new Option(`${entry.flag} <value>`).attributeName() }],

@@ -228,6 +228,41 @@ const log = group("The log on standard error, one JSON object per line.", {
  * (`server.port`). Its environment variable is derived from the path (`TRANSCRIBE_QUEUE_SLOTS`) unless `env` names a
  * shorter one. `flag` is its option of `serve`.
  */
+const fleet = group("Several machines that process recordings together; see docs/fleet.md.", {
+  broker: text({
+    default: "",
+    description:
+      "Address of the fleet's NATS server, e.g. tls://10.0.0.5:4222. The server then also sends parts of recordings to the workers of the fleet. Empty: this machine works alone.",
+    needsRestart: true,
+    flag: "--fleet",
+  }),
+  ca: path({
+    default: "",
+    description: "File with the certificate of the fleet's authority (PEM), from transcribe fleet init.",
+    needsRestart: true,
+  }),
+  certificate: path({
+    default: "",
+    description: "File with this machine's certificate for the fleet (PEM), from transcribe fleet init.",
+    needsRestart: true,
+  }),
+  key: path({
+    default: "",
+    description: "File with the private key of fleet.certificate (PEM), readable by the program's user only.",
+    needsRestart: true,
+  }),
+  machine: text({
+    default: "",
+    description: "Name of this machine in the fleet; it must be the one in its certificate. Empty: the host name.",
+    needsRestart: true,
+  }),
+  work_here: flag({
+    default: true,
+    description: "Whether the server's own machine also processes parts of recordings that workers could process.",
+    needsRestart: true,
+  }),
+});
+
 export const settingsSchema = group("Settings of the transcribe server.", {
   server,
   storage,
@@ -237,6 +272,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   retention,
   engine,
   models,
+  fleet,
   metrics,
   console: webConsole,
   log,

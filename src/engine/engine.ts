@@ -60,6 +60,12 @@ export class Engine {
     return this.#pool.partsAtOnce;
   }
 
+  /** Number of operations that run at the same time; 0 while no worker has started. */
+  get lanes(): number {
+    const working = this.#pool.workers.filter((worker) => worker.acceptsWork);
+    return working.reduce((sum, worker) => sum + worker.laneCount, 0);
+  }
+
   /** Resolves when a worker is ready for the first time. */
   ready(): Promise<void> {
     return this.#whenReady.promise;

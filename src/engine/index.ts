@@ -1,9 +1,10 @@
-export { deviceOf, type WorkerDevices } from "./completed-operation.ts";
+export { describeWork, deviceOf, type WorkerDevices } from "./completed-operation.ts";
 export { cpuShares } from "./cpu-shares.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
 export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "./errors.ts";
 export { HealthCheck } from "./health-check.ts";
+export { dataOf, isSpanOperation, type SpanOperation } from "./operation-data.ts";
 export {
   type FromWorker,
   type Gpu,
@@ -19,4 +20,5 @@ export {
   speakerParts,
   toWorkerSchema,
 } from "./protocol.ts";
+export { type AttemptRecord, MAX_ATTEMPTS } from "./task.ts";
 export { isCrashSignal, type UnexpectedExit } from "./worker-exit.ts";

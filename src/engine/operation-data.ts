@@ -44,6 +44,11 @@ const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => 
   }),
 };
 
+/** Returns whether an operation can run where only its data is. */
+export function isSpanOperation(operation: OperationName): operation is SpanOperation {
+  return operation in dataOfOperations;
+}
+
 /** Returns what an operation reads and writes. All else that it needs is in its parameters and the models. */
 export function dataOf<N extends SpanOperation>(operation: N, params: Params<N>): OperationData {
   return dataOfOperations[operation](params);

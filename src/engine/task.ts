@@ -41,7 +41,7 @@ export interface Task {
  * harmless operation then completes; the faulty one crashes a third time and fails. Kills from outside are counted
  * separately, because they prove nothing: the caller may retry.
  */
-const MAX_ATTEMPTS = 3;
+export const MAX_ATTEMPTS = 3;
 
 /**
  * Returns the operations that may have caused a worker's exit. When it was killed because one operation was stuck, the

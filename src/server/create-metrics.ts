@@ -3,7 +3,7 @@ import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
 import { type DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
-import { Metrics } from "../telemetry/index.ts";
+import { type MetricSources, Metrics } from "../telemetry/index.ts";
 
 export interface MeasuredParts {
   readonly recordings: Recordings;
@@ -15,6 +15,8 @@ export interface MeasuredParts {
   readonly certificateEndsAt: () => number | null;
   /** Returns the trouble that each stalled recording waits for. */
   readonly stalled: () => readonly MachineTroubleKind[];
+  /** Returns the fleet; null if the server works alone. */
+  readonly fleet?: MetricSources["fleet"];
   readonly now: () => number;
 }
 
@@ -44,6 +46,7 @@ export function createMetrics(parts: MeasuredParts): Metrics {
     },
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
+    fleet: () => parts.fleet?.() ?? null,
     certificateEndsAt: parts.certificateEndsAt,
   });
 }

@@ -1,4 +1,6 @@
 export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
+export { fleetIdentity } from "./fleet-coordinator.ts";
+export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
 export { openProgramParts, programFilesFor, runtimeDirectoryOf } from "./program-parts.ts";
 export { settingFaults } from "./running-settings.ts";

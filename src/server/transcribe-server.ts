@@ -12,6 +12,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { Chores, hourlyChores } from "./chores.ts";
 import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
+import { coordinateFleet } from "./fleet-coordinator.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
@@ -96,6 +97,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
+    fleet: () => fleet?.status() ?? null,
   });
   const { speechEngine, models } = startSpeechEngine(settings, {
     files,
@@ -110,6 +112,17 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   });
   const { engine } = speechEngine;
   stack.defer(() => speechEngine.close());
+  const fleet =
+    settings.fleet.broker === ""
+      ? null
+      : await coordinateFleet(settings.fleet, {
+          engine,
+          models,
+          onCompletion: (completed) => metrics.engine.stepDone(completed),
+          log,
+          now,
+        });
+  if (fleet !== null) stack.defer(() => fleet.close());
   const usage = new Usage(store);
   const events = new RecordingEvents(log);
   events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
@@ -119,8 +132,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     recordings,
     events,
     dataDirectory,
-    engine,
-    models,
+    engine: fleet?.engine ?? engine,
+    models: fleet?.models ?? models,
     usage,
     metrics,
     log,

@@ -27,6 +27,7 @@ describe("the check of commands", () => {
     ["```sh\nsomething | dist/transcribe-linux-x64 backup a.db b.db\n```", "takes less"],
     ["```sh\ntranscribe keys\n```", "needs a command"],
     ["Call `transcribe keys rotat ID`.", "no command rotat"],
+    ["```sh\ntranscribe fleet init --directory d --worker a b --brokr c\n```", "no option --brokr"],
     ["```sh\ntranscribe serve \\\n  --prot 80\n```", "no option --prot"],
   ])("%j", (text, fault) => {
     expect(commandLinesOf(page(text)).map(faultOf)).toEqual([expect.stringContaining(fault)]);

@@ -291,6 +291,6 @@ const hasSetpriv =
   Bun.spawnSync([...setpriv, "true"], { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
 
 /** Returns a command line whose process the kernel kills when this process exits for any reason. */
-function killedWithParent(command: readonly string[]): string[] {
+export function killedWithParent(command: readonly string[]): string[] {
   return hasSetpriv ? [...setpriv, ...command] : [...command];
 }

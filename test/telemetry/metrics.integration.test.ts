@@ -19,6 +19,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
+    fleet: () => null,
     ...changes,
   };
 }

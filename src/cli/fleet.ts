@@ -1,0 +1,242 @@
+import { Command } from "commander";
+import type { CoordinatorStatus, FleetStatus, MachineStatus } from "../fleet/index.ts";
+import { ModelLibrary, productCatalogue } from "../models/index.ts";
+import { programVersion } from "../program/index.ts";
+import { fleetIdentity } from "../server/index.ts";
+import { DataPaths } from "../storage/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+import { size } from "../text/index.ts";
+import { CommandError, exitCodes } from "./command-error.ts";
+import { type JsonOption, print, table } from "./output.ts";
+import { portNumber } from "./parse-option.ts";
+import { printable } from "./printable.ts";
+import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
+
+/** transcribe fleet init|revoke|status */
+export function fleetCommand(): Command {
+  return new Command("fleet")
+    .description("Set up and watch a fleet of machines that process recordings together. See docs/fleet.md.")
+    .addCommand(initCommand())
+    .addCommand(revokeCommand())
+    .addCommand(statusCommand());
+}
+
+interface InitOptions extends JsonOption {
+  readonly directory: string;
+  readonly broker?: readonly string[];
+  readonly port: number;
+  readonly worker?: readonly string[];
+  readonly add?: readonly string[];
+  readonly renew?: readonly string[];
+}
+
+const initHelp = `
+For each machine there is one folder with its certificate, its key and its settings. The folder broker is for nats-server.
+The authority's key ca-key.pem stays in the directory: store the directory in a safe place, and never on a worker.`;
+
+function initCommand(): Command {
+  return new Command("init")
+    .description("Create the certificates, the settings and nats.conf of a fleet, add workers or renew certificates.")
+    .requiredOption(
+      "--directory <directory>",
+      "the fleet's directory; an existing file is never overwritten without --renew",
+    )
+    .option("--broker <host...>", "addresses of the broker; the machines connect to the first one")
+    .option("--port <number>", "the broker's port", portNumber, DEFAULT_PORT)
+    .option("--worker <name...>", "names of the workers")
+    .option("--add <name...>", "add workers to the fleet in the directory")
+    .option("--renew <name...>", "new certificates for workers, coordinator or broker, in their folders")
+    .option("--json", "print the result as JSON")
+    .addHelpText("after", initHelp)
+    .action(async (options: InitOptions) => {
+      const { directory, broker = [], port, worker = [], add = [], renew = [] } = options;
+      const changes = add.length > 0 || renew.length > 0;
+      if (changes && (broker.length > 0 || worker.length > 0)) {
+        throw new CommandError(
+          "--add and --renew change an existing fleet; leave out --broker and --worker",
+          exitCodes.usage,
+        );
+      }
+      if (!changes && (broker.length === 0 || worker.length === 0)) {
+        throw new CommandError("a new fleet needs --broker HOST and --worker NAME", exitCodes.usage);
+      }
+      const fleet = await explained(async ({ FleetDirectory }) => {
+        if (!changes) return FleetDirectory.create(directory, { broker, port, workers: worker }, Date.now());
+        const opened = FleetDirectory.open(directory);
+        if (add.length > 0) await opened.add(add, Date.now());
+        if (renew.length > 0) await opened.renew(renew, Date.now());
+        return opened;
+      });
+      const written = changes ? [...add, ...renew] : ["broker", "coordinator", ...worker];
+      const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, folders: written };
+      print(options, json, () =>
+        [
+          `wrote ${written.map((name) => `${fleet.path}/${name}/`).join(", ")}`,
+          changes ? reload : `the machines use the broker at ${fleet.url}`,
+          "next: copy each folder to its machine, as docs/fleet.md describes",
+        ].join("\n"),
+      );
+    });
+}
+
+function revokeCommand(): Command {
+  return new Command("revoke")
+    .description("Remove a worker from a fleet, so that the broker refuses its certificate.")
+    .argument("<name>", "the worker's name")
+    .requiredOption("--directory <directory>", "the fleet's directory, from transcribe fleet init")
+    .option("--json", "print the result as JSON")
+    .action(async (name: string, options: JsonOption & { readonly directory: string }) => {
+      const fleet = await explained(async ({ FleetDirectory }) => {
+        const opened = FleetDirectory.open(options.directory);
+        opened.revoke(name);
+        return opened;
+      });
+      const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, revoked: name };
+      print(options, json, () => `removed ${name} from nats.conf and deleted ${fleet.path}/${name}/\n${reload}`);
+    });
+}
+
+/** Port that the NATS project registered. */
+const DEFAULT_PORT = 4222;
+
+const reload =
+  "the broker needs the new broker/nats.conf: copy it there, then reload the broker (systemctl reload transcribe-broker)";
+
+/** Runs an action, and explains its failure. Only these commands load the libraries of a fleet. */
+async function explained<T>(action: (fleet: typeof import("../fleet/index.ts")) => Promise<T>): Promise<T> {
+  const fleet = await import("../fleet/index.ts");
+  try {
+    return await action(fleet);
+  } catch (error) {
+    if (error instanceof fleet.FleetDirectoryError || error instanceof fleet.BrokerError)
+      throw new CommandError(error.message);
+    throw error;
+  }
+}
+
+function statusCommand(): Command {
+  const description =
+    "Show the fleet's workers, their problems and the commands that mend them, and the operations of the coordinator.";
+  return settingsCommand("status", description, ["fleet.broker", "storage.data_dir"]).action(
+    async (options: JsonOption, command: Command) => {
+      const { fleet: settings, storage } = dataSettingsOf(command);
+      if (settings.broker === "") {
+        throw new CommandError(
+          "fleet.broker is not set, so this machine works alone; name the broker with --fleet tls://HOST:4222",
+          exitCodes.usage,
+        );
+      }
+      const { Broker, fleetStatus } = await import("../fleet/index.ts");
+      const { machine, build } = await fleetIdentity(settings);
+      const status = await explained(async () => {
+        const log = createLogger("silent");
+        const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
+        try {
+          return await fleetStatus(broker, { version: programVersion, build }, Date.now);
+        } finally {
+          await broker.close();
+        }
+      });
+      const nameOf = modelNames(new DataPaths(storage.data_dir));
+      const machines = status.machines.map((each) => machineRow(each, nameOf));
+      const json = {
+        broker: { url: settings.broker, round_trip_milliseconds: status.roundTripMilliseconds },
+        coordinator: status.coordinator === null ? null : coordinatorJson(status.coordinator, nameOf),
+        machines,
+      };
+      print(options, json, () => forPeople(settings.broker, status, machines));
+    },
+  );
+}
+
+type NameOfModel = (sha256: string) => string | null;
+
+/** Returns a function that knows the ids of the models of the catalogue and of this machine. */
+function modelNames({ models }: DataPaths): NameOfModel {
+  const names = new Map(productCatalogue().map(({ id, sha256 }) => [sha256, id]));
+  for (const { id, sha256 } of new ModelLibrary(models).list()) names.set(sha256, id);
+  return (sha256) => names.get(sha256) ?? null;
+}
+
+function modelsJson(digests: readonly string[], nameOf: NameOfModel) {
+  return digests.map((sha256) => ({ id: nameOf(sha256), sha256 }));
+}
+
+function coordinatorJson({ version, build, models, workHere, load, counts }: CoordinatorStatus, nameOf: NameOfModel) {
+  return {
+    ...{ version, build, models: modelsJson(models, nameOf), work_here: workHere },
+    ...{ waiting: load.waiting, in_flight: load.published, running_here: load.here },
+    ...{ published: counts.published, redelivered: counts.redelivered, late_results: counts.lateResults },
+    ...{ refused_messages: counts.refusedResults, sent_bytes: counts.sentBytes, received_bytes: counts.receivedBytes },
+  };
+}
+
+/** Returns a worker in the format of `fleet status --json`. */
+function machineRow(status: MachineStatus, nameOf: NameOfModel) {
+  const { machine, version, build, devices, lanes, busy, clockDifferenceSeconds } = status;
+  const lacking = status.missingModels.map((sha256) => nameOf(sha256) ?? `with the digest ${shortDigest(sha256)}`);
+  const ids = status.missingModels.map((sha256) => nameOf(sha256) ?? "ID");
+  const lack =
+    lacking.length === 0
+      ? null
+      : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}, then restart the worker`;
+  return {
+    ...{ machine, version, build, models: modelsJson(status.models, nameOf), devices, lanes, busy },
+    clock_difference_seconds: clockDifferenceSeconds,
+    problem: status.problem ?? lack,
+  };
+}
+
+type MachineRow = ReturnType<typeof machineRow>;
+
+function forPeople(
+  url: string,
+  { coordinator, roundTripMilliseconds }: FleetStatus,
+  rows: readonly MachineRow[],
+): string {
+  const problems = rows.filter(({ problem }) => problem !== null);
+  const columns = {
+    MACHINE: ({ machine }: MachineRow) => machine,
+    VERSION: ({ version }: MachineRow) => printable(version),
+    BUILD: ({ build }: MachineRow) => build.replace(/^[^-]*-/, "").slice(0, 10),
+    MODELS: ({ models }: MachineRow) => models.map(({ id, sha256 }) => id ?? shortDigest(sha256)).join(", ") || "-",
+    DEVICES: ({ devices }: MachineRow) => printable(devicesText(devices)),
+    LANES: ({ lanes }: MachineRow) => `${lanes}`,
+    BUSY: ({ busy }: MachineRow) => `${busy}`,
+    CLOCK: (row: MachineRow) => clockText(row.clock_difference_seconds),
+    STATUS: ({ problem }: MachineRow) => (problem === null ? "ready" : "see below"),
+  };
+  return [
+    `broker: ${url}, round trip ${roundTripMilliseconds} ms`,
+    coordinator === null ? noCoordinator : coordinatorText(coordinator),
+    "",
+    table(rows, columns, "no worker reports; start one on its machine: transcribe worker"),
+    ...(problems.length === 0 ? [] : [""]),
+    ...problems.map(({ machine, problem }) => `${machine}: ${printable(problem ?? "")}`),
+  ].join("\n");
+}
+
+const noCoordinator =
+  "coordinator: its server does not answer; start it (transcribe serve), and see its log for fleet.broker_lost";
+
+function coordinatorText({ version, workHere, load, counts }: CoordinatorStatus): string {
+  const here = workHere ? `${load.here} running here` : "none running here (fleet.work_here = false)";
+  return [
+    `coordinator: version ${printable(version)}; ${load.waiting} parts waiting, ${load.published} in flight, ${here}`,
+    `since its start: ${counts.published} parts sent (${size(counts.sentBytes)}), ${size(counts.receivedBytes)} received, ${counts.redelivered} redelivered, ${counts.lateResults} late results, ${counts.refusedResults} refused messages`,
+  ].join("\n");
+}
+
+/** Returns a list of devices with the number of each, e.g. `2 × CPU`. */
+function devicesText(devices: readonly string[]): string {
+  const groups = [...Map.groupBy(devices, (device) => device)];
+  return groups.map(([device, all]) => (all.length === 1 ? device : `${all.length} × ${device}`)).join(", ") || "-";
+}
+
+/** Returns a difference of clocks to a tenth of a second, e.g. `+0.2 s`. */
+function clockText(seconds: number): string {
+  const rounded = Math.round(seconds * 10) / 10;
+  return `${rounded > 0 ? "+" : ""}${(rounded || 0).toFixed(1)} s`;
+}
+
+const shortDigest = (sha256: string) => sha256.slice(0, 12);

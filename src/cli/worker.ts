@@ -1,0 +1,27 @@
+import { Command } from "commander";
+import { findSupervisor } from "../install/index.ts";
+import { createLogger } from "../telemetry/index.ts";
+import { addSettingsOptions, becomeDataOwner, servingSettings } from "./settings-options.ts";
+
+/** transcribe worker */
+export function workerCommand(): Command {
+  return addSettingsOptions(new Command("worker"), ["fleet.broker", "storage.data_dir", "log.level"])
+    .description("Process parts of recordings for a fleet's server until SIGINT or SIGTERM. See docs/fleet.md.")
+    .action(async (_options: object, command: Command) => {
+      const settings = servingSettings(command)();
+      becomeDataOwner(settings);
+      const log = createLogger(settings.log.level);
+      const supervisor = findSupervisor(process.env, process.pid, log);
+      // Only a worker of a fleet needs the broker's client.
+      const { startFleetMachine } = await import("../server/index.ts");
+      const machine = await startFleetMachine(settings, log);
+      const stopped = new Promise<void>((resolve) => {
+        for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
+      });
+      process.stdout.write(`transcribe works for ${settings.fleet.broker} as ${machine.machine}\n`);
+      supervisor?.ready(() => ({ trouble: null, queued: 0, processing: 0 }));
+      await stopped;
+      supervisor?.stopping();
+      await machine.stop();
+    });
+}

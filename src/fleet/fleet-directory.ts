@@ -1,0 +1,230 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join, resolve } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { brokerConfig, COORDINATOR } from "./broker-config.ts";
+import { type Credentials, createAuthority, issueCertificate } from "./certificates.ts";
+
+/** The directory of a fleet cannot be used, or a name is invalid; the message says what to do. */
+export class FleetDirectoryError extends Error {
+  override readonly name = "FleetDirectoryError";
+}
+
+/** Name of the broker's folder, and in its certificate. */
+const BROKER = "broker";
+/** Longest label of a host name (RFC 1035, 2.3.4); names are also host names in certificates. */
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
+const RESERVED: readonly string[] = [BROKER, COORDINATOR];
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
+
+const fleetSchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    /** Host names and addresses of the broker; machines use the first one. */
+    broker: Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }),
+    port: Type.Integer({ minimum: 1, maximum: 65_535 }),
+    workers: Type.Array(Type.String({ pattern: NAME.source })),
+    /** Names of former workers. Their certificates are still valid, so no other worker may get these names. */
+    revoked: Type.Array(Type.String({ pattern: NAME.source })),
+  },
+  { additionalProperties: false },
+);
+type Fleet = Static<typeof fleetSchema>;
+
+/** A fleet to be created. */
+export interface NewFleet {
+  readonly broker: readonly string[];
+  readonly port: number;
+  readonly workers: readonly string[];
+}
+
+/**
+ * The directory in which an operator manages a fleet: its authority with the authority's key, a folder with certificate,
+ * key and settings for each machine, and nats.conf in the broker's folder. No program reads it while the fleet runs.
+ */
+export class FleetDirectory {
+  readonly path: string;
+  readonly #fleet: Fleet;
+  readonly #authority: Credentials;
+
+  private constructor(path: string, fleet: Fleet, authority: Credentials) {
+    this.path = path;
+    this.#fleet = fleet;
+    this.#authority = authority;
+  }
+
+  /**
+   * Creates a fleet's directory, complete or not at all.
+   * @throws {FleetDirectoryError} if it is not empty, or a name is invalid
+   */
+  static async create(directory: string, { broker, port, workers }: NewFleet, now: number): Promise<FleetDirectory> {
+    const path = resolve(directory);
+    const fleet: Fleet = { version: 1, broker: [...broker], port, workers: [], revoked: [] };
+    for (const host of broker) checkHost(host);
+    requireNewNames(workers, fleet);
+    if (existsSync(path) && readdirSync(path).length > 0) {
+      throw new FleetDirectoryError(
+        `${path} is not empty, and nothing in it is overwritten; choose another directory, or add a worker to the fleet in it with --add NAME`,
+      );
+    }
+    const partial = `${path}.partial`;
+    rmSync(partial, { recursive: true, force: true });
+    mkdirSync(partial, { recursive: true, mode: 0o700 });
+    try {
+      const authority = await createAuthority(now);
+      const created = new FleetDirectory(partial, { ...fleet, workers: [...workers] }, authority);
+      writeFileSync(join(partial, "ca.pem"), authority.certificate, { mode: 0o644 });
+      writeFileSync(join(partial, "ca-key.pem"), authority.key, { mode: 0o600 });
+      for (const name of [BROKER, COORDINATOR, ...workers]) await created.#writeFolder(name, now);
+      created.#writeFleet();
+      renameSync(partial, path);
+      return new FleetDirectory(path, created.#fleet, authority);
+    } catch (error) {
+      rmSync(partial, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Opens the directory of an existing fleet. @throws {FleetDirectoryError} */
+  static open(directory: string): FleetDirectory {
+    const path = resolve(directory);
+    const read = (name: string) => {
+      try {
+        return readFileSync(join(path, name), "utf8");
+      } catch {
+        throw new FleetDirectoryError(
+          `${join(path, name)} cannot be read; name the directory of "transcribe fleet init" with --directory`,
+        );
+      }
+    };
+    const authority = { certificate: read("ca.pem"), key: read("ca-key.pem") };
+    const text = read("fleet.json");
+    try {
+      return new FleetDirectory(path, Value.Parse(fleetSchema, JSON.parse(text)), authority);
+    } catch {
+      throw new FleetDirectoryError(`${join(path, "fleet.json")} is damaged; restore it from a backup`);
+    }
+  }
+
+  /** Names of the workers. */
+  get workers(): readonly string[] {
+    return this.#fleet.workers;
+  }
+
+  /** Address of the broker in the machines' settings. */
+  get url(): string {
+    const [host = ""] = this.#fleet.broker;
+    return `tls://${host.includes(":") ? `[${host}]` : host}:${this.#fleet.port}`;
+  }
+
+  /** Adds workers. The broker needs the new nats.conf. @throws {FleetDirectoryError} if one exists already */
+  async add(names: readonly string[], now: number): Promise<void> {
+    requireNewNames(names, this.#fleet);
+    const taken = names.find((name) => existsSync(join(this.path, name)));
+    if (taken !== undefined) {
+      throw new FleetDirectoryError(`${join(this.path, taken)} exists already; move it away, or choose another name`);
+    }
+    for (const name of names) await this.#writeFolder(name, now);
+    this.#fleet.workers.push(...names);
+    this.#writeFleet();
+  }
+
+  /**
+   * Issues new certificates for machines, `coordinator` or `broker`, in place of the folders' old ones.
+   * @throws {FleetDirectoryError} if a name is unknown
+   */
+  async renew(names: readonly string[], now: number): Promise<void> {
+    for (const name of names) if (!RESERVED.includes(name)) this.#requireWorker(name);
+    for (const name of names) await this.#writeFolder(name, now);
+    this.#writeFleet();
+  }
+
+  /** Removes a worker, so that the broker refuses it. Its folder is deleted. @throws {FleetDirectoryError} if it is unknown */
+  revoke(name: string): void {
+    this.#requireWorker(name);
+    this.#fleet.workers.splice(this.#fleet.workers.indexOf(name), 1);
+    this.#fleet.revoked.push(name);
+    this.#writeFleet();
+    rmSync(join(this.path, name), { recursive: true, force: true });
+  }
+
+  #requireWorker(name: string): void {
+    if (this.#fleet.workers.includes(name)) return;
+    throw new FleetDirectoryError(
+      `the fleet has no worker ${name}; its workers: ${this.#fleet.workers.join(", ") || "none"}`,
+    );
+  }
+
+  async #writeFolder(name: string, now: number): Promise<void> {
+    const isBroker = name === BROKER;
+    const addresses = isBroker ? [...this.#fleet.broker, ...LOOPBACK] : [];
+    const purpose = isBroker ? "broker" : "machine";
+    const { certificate, key } = await issueCertificate(this.#authority, { name, addresses, purpose }, now);
+    const folder = join(this.path, name);
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    replace(join(folder, "ca.pem"), this.#authority.certificate, 0o644);
+    replace(join(folder, "certificate.pem"), certificate, 0o644);
+    replace(join(folder, "key.pem"), key, 0o600);
+    if (!isBroker) replace(join(folder, "fleet.toml"), settingsSnippet(name, this.url), 0o644);
+  }
+
+  #writeFleet(): void {
+    mkdirSync(join(this.path, BROKER), { recursive: true, mode: 0o700 });
+    replace(join(this.path, BROKER, "nats.conf"), brokerConfig(this.#fleet), 0o644);
+    replace(join(this.path, "fleet.json"), `${JSON.stringify(this.#fleet, null, 2)}\n`, 0o600);
+  }
+}
+
+function settingsSnippet(machine: string, url: string): string {
+  return `# Written by "transcribe fleet init". Files are relative to this settings file's folder.
+[fleet]
+broker = ${JSON.stringify(url)}
+ca = "ca.pem"
+certificate = "certificate.pem"
+key = "key.pem"
+machine = ${JSON.stringify(machine)}
+`;
+}
+
+/** Writes a file anew, so that an existing file's mode does not count. */
+function replace(path: string, text: string, mode: number): void {
+  const partial = `${path}.partial`;
+  rmSync(partial, { force: true });
+  writeFileSync(partial, text, { mode, flag: "wx" });
+  // The umask may have removed more.
+  chmodSync(partial, mode);
+  renameSync(partial, path);
+}
+
+function requireNewNames(names: readonly string[], { workers, revoked }: Fleet): void {
+  for (const [at, name] of names.entries()) {
+    if (!NAME.test(name)) {
+      throw new FleetDirectoryError(`"${name}" is not a name; use 1 to 63 letters, digits and inner hyphens`);
+    }
+    if (RESERVED.includes(name.toLowerCase())) {
+      throw new FleetDirectoryError(`"${name}" is reserved; choose another name for the worker`);
+    }
+    if (revoked.some((former) => former.toLowerCase() === name.toLowerCase())) {
+      throw new FleetDirectoryError(
+        `the worker ${name} was revoked, and its old certificate would be accepted again; choose another name`,
+      );
+    }
+    const others = [...workers, ...names.slice(0, at)].map((other) => other.toLowerCase());
+    if (others.includes(name.toLowerCase())) throw new FleetDirectoryError(`the fleet has a worker ${name} already`);
+  }
+}
+
+function checkHost(host: string): void {
+  if (/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(host)) return;
+  if (host.includes(":") && URL.canParse(`tls://[${host}]`)) return;
+  throw new FleetDirectoryError(`"${host}" is not a host name or an IP address; the port goes into --port`);
+}

@@ -1,0 +1,90 @@
+import { createLogger } from "../telemetry/index.ts";
+import { type Broker, BrokerError } from "./broker.ts";
+import { COORDINATOR } from "./broker-config.ts";
+import {
+  type CoordinatorStatus,
+  coordinatorStatusSchema,
+  PRESENCE_MILLISECONDS,
+  parse,
+  presenceSchema,
+  subjects,
+} from "./messages.ts";
+import { type Machine, Roster } from "./roster.ts";
+
+/** A worker as `transcribe fleet status` shows it. */
+export interface MachineStatus extends Machine {
+  /** The worker's clock less this machine's. */
+  readonly clockDifferenceSeconds: number;
+  /** Digests of the models that the coordinator's operations may need and that the worker lacks. */
+  readonly missingModels: readonly string[];
+}
+
+export interface FleetStatus {
+  readonly roundTripMilliseconds: number;
+  /** Null if the coordinator's server does not answer. */
+  readonly coordinator: CoordinatorStatus | null;
+  readonly machines: readonly MachineStatus[];
+}
+
+/** Time in which every worker reports at least once. */
+const COLLECT_MILLISECONDS = PRESENCE_MILLISECONDS + 1000;
+
+/**
+ * Asks the coordinator, and collects the reports of the workers for about four seconds.
+ * @param own the program's version and build, to compare the workers with if the coordinator does not answer
+ * @throws {BrokerError} if this machine may not see the fleet
+ */
+export async function fleetStatus(
+  broker: Broker,
+  own: { readonly version: string; readonly build: string },
+  now: () => number,
+): Promise<FleetStatus> {
+  const received: { readonly data: Uint8Array; readonly at: number }[] = [];
+  const refused = Promise.withResolvers<never>();
+  broker.subscribe(
+    subjects.allPresence,
+    (data) => {
+      received.push({ data, at: now() });
+      return null;
+    },
+    () => refused.reject(new BrokerError(REFUSED)),
+  );
+  // The broker refuses a subscription before it answers the following ping.
+  const roundTripMilliseconds = await Promise.race([broker.roundTrip(), refused.promise]);
+  const [coordinator] = await Promise.race([
+    Promise.all([coordinatorStatus(broker), Bun.sleep(COLLECT_MILLISECONDS)]),
+    refused.promise,
+  ]);
+  let clock = 0;
+  const roster = new Roster(coordinator ?? own, () => clock, createLogger("silent"));
+  const differences = new Map<string, number>();
+  for (const { data, at } of received) {
+    try {
+      const presence = parse(presenceSchema, data);
+      clock = at;
+      roster.note(presence);
+      differences.set(presence.machine, (presence.clock - at) / 1000);
+    } catch {
+      // The coordinator refuses and logs the same message.
+    }
+  }
+  clock = now();
+  const machines = roster.machines().map((machine) => ({
+    ...machine,
+    clockDifferenceSeconds: differences.get(machine.machine) ?? 0,
+    missingModels: (coordinator?.models ?? []).filter((model) => !machine.models.includes(model)),
+  }));
+  return { roundTripMilliseconds, coordinator, machines };
+}
+
+const REFUSED =
+  "the broker accepts this machine's certificate, but only the coordinator's certificate may see the other machines; " +
+  "run transcribe fleet status on the coordinator's machine";
+
+async function coordinatorStatus(broker: Broker): Promise<CoordinatorStatus | null> {
+  try {
+    return parse(coordinatorStatusSchema, await broker.request(subjects.status(COORDINATOR), new Uint8Array()));
+  } catch {
+    return null;
+  }
+}

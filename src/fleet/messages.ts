@@ -1,0 +1,215 @@
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+
+/** The messages between the coordinator and the workers of a fleet, and the subjects that carry them. */
+
+/** Maximum size of a message: a block of PCM and the block files that an operation needs, with room to spare. */
+export const MAX_MESSAGE_BYTES = 8 * 1024 * 1024;
+
+/** Interval of the messages in which workers report that they are present. */
+export const PRESENCE_MILLISECONDS = 3000;
+
+/** The work-queue stream; it exists in memory only, so that no audio reaches a disk. */
+export const STREAM = "TRANSCRIBE_WORK";
+
+/** Memory for operations that no worker has fetched yet; the coordinator publishes few at a time. */
+export const STREAM_BYTES = 1024 * 1024 * 1024;
+
+const SUBJECT_ROOT = "transcribe";
+export const subjects = {
+  allWork: `${SUBJECT_ROOT}.work.>`,
+  /** Operations of one build; `model` is the digest of the speech model that they need, or `none`. */
+  work: (build: string, model: string) => `${SUBJECT_ROOT}.work.${build}.${model}`,
+  /** Requests of workers: may this operation start? */
+  started: (coordinator: string) => `${SUBJECT_ROOT}.started.${coordinator}`,
+  allStarted: `${SUBJECT_ROOT}.started.>`,
+  /** Requests of workers: here is a result. */
+  result: (coordinator: string) => `${SUBJECT_ROOT}.result.${coordinator}`,
+  allResults: `${SUBJECT_ROOT}.result.>`,
+  cancel: (coordinator: string) => `${SUBJECT_ROOT}.cancel.${coordinator}`,
+  allCancels: `${SUBJECT_ROOT}.cancel.>`,
+  presence: (machine: string) => `${SUBJECT_ROOT}.presence.${machine}`,
+  allPresence: `${SUBJECT_ROOT}.presence.*`,
+  /** Requests of `transcribe fleet status` to the coordinator's server. */
+  status: (machine: string) => `${SUBJECT_ROOT}.status.${machine}`,
+  allStatus: `${SUBJECT_ROOT}.status.*`,
+} as const;
+
+/** Returns the durable consumer that all workers share for a subject of work. */
+export function consumerOf(build: string, model: string): string {
+  return `work-${build}-${model}`;
+}
+
+/** Returns a text as one token of a subject. */
+export function subjectToken(text: string): string {
+  return text.replaceAll(/[^\w-]/g, "_") || "_";
+}
+
+const token = Type.String({ pattern: "^[\\w-]{1,100}$" });
+const count = Type.Integer({ minimum: 0 });
+const digest = Type.String({ pattern: "^[0-9a-f]{64}$" });
+
+const text = Type.String({ maxLength: 4000 });
+
+const itemSchema = Type.Union([
+  Type.Object({ kind: Type.Literal("pcm"), firstSample: count, sampleCount: count }),
+  Type.Object({
+    kind: Type.Union([Type.Literal("activity"), Type.Literal("embeddings"), Type.Literal("sentences")]),
+    block: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+  }),
+]);
+
+/** Items of a work area that follow the header, in this order. */
+const attachments = Type.Array(Type.Object({ item: itemSchema, bytes: count }), { maxItems: 1000 });
+
+export const workSchema = Type.Object({
+  /** Unique for each publication, so that the result of an earlier one is recognized as late. */
+  id: token,
+  coordinator: token,
+  operation: Type.Union(
+    (["detectBlock", "detectLanguage", "transcribe", "embedBlock", "embedSentences"] as const).map((name) =>
+      Type.Literal(name),
+    ),
+  ),
+  /** The operation's parameters without paths: `area` and `model` are the worker's own. */
+  params: Type.Record(Type.String(), Type.Unknown()),
+  sampleCount: count,
+  /** SHA-256 of the speech model; null if the operation needs none. */
+  model: Type.Union([digest, Type.Null()]),
+  /** Whether the recording uses the ONNX form of the model's encoder. */
+  usesEncoder: Type.Boolean(),
+  attachments,
+});
+export type Work = Static<typeof workSchema>;
+
+export const startedSchema = Type.Object({
+  id: token,
+  machine: token,
+  /** 1, or more if an earlier worker did not finish the operation. */
+  delivery: Type.Integer({ minimum: 1 }),
+});
+export type Started = Static<typeof startedSchema>;
+
+export const resultSchema = Type.Object({
+  id: token,
+  machine: token,
+  outcome: Type.Union([
+    Type.Object({ type: Type.Literal("done"), result: Type.Unknown() }),
+    Type.Object({ type: Type.Literal("failed"), message: text, code: Type.String({ maxLength: 100 }) }),
+    // The worker's own engine gave the operation up.
+    Type.Object({ type: Type.Literal("crashed"), message: text }),
+    Type.Object({ type: Type.Literal("stalled"), message: text }),
+    Type.Object({ type: Type.Literal("killed"), message: text }),
+  ]),
+  device: Type.String({ maxLength: 100 }),
+  gpu: Type.String({ maxLength: 100 }),
+  seconds: Type.Number({ minimum: 0 }),
+  attachments,
+});
+export type WorkResult = Static<typeof resultSchema>;
+
+export const cancelSchema = Type.Object({ id: token });
+
+/** The coordinator's answer to a request of a worker. */
+export const replySchema = Type.Object({
+  /** `go`: the request counts. `late`: nobody waits for this operation any more. `refused`: the result is invalid. */
+  verdict: Type.Union([Type.Literal("go"), Type.Literal("late"), Type.Literal("refused")]),
+});
+export type Reply = Static<typeof replySchema>;
+
+export const presenceSchema = Type.Object({
+  machine: token,
+  /** Unique for each start of the worker. */
+  instance: token,
+  version: Type.String({ maxLength: 100 }),
+  build: token,
+  /** Digests of the speech models that it can use. */
+  models: Type.Array(digest, { maxItems: 100 }),
+  devices: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }),
+  lanes: Type.Integer({ minimum: 0, maximum: 1000 }),
+  busy: count,
+  /** The worker's clock, in milliseconds since 1970. */
+  clock: Type.Number(),
+  /** Why it takes no work; null if it does. */
+  trouble: Type.Union([Type.String({ maxLength: 1000 }), Type.Null()]),
+  /** Whether it is about to leave the fleet. */
+  leaves: Type.Boolean(),
+});
+export type Presence = Static<typeof presenceSchema>;
+
+/** The coordinator's answer to `transcribe fleet status`. */
+export const coordinatorStatusSchema = Type.Object({
+  version: Type.String({ maxLength: 100 }),
+  build: token,
+  /** Digests of the speech models that operations may need. */
+  models: Type.Array(digest, { maxItems: 1000 }),
+  workHere: Type.Boolean(),
+  /** Operations that wait, that the broker or a worker has, and that run on the coordinator's machine. */
+  load: Type.Object({ waiting: count, published: count, here: count }),
+  /** Since the coordinator's start. */
+  counts: Type.Object({
+    ...{ published: count, redelivered: count, lateResults: count, refusedResults: count },
+    ...{ sentBytes: count, receivedBytes: count },
+  }),
+});
+export type CoordinatorStatus = Static<typeof coordinatorStatusSchema>;
+
+/** A message that does not match its schema or its own lengths. */
+export class MessageError extends Error {
+  override readonly name = "MessageError";
+}
+
+type Attached = { readonly attachments: readonly { readonly bytes: number }[] };
+
+/** Packs a header and its attachments: the header's length in four bytes, the header as JSON, the attachments. */
+export function pack(header: Attached, contents: readonly Uint8Array[]): Uint8Array {
+  const head = new TextEncoder().encode(JSON.stringify(header));
+  const total = contents.reduce((sum, each) => sum + each.length, 4 + head.length);
+  const message = new Uint8Array(total);
+  new DataView(message.buffer).setUint32(0, head.length, true);
+  message.set(head, 4);
+  let at = 4 + head.length;
+  for (const content of contents) {
+    message.set(content, at);
+    at += content.length;
+  }
+  return message;
+}
+
+/** Unpacks and checks a message. @throws {MessageError} */
+export function unpack<T extends TSchema>(
+  schema: T,
+  message: Uint8Array,
+): { readonly header: Static<T>; readonly contents: readonly Uint8Array[] } {
+  if (message.length < 4) throw new MessageError("the message is too short");
+  const length = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
+  if (length > message.length - 4) throw new MessageError("the message is shorter than its header");
+  const header = parse(schema, message.subarray(4, 4 + length)) as Static<T> & Attached;
+  const contents: Uint8Array[] = [];
+  let at = 4 + length;
+  for (const { bytes } of header.attachments) {
+    if (bytes > message.length - at) throw new MessageError("the message is shorter than its attachments");
+    contents.push(message.subarray(at, at + bytes));
+    at += bytes;
+  }
+  if (at !== message.length) throw new MessageError("the message is longer than its attachments");
+  return { header, contents };
+}
+
+/** Packs a message without attachments. */
+export function encode(value: unknown): Uint8Array {
+  return new TextEncoder().encode(JSON.stringify(value));
+}
+
+/** Parses and checks a message without attachments. @throws {MessageError} */
+export function parse<T extends TSchema>(schema: T, bytes: Uint8Array): Static<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw new MessageError("the message is not JSON");
+  }
+  if (Value.Check(schema, value)) return value;
+  const first = Value.Errors(schema, value).First();
+  throw new MessageError(`the message does not match its schema at ${first?.path || "/"}: ${first?.message ?? ""}`);
+}

@@ -1,0 +1,86 @@
+import type { Logger } from "../telemetry/index.ts";
+import { PRESENCE_MILLISECONDS, type Presence } from "./messages.ts";
+
+/** Time without a message after which a machine counts as gone. */
+const GONE_MILLISECONDS = 3.5 * PRESENCE_MILLISECONDS;
+/** Difference of clocks that is reported; certificates and logs need clocks that agree. */
+const MAX_CLOCK_DIFFERENCE_MILLISECONDS = 60_000;
+
+/** A machine of the fleet as the coordinator sees it. */
+export interface Machine extends Presence {
+  /** Milliseconds since its last message. */
+  readonly silentMilliseconds: number;
+  /** Why it gets no operations; null if it gets some. */
+  readonly problem: string | null;
+}
+
+/** The workers that are present. Times are in milliseconds. */
+export class Roster {
+  readonly #build: string;
+  readonly #version: string;
+  readonly #now: () => number;
+  readonly #log: Logger;
+  readonly #seen = new Map<string, { presence: Presence; at: number; reported: string | null }>();
+
+  /** @param now returns the time since 1970 */
+  constructor(own: { readonly build: string; readonly version: string }, now: () => number, log: Logger) {
+    this.#build = own.build;
+    this.#version = own.version;
+    this.#now = now;
+    this.#log = log;
+  }
+
+  /** Notes that a machine is present. */
+  note(presence: Presence): void {
+    const { machine } = presence;
+    const before = this.#seen.get(machine);
+    const at = this.#now();
+    if (presence.leaves) {
+      if (before !== undefined) this.#log.info({ event: "fleet.worker_left", machine });
+      this.#seen.delete(machine);
+      return;
+    }
+    const problem = this.#problemOf(presence, at);
+    if (before === undefined) this.#log.info({ event: "fleet.worker_joined", machine, lanes: presence.lanes });
+    if (problem !== null && problem !== before?.reported) {
+      this.#log.warn({ event: "fleet.worker_unusable", machine, reason: problem });
+    }
+    this.#seen.set(machine, { presence, at, reported: problem });
+  }
+
+  /** Removes the machines that have been silent for too long. @returns whether any was removed */
+  removeGone(): boolean {
+    const gone = [...this.#seen].filter(([, { at }]) => this.#now() - at > GONE_MILLISECONDS);
+    for (const [machine] of gone) {
+      this.#seen.delete(machine);
+      this.#log.error({ event: "fleet.worker_gone", machine });
+    }
+    return gone.length > 0;
+  }
+
+  machines(): readonly Machine[] {
+    return [...this.#seen.values()]
+      .map(({ presence, at, reported }) => {
+        return { ...presence, silentMilliseconds: this.#now() - at, problem: reported };
+      })
+      .toSorted((a, b) => (a.machine < b.machine ? -1 : 1));
+  }
+
+  /** Returns the number of lanes that can run operations with a model. @param model null: any model */
+  lanes(model: string | null): number {
+    return [...this.#seen.values()]
+      .filter(({ presence, reported }) => reported === null && (model === null || presence.models.includes(model)))
+      .reduce((sum, { presence }) => sum + presence.lanes, 0);
+  }
+
+  #problemOf({ build, version, clock, trouble }: Presence, at: number): string | null {
+    if (build !== this.#build) {
+      return `it runs version ${version}, the coordinator ${this.#version}; install the coordinator's version on it`;
+    }
+    const difference = Math.abs(clock - at);
+    if (difference > MAX_CLOCK_DIFFERENCE_MILLISECONDS) {
+      return `its clock differs by ${Math.round(difference / 1000)} s; synchronize the clocks of both machines (NTP)`;
+    }
+    return trouble;
+  }
+}

@@ -1,0 +1,94 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Settings } from "../config/index.ts";
+import { Broker, FleetWorker, subjectToken, type WorkerModel } from "../fleet/index.ts";
+import { ModelLibrary } from "../models/index.ts";
+import { digestFile, programVersion } from "../program/index.ts";
+import { SpeechEngine } from "../speech/index.ts";
+import { DataDirectory } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import { fleetIdentity } from "./fleet-coordinator.ts";
+import { programFilesFor } from "./program-parts.ts";
+import { withSpeechSample } from "./speech-models.ts";
+import { StartError } from "./start-error.ts";
+
+/** A running worker of a fleet. */
+export interface FleetMachine {
+  readonly machine: string;
+  /** Returns its operations to the fleet and stops. */
+  stop(): Promise<void>;
+}
+
+/** Speech that justifies making the encoder's ONNX form: the coordinator has decided that already. */
+const ENOUGH_SPEECH_SECONDS = Number.MAX_SAFE_INTEGER;
+
+/**
+ * Starts a worker of a fleet: this machine's engine, without database and API. The data directory holds models, results
+ * of self-tests and the data of running operations.
+ * @throws {DataDirectoryInUseError} @throws {StartError} if the broker cannot be used
+ */
+export async function startFleetMachine(settings: Settings, log: Logger): Promise<FleetMachine> {
+  const { broker: url } = settings.fleet;
+  if (url === "") throw new StartError("fleet.broker is not set: name the fleet's broker with --fleet tls://HOST:4222");
+  await using stack = new AsyncDisposableStack();
+  const dataDirectory = new DataDirectory(settings.storage.data_dir);
+  stack.defer(dataDirectory.lock());
+  const files = await programFilesFor(settings);
+  const directory = join(dataDirectory.work, "fleet");
+  // Operations of an earlier start.
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { mode: 0o700 });
+  const admitted = new Set<string>();
+  const speech = new SpeechEngine({
+    files,
+    log,
+    verdictsPath: dataDirectory.verdicts,
+    threads: settings.engine.threads || availableParallelism(),
+    device: settings.engine.device,
+    cudaLibrary: settings.engine.cuda_library,
+    speechModels: () => [files.speechModel, ...[...admitted].filter((path) => path !== files.speechModel)],
+    withSample: (use) => withSpeechSample(files, use),
+    lackOfSpace: () => null,
+  });
+  stack.defer(() => speech.close());
+  const installed = new ModelLibrary(dataDirectory.models).list();
+  const builtIn = { path: files.speechModel, sha256: await digestFile(files.speechModel, "sha256") };
+  const models = [builtIn, ...installed].map(({ path, sha256 }): WorkerModel => {
+    return {
+      ...{ path, sha256 },
+      async prepare(signal, usesEncoder) {
+        admitted.add(path);
+        await speech.admit(path, signal);
+        return usesEncoder ? await speech.encoderOf(path, ENOUGH_SPEECH_SECONDS, signal) : null;
+      },
+    };
+  });
+  const { machine, build } = await fleetIdentity(settings.fleet);
+  try {
+    const broker = await Broker.connect({ ...settings.fleet, url, machine, log });
+    stack.defer(() => broker.close());
+    const worker = new FleetWorker({
+      ...{ broker, engine: speech.engine, models, build, machine, directory, log },
+      version: programVersion,
+      instance: subjectToken(Bun.randomUUIDv7()),
+      status: () => {
+        const { trouble, workers } = speech.engine.status();
+        return { trouble, devices: workers.map(({ gpu }) => gpu?.name ?? "CPU") };
+      },
+      device: () => {
+        const label = speech.engine.status().workers.find(({ gpu }) => gpu !== null)?.gpu?.label ?? "";
+        return { device: label === "" ? "cpu" : label.replace(/\d+$/, "").toLowerCase(), gpu: label };
+      },
+      now: Date.now,
+    });
+    stack.defer(() => worker.stop());
+  } catch (error) {
+    throw new StartError(`fleet: ${messageOf(error)}`);
+  }
+  speech.engine.wake();
+  log.info({ event: "fleet.working", broker: url, machine, build });
+  const resources = stack.move();
+  return { machine, stop: () => resources.disposeAsync() };
+}

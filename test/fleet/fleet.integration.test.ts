@@ -1,0 +1,240 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { EngineCrashError, type OperationName, type Params, type Result } from "../../src/engine/index.ts";
+import { Broker, FleetEngine, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import type { WorkArea } from "../../src/timeline/index.ts";
+import { root } from "../support/checkout.ts";
+import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
+import { killedWithParent } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+setDefaultTimeout(60_000);
+
+const program = await natsServerProgram("tests of the fleet with a real broker");
+const log = createLogger("silent");
+const never = new AbortController().signal;
+const SECOND = 16_000;
+
+/** An engine whose operations take a moment and return the samples that they were given. */
+class ScriptedEngine implements LocalEngine {
+  readonly started: string[] = [];
+  lanes: number;
+  partsAtOnce = 1;
+  behave: (language: string, signal: AbortSignal) => Promise<void> = () => Bun.sleep(20);
+
+  constructor(lanes: number) {
+    this.lanes = lanes;
+  }
+
+  async run<N extends OperationName>(operation: N, params: Params<N>, signal: AbortSignal): Promise<Result<N>> {
+    const { area, chunk, language } = params as Params<"transcribe">;
+    this.started.push(`${operation} ${language}`);
+    await this.behave(language, signal);
+    const first = Math.floor((chunk.speech[0]?.startSeconds ?? 0) * SECOND);
+    const samples = new Int16Array(
+      await Bun.file(area.pcm.path)
+        .slice(2 * first, 2 * first + 20)
+        .arrayBuffer(),
+    );
+    const words = [{ text: samples.join(" "), startSeconds: 0, endSeconds: 1, probability: 1 }];
+    return { words, languages: { en: 1 } } as unknown as Result<N>;
+  }
+}
+
+describe.skipIf(program === null)("a fleet", () => {
+  const directory = temporaryDirectory();
+  let server: NatsServer;
+  let area: WorkArea;
+
+  beforeAll(async () => {
+    server = await new NatsServer(program ?? "").start();
+    const samples = Int16Array.from({ length: 60 * SECOND }, (_, index) => index % 30_011);
+    mkdirSync(join(directory.path, "area"));
+    area = {
+      directory: join(directory.path, "area"),
+      pcm: { path: join(directory.path, "pcm"), sampleCount: samples.length },
+    };
+    writeFileSync(area.pcm.path, samples);
+  });
+
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+    directory[Symbol.dispose]();
+  });
+
+  const model = { path: "/models/own.bin", sha256: "a".repeat(64) };
+  const build = "test";
+
+  async function coordinator(workHere: boolean, stack: AsyncDisposableStack, local = new ScriptedEngine(1)) {
+    const broker = await connect("coordinator", stack);
+    const engine = new FleetEngine({
+      ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, log },
+      sha256Of: () => model.sha256,
+      models: () => [model.sha256],
+      onCompletion: () => {},
+      now: Date.now,
+    });
+    stack.defer(() => engine.close());
+    await engine.start();
+    return { engine, local };
+  }
+
+  async function connect(machine: string, stack: AsyncDisposableStack) {
+    const broker = await Broker.connect({ url: server.url, ca: "", certificate: "", key: "", machine, log });
+    stack.defer(() => broker.close());
+    return broker;
+  }
+
+  async function worker(machine: string, engine: ScriptedEngine, stack: AsyncDisposableStack, ownBuild = build) {
+    const own = join(directory.path, machine);
+    mkdirSync(own, { recursive: true });
+    const made = new FleetWorker({
+      ...{ broker: await connect(machine, stack), engine, build: ownBuild, version: "1", machine, instance: "i", log },
+      models: [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
+      directory: own,
+      device: () => ({ device: "cpu", gpu: "" }),
+      status: () => ({ devices: ["CPU"], trouble: null }),
+      now: Date.now,
+    });
+    stack.defer(() => made.stop());
+    return made;
+  }
+
+  /** A worker whose operations take ten times as long as their audio, in a process of its own. */
+  function scriptedProcess(machine: string, stack: AsyncDisposableStack) {
+    const script = join(root, "scripts/support/bench/fleet-worker.ts");
+    const args = [server.url, machine, build, model.sha256, "0.1"];
+    const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
+      stdio: ["ignore", "inherit", "inherit"],
+    });
+    stack.defer(async () => {
+      child.kill("SIGKILL");
+      await child.exited;
+    });
+    return child;
+  }
+
+  const ask = (engine: FleetEngine, at: number, signal = never) =>
+    engine.run(
+      "transcribe",
+      {
+        ...{ area, model: model.path, language: `part${at}` },
+        chunk: { startSeconds: at, endSeconds: at + 1, speech: [{ startSeconds: at, endSeconds: at + 1 }] },
+      },
+      signal,
+    );
+  const expected = (at: number) => Array.from({ length: 10 }, (_, index) => (at * SECOND + index) % 30_011).join(" ");
+  const textOf = (result: Result<"transcribe">) => result.words[0]?.text;
+
+  test("runs each operation once, on any machine, with the samples of its span", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine, local } = await coordinator(true, stack);
+    const others = [new ScriptedEngine(2), new ScriptedEngine(2)];
+    await Promise.all(others.map((other, index) => worker(`w${index}`, other, stack)));
+    while (engine.machines().length < 2) await Bun.sleep(10);
+    const results = await Promise.all(Array.from({ length: 40 }, (_, at) => ask(engine, at)));
+    expect(results.map(textOf)).toEqual(results.map((_, at) => expected(at)));
+    const started = [local, ...others].flatMap((each) => each.started);
+    expect(started.toSorted()).toEqual(results.map((_, at) => `transcribe part${at}`).toSorted());
+    for (const each of [local, ...others]) expect(each.started.length).toBeGreaterThan(2);
+    while (readdirSync(join(directory.path, "w0")).length > 0) await Bun.sleep(10);
+  });
+
+  test("a cancelled operation is cancelled on its worker too", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    const aborted = Promise.withResolvers<void>();
+    other.behave = (_, signal) => {
+      signal.addEventListener("abort", () => aborted.resolve());
+      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    };
+    await worker("w0", other, stack);
+    const cancel = new AbortController();
+    const running = ask(engine, 1, cancel.signal);
+    while (other.started.length === 0) await Bun.sleep(10);
+    cancel.abort(new Error("no longer wanted"));
+    await expect(running).rejects.toThrow("no longer wanted");
+    await aborted.promise;
+    other.behave = () => Bun.sleep(1);
+    expect(textOf(await ask(engine, 2))).toBe(expected(2));
+  });
+
+  test("an operation that crashes a worker's engine for good fails like on this machine", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    other.behave = () => Promise.reject(new EngineCrashError("the worker crashed 3 times while running transcribe"));
+    await worker("w0", other, stack);
+    await expect(ask(engine, 1)).rejects.toThrow(EngineCrashError);
+  });
+
+  test("a worker of another build gets no operations, and its problem says what to do", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine, local } = await coordinator(true, stack);
+    const other = new ScriptedEngine(4);
+    await worker("w0", other, stack, "older");
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    expect(engine.machines()[0]?.problem).toContain("install the coordinator's version");
+    await Promise.all(Array.from({ length: 5 }, (_, at) => ask(engine, at)));
+    expect([local.started.length, other.started.length]).toEqual([5, 0]);
+  });
+
+  test("a worker that stops returns its operations at once, and another one runs them", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const first = new ScriptedEngine(2);
+    first.behave = (_, signal) =>
+      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const leaving = await worker("w0", first, stack);
+    const running = [ask(engine, 1), ask(engine, 2)];
+    while (first.started.length < 2) await Bun.sleep(10);
+    await worker("w1", new ScriptedEngine(2), stack);
+    await leaving.stop();
+    expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
+  });
+
+  test("the operations of a killed and of a stopped worker run elsewhere, and late results are refused", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    // Operations of one second take ten, and a process of its own can be killed.
+    const lost = ["killed", "stopped"].map((machine) => scriptedProcess(machine, stack));
+    while (engine.machines().length < 2) await Bun.sleep(20);
+    const running = [ask(engine, 1), ask(engine, 2)];
+    const isRunning = () => engine.machines().filter(({ busy }) => busy === 1).length === 2;
+    while (!isRunning()) await Bun.sleep(20);
+    lost[0]?.kill("SIGKILL");
+    lost[1]?.kill("SIGSTOP");
+    await worker("w0", new ScriptedEngine(2), stack);
+    expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
+    expect(engine.load()).toMatchObject({ waiting: 0, published: 0 });
+    lost[1]?.kill("SIGCONT");
+    while (engine.counts.lateResults === 0) await Bun.sleep(20);
+    expect(textOf(await ask(engine, 3))).toBe(expected(3));
+  });
+
+  test("the coordinator continues alone while the broker is away, and uses the workers again afterwards", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine, local } = await coordinator(true, stack);
+    const other = new ScriptedEngine(2);
+    await worker("w0", other, stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    local.behave = () => Bun.sleep(100);
+    other.behave = () => Bun.sleep(100);
+    const running = Array.from({ length: 12 }, (_, at) => ask(engine, at));
+    while (other.started.length === 0) await Bun.sleep(10);
+    await server.stop();
+    expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
+    await server.start();
+    const before = other.started.length;
+    while (other.started.length === before) await Promise.all(Array.from({ length: 6 }, (_, at) => ask(engine, at)));
+  });
+
+  test("the broker stores no samples in files", async () => {
+    const store = join(server.directory, "store");
+    const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.filter(({ name }) => name.endsWith(".blk"))).toEqual([]);
+  });
+});
