@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
-import { Broker, FleetWorker, subjectToken, type WorkerModel } from "../fleet/index.ts";
+import type { WorkerModel } from "../fleet/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { digestFile, programVersion } from "../program/index.ts";
 import { SpeechEngine } from "../speech/index.ts";
@@ -32,6 +32,8 @@ const ENOUGH_SPEECH_SECONDS = Number.MAX_SAFE_INTEGER;
 export async function startFleetMachine(settings: Settings, log: Logger): Promise<FleetMachine> {
   const { broker: url } = settings.fleet;
   if (url === "") throw new StartError("fleet.broker is not set: name the fleet's broker with --fleet tls://HOST:4222");
+  // Loaded only here, so that other commands do not load the broker's client.
+  const { Broker, FleetWorker, subjectToken } = await import("../fleet/index.ts");
   await using stack = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
