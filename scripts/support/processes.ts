@@ -93,7 +93,7 @@ function read(path: string): string {
 
 const cleanups = new Set<() => unknown>();
 let isListening = false;
-let isStopping = false;
+let stopping = false;
 
 /** Registers a function that runs when a signal ends this process, until the returned object is disposed of. */
 export function beforeStop(cleanup: () => unknown): Disposable {
@@ -103,9 +103,14 @@ export function beforeStop(cleanup: () => unknown): Disposable {
   return { [Symbol.dispose]: () => void cleanups.delete(cleanup) };
 }
 
+/** Returns whether a signal is ending this process, which exits after its cleanups. */
+export function isStopping(): boolean {
+  return stopping;
+}
+
 function stop(signal: keyof typeof constants.signals): void {
-  if (isStopping) return;
-  isStopping = true;
+  if (stopping) return;
+  stopping = true;
   void Promise.allSettled([...cleanups].map(async (cleanup) => cleanup())).finally(() =>
     process.exit(128 + constants.signals[signal]),
   );

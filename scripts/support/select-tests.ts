@@ -12,7 +12,7 @@ const ASSUMED_MILLISECONDS: Readonly<Record<TestSize, number>> = {
   slow: 30_000,
 };
 
-/** What the arguments of scripts/test select. */
+/** Selection of tests by the arguments of scripts/test. */
 export interface TestSelection {
   readonly isBinary: boolean;
   /** Whether only tests run whose imports lead to a changed file. */

@@ -36,10 +36,10 @@ const settleMilliseconds = 12_000;
 const sample = join(root, "build/samples/sample.wav");
 
 const { runs, json, write } = readOptions();
-const kept: StartFigures[] = [];
+const measurements: StartFigures[] = [];
 for (let run = 1; run <= runs; run++) {
   console.error(`run ${run} of ${runs}`);
-  kept.push(await measure());
+  measurements.push(await measure());
 }
 const when = await circumstances(Date.now());
 const heading = `${when.date}, commit ${when.commit}, ${when.machine}, medians of ${runs}:`;
@@ -47,10 +47,10 @@ const table: Cells = {
   head: ["what", "figure"],
   lines: (Object.keys(measured) as (keyof StartFigures)[]).map((name) => [
     measured[name],
-    median(kept.map((figures) => figures[name])).toFixed(0),
+    median(measurements.map((figures) => figures[name])).toFixed(0),
   ]),
 };
-if (json) console.log(JSON.stringify({ ...when, runs: kept }, null, 2));
+if (json) console.log(JSON.stringify({ ...when, runs: measurements }, null, 2));
 else console.log(`${heading}\n${asText(table)}`);
 if (write) {
   const page = readFileSync(benchmarksPagePath, "utf8");

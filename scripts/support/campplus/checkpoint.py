@@ -1,4 +1,4 @@
-"""Finds the tensors in a PyTorch checkpoint without PyTorch, and without running anything that the file asks for."""
+"""Finds the tensors in a PyTorch checkpoint without PyTorch and without running code from the file."""
 
 import pickle
 import zipfile
@@ -11,14 +11,14 @@ _LOCAL_HEADER_BYTES = 30
 
 @dataclass(frozen=True)
 class StoredTensor:
-    """Where a tensor of 32-bit floats lies: its first byte in the checkpoint's file, and its dimensions."""
+    """Position of a tensor of 32-bit floats: its first byte in the checkpoint's file, and its dimensions."""
 
     offset: int
     dims: tuple[int, ...]
 
 
 def stored_floats(path: Path) -> dict[str, StoredTensor]:
-    """The float tensors of a state dictionary. A checkpoint is a zip whose entries are stored, not compressed."""
+    """Returns the float tensors of a state dictionary. A checkpoint is a zip file with uncompressed entries."""
     with zipfile.ZipFile(path) as archive:
         entries = {entry.filename: entry for entry in archive.infolist()}
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries.values()):
@@ -40,7 +40,7 @@ def stored_floats(path: Path) -> dict[str, StoredTensor]:
 
 
 def _data_offset(content: bytes, entry: zipfile.ZipInfo) -> int:
-    """Name and extra field of the local header, which may differ from the directory's, come before the data."""
+    """Returns the offset of the data after the local header, whose name and extra field may differ from the directory's."""
     header = content[entry.header_offset : entry.header_offset + _LOCAL_HEADER_BYTES]
     name_bytes, extra_bytes = int.from_bytes(header[26:28], "little"), int.from_bytes(header[28:30], "little")
     return entry.header_offset + _LOCAL_HEADER_BYTES + name_bytes + extra_bytes

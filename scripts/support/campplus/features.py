@@ -12,19 +12,19 @@ BINS = TRANSFORM_SIZE // 2 + 1
 BANDS = 80
 LOWEST_HERTZ, HIGHEST_HERTZ = 20.0, 8_000.0
 PREEMPHASIS = 0.97
-# As fine as 32-bit floats are just below 1.
+# The resolution of 32-bit floats just below 1.
 STEPS = 2**24
 FLOOR = float(np.finfo(np.float32).eps)
 
 
 def log_mel_spectrum(graph: Graph, waveform: str) -> str:
-    """`waveform` [batch, samples] to [batch, bands, frames], with each band's mean over the frames taken away."""
+    """Maps `waveform` [batch, samples] to [batch, bands, frames] and subtracts each band's mean over the frames."""
     transform = graph.floats("transform", _transform()[:, None, :])
     spectrum = graph.add(
         "Conv", [graph.add("Unsqueeze", [waveform, graph.integers(1)]), transform], strides=[SHIFT_SAMPLES]
     )
     squares = graph.add("Mul", [spectrum, spectrum])
-    # The filters stand there twice, for the squares of the real and of the imaginary parts.
+    # The filters are included twice, for the squares of the real and of the imaginary parts.
     filters = _mel_filters()
     energies = graph.add("MatMul", [graph.floats("mel_filters", np.concatenate([filters, filters], axis=1)), squares])
     logarithms = graph.add("Log", [graph.add("Max", [energies, graph.floats("floor", FLOOR)])])
@@ -33,8 +33,8 @@ def log_mel_spectrum(graph: Graph, waveform: str) -> str:
 
 def _transform() -> np.ndarray:
     """
-    What Kaldi does to a frame (mean taken away, pre-emphasis, window) and the Fourier transform are linear: one matrix does it
-    all. It is read backwards, since a row says what each sample counts for.
+    Returns one matrix for Kaldi's processing of a frame (mean subtraction, pre-emphasis, window) and the Fourier transform, which
+    are all linear. The steps are applied in reverse order, because a row contains the weight of each sample.
     """
     places = np.arange(FRAME_SAMPLES)
     angles = 2 * np.pi / TRANSFORM_SIZE * np.outer(np.arange(BINS), places)
@@ -42,10 +42,11 @@ def _transform() -> np.ndarray:
     windowed = np.concatenate([np.cos(angles), -np.sin(angles)]) * window
     emphasised = windowed.copy()
     emphasised[:, :-1] -= PREEMPHASIS * windowed[:, 1:]
-    # Before the first sample comes the first sample once more.
+    # The sample before the first one is the first one again.
     emphasised[:, 0] -= PREEMPHASIS * windowed[:, 0]
     whole = emphasised - emphasised.mean(axis=1, keepdims=True)
-    # What processors compute differently in the last place is cut off, and a zero's sign: the file is the same from all of them.
+    # Rounding removes the last digit, which differs between processors, and the addition a zero's sign. So the file is
+    # the same on all of them.
     return np.round(whole * STEPS) / STEPS + 0.0
 
 
@@ -58,6 +59,6 @@ def _mel_filters() -> np.ndarray:
     rising = (bins - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]
     falling = (edges[2:, None] - bins) / (edges[2:] - edges[1:-1])[:, None]
     filters = np.maximum(0, np.minimum(rising, falling))
-    # Kaldi leaves the bin at half the sample rate out.
+    # Kaldi omits the bin at half the sample rate.
     filters[:, -1] = 0
     return filters

@@ -1,4 +1,4 @@
-"""Writes what CAM++ lacks to be an ONNX model: main.py CHECKPOINT OUTPUT-FOLDER"""
+"""Writes the files that turn the CAM++ checkpoint into an ONNX model: main.py CHECKPOINT OUTPUT-FOLDER"""
 
 import sys
 from pathlib import Path
@@ -14,7 +14,7 @@ def main(checkpoint: Path, output: Path) -> None:
     wanted = {name for node in model.graph.node for name in node.input if name.startswith(("head.", "xvector."))}
     if unused := stored.keys() - wanted:
         raise ValueError(f"the graph does not use {sorted(unused)}")
-    # As Biome lays JSON out, which checks the repository's.
+    # The JSON format of Biome, which checks the repository's files.
     lines = [
         f'  {{ "name": "{name}", "offset": {stored[name].offset}, "dims": {list(stored[name].dims)} }}'
         for name in sorted(wanted)

@@ -1,4 +1,4 @@
-"""CAM++ (Wang et al., 2023) as an ONNX graph with its features inside, and without its weights."""
+"""CAM++ (Wang et al., 2023) as an ONNX graph that includes the features and excludes the weights."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,12 +14,12 @@ CHANNELS = 32
 EMBEDDING_SIZE = 192
 # Layers and dilation of the three dense blocks.
 BLOCKS = ((12, 1), (24, 2), (16, 2))
-# Frames over which a layer looks at its surroundings (2 s).
+# Frames of a segment, over which a layer computes its context (2 s).
 SEGMENT_FRAMES = 100
 NORM_EPSILON = 1e-5
-# Least and greatest of what each part of the head gives: 1.4 times what 99.99 % lie between on speech of half of the voices that
-# dialogues were made of, of meetings and over telephone lines. With 1 to 1.7 times the embeddings of other speech are equally
-# near to those in floats on average, but with 1 the farthest of 69 is at 0.92 and not at 0.98.
+# Minimum and maximum output of each part of the head: 1.4 times the range of 99.99 % of the values. Measured on speech of half
+# of the voices in the built dialogues, on meetings and on telephone speech. With factors of 1 to 1.7, the embeddings of other
+# speech are on average equally close to those in floats. But with 1, the most distant of 69 is at 0.92 instead of 0.98.
 RANGES = {
     "start": (0, 21.2),
     "layer1.0.inner": (0, 27.2),
@@ -42,8 +42,8 @@ RANGES = {
 
 def campplus() -> onnx.ModelProto:
     """
-    `waveform` [batch, samples] to `embedding` [batch, 192] of unit length. What a node takes as `head.…` or `xvector.…` is
-    not in the file: these are the names of the checkpoint's tensors.
+    Maps `waveform` [batch, samples] to `embedding` [batch, 192] of unit length. Inputs named `head.…` or `xvector.…` are
+    tensors of the checkpoint, which are not in the file.
     """
     graph = Graph("campplus")
     x = _head(graph, log_mel_spectrum(graph, "waveform"))
@@ -65,7 +65,7 @@ def campplus() -> onnx.ModelProto:
 
 @dataclass(frozen=True)
 class Bytes:
-    """A tensor in unsigned bytes: which of its values one is worth, and which byte stands for zero."""
+    """A tensor quantized to unsigned bytes, with its scale and its zero point."""
 
     tensor: str
     scale: str
@@ -77,7 +77,7 @@ class Bytes:
 
 
 def _head(graph: Graph, spectrum: str) -> str:
-    """Convolutions over time and frequency; [batch, bands, frames] to [batch, channels of an eighth of the bands, frames]."""
+    """Convolves over time and frequency: maps [batch, bands, frames] to [batch, channels × bands / 8, frames]."""
     x = graph.add("Unsqueeze", [spectrum, graph.integers(1)])
     x = graph.add("Conv", [x, "head.conv1.weight"], pads=[1, 1, 1, 1])
     x = _in_bytes(graph, "start", "QuantizeLinear", [graph.add("Relu", [_norm(graph, x, "head.bn1")])])
@@ -90,7 +90,7 @@ def _head(graph: Graph, spectrum: str) -> str:
 
 
 def _residual(graph: Graph, x: Bytes, name: str, stride: int) -> Bytes:
-    """Where a range begins at 0, what is below it becomes 0, as by Relu."""
+    """Adds a residual block. A range that starts at 0 sets negative values to 0, like Relu."""
     around = {"pads": [1, 1, 1, 1]}
     own = f"head.{name}"
     inner = _conv_norm(graph, x, (f"{own}.conv1", f"{own}.bn1"), f"{name}.inner", strides=[stride, 1], **around)
@@ -102,8 +102,8 @@ def _residual(graph: Graph, x: Bytes, name: str, stride: int) -> Bytes:
 
 def _conv_norm(graph: Graph, x: Bytes, names: tuple[str, str], result: str, **attributes: list[int]) -> Bytes:
     """
-    A convolution in integers, with the normalisation after it in its weights, which are made when the model is loaded. They have
-    seven bits: processors without VNNI add the products of two of them with unsigned bytes up in 16 bits.
+    Adds a convolution in integers whose weights include the following normalization; they are computed when the model is
+    loaded. They have seven bits, because processors without VNNI sum two products with unsigned bytes in 16 bits.
     """
     convolution, norm = names
     scale, shift = _scale_and_shift(graph, norm)
@@ -122,7 +122,7 @@ def _conv_norm(graph: Graph, x: Bytes, names: tuple[str, str], result: str, **at
 def _in_bytes(
     graph: Graph, name: str, operator: str, before: list[str], after: Sequence[str] = (), **attributes: object
 ) -> Bytes:
-    """What an operator gives that takes, between others, how its result is to be laid out in bytes."""
+    """Adds an operator that takes the scale and the zero point of its quantized result as inputs."""
     least, greatest = RANGES[name]
     step = (greatest - least) / 255
     scale = graph.single(f"{name}_scale", np.float32(step))
@@ -133,8 +133,8 @@ def _in_bytes(
 @dataclass(frozen=True)
 class Segments:
     """
-    Matrices [frames, segments] and [segments, frames] that frames are multiplied with: `around` gives for each segment its mean
-    and all frames' together, `spread` gives each frame its segment's.
+    Matrices [frames, segments] and [segments, frames] with which frames are multiplied. `around` computes for each segment the
+    sum of its mean and the mean of all frames; `spread` returns each frame the value of its segment.
     """
 
     around: str
@@ -142,7 +142,7 @@ class Segments:
 
 
 def _segments(graph: Graph, x: str) -> Segments:
-    """The last segment has as many frames as remain."""
+    """Creates the matrices; the last segment has the remaining frames."""
     zero, one, size = graph.scalar(0), graph.scalar(1), graph.scalar(SEGMENT_FRAMES)
     frames = graph.add("Squeeze", [graph.length(x)])
     place = graph.add("Range", [zero, frames, one])
@@ -157,8 +157,8 @@ def _segments(graph: Graph, x: str) -> Segments:
 
 def _dense_layer(graph: Graph, x: str, name: str, dilation: int, segments: Segments) -> str:
     """
-    A narrow convolution, weighted channel by channel by what is around. That is the same over a whole segment, so that it
-    is computed once for each and only then spread over the segment's frames.
+    Adds a narrow convolution that is weighted per channel by its context. The context is the same for a whole segment, so it
+    is computed once per segment and then spread over the segment's frames.
     """
     x = graph.add("Conv", [_norm_relu(graph, x, f"{name}.nonlinear1.batchnorm"), f"{name}.linear1.weight"])
     x = _norm_relu(graph, x, f"{name}.nonlinear2.batchnorm")
@@ -177,13 +177,13 @@ def _mean_and_deviation(graph: Graph, x: str) -> str:
     squares = graph.add("ReduceSum", [graph.add("Mul", [apart, apart]), graph.integers(2)])
     count = graph.add("Cast", [graph.length(x)], to=TensorProto.FLOAT)
     one = graph.floats("one", 1)
-    # A single frame deviates by nothing.
+    # A single frame has a deviation of zero.
     variance = graph.add("Div", [squares, graph.add("Max", [graph.add("Sub", [count, one]), one])])
     return graph.add("Concat", [mean, graph.add("Sqrt", [variance])], axis=1)
 
 
 def _last_norm(graph: Graph, x: str) -> str:
-    """The one normalisation without weights of its own."""
+    """Adds the only normalization without weights of its own."""
     scale = graph.floats("ones", np.ones(EMBEDDING_SIZE))
     shift = graph.floats("zeros", np.zeros(EMBEDDING_SIZE))
     name = "xvector.dense.nonlinear.batchnorm"
@@ -204,7 +204,7 @@ def _norm_parts(name: str) -> list[str]:
 
 
 def _scale_and_shift(graph: Graph, name: str) -> tuple[str, str]:
-    """What a normalisation comes to whose statistics are known, for each channel."""
+    """Returns the scale and shift per channel of a normalization with known statistics."""
     weight, bias, mean, variance = _norm_parts(name)
     deviation = graph.add("Sqrt", [graph.add("Add", [variance, graph.floats("norm_epsilon", NORM_EPSILON)])])
     scale = graph.add("Div", [weight, deviation])

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { removeTemporaryDirectories, temporaryDirectories } from "../../../test/support/temporary-directory.ts";
-import { beforeStop } from "../processes.ts";
+import { beforeStop, isStopping } from "../processes.ts";
 import { backup } from "./backup.ts";
 import { brokenDisk, disk } from "./disk.ts";
 import { hostile } from "./hostile.ts";
@@ -74,6 +74,8 @@ for (const [name, { run }] of Object.entries(parts)) {
     for (const row of await run({ seed, hours: wantedHours, reportProgress: reportProgress }))
       rows.push({ part: name, ...row });
   } catch (error) {
+    // A signal has killed the servers of the part: the process exits after the clean-up.
+    if (isStopping()) await new Promise<never>(() => {});
     rows.push({ part: name, measured: "completed", value: messageOf(error), over: "", target: "yes", ok: false });
   }
 }

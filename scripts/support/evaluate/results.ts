@@ -73,11 +73,11 @@ export interface Results {
  */
 export async function measure(
   scorer: Scoring,
-  heard: Transcribed,
+  transcribed: Transcribed,
   wanted: ReadonlySet<Aspect>,
   peer: PeerTranscripts | null,
 ): Promise<Results> {
-  const { recordings } = heard;
+  const { recordings } = transcribed;
   const speakers = wanted.has("speakers")
     ? recordings.map(({ reference, hypothesis }) => ({ reference, turns: hypothesis.segments }))
     : [];
@@ -85,12 +85,12 @@ export async function measure(
   const segmentSpeakers = await speakerResults(scorer, speakers);
   const turnSpeakers = await speakerResults(scorer, turns);
   return {
-    ...(wanted.has("words") ? await wordResults(scorer, recordings, heard.joined) : { words: [], joined: [] }),
+    ...(wanted.has("words") ? await wordResults(scorer, recordings, transcribed.joined) : { words: [], joined: [] }),
     peer: peer === null ? null : { name: peer.name, ...(await wordResults(scorer, peer.recordings, [])) },
     ...{ segmentSpeakers, turnSpeakers },
     scorerMismatches: [...scorerMismatches(speakers, segmentSpeakers), ...scorerMismatches(turns, turnSpeakers)],
-    times: wanted.has("times") ? timeResults(heard) : [],
-    invented: wanted.has("invented") ? inventedResults(heard) : [],
+    times: wanted.has("times") ? timeResults(transcribed) : [],
+    invented: wanted.has("invented") ? inventedResults(transcribed) : [],
   };
 }
 

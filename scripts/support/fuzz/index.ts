@@ -64,10 +64,10 @@ try {
         const isDisagreement = answer === "refused" && isAccepted;
         if (isDisagreement) counts.disagreed++;
         if (answer !== "crashed" && !isDisagreement) continue;
-        const kept = join(findings, `${kind}-${seed}-${file}`);
-        await Bun.write(`${kept}.bin`, Bun.file(path));
-        await writeFile(`${kept}.txt`, errors);
-        console.error(`${kept}.bin: ${answer}`);
+        const finding = join(findings, `${kind}-${seed}-${file}`);
+        await Bun.write(`${finding}.bin`, Bun.file(path));
+        await writeFile(`${finding}.txt`, errors);
+        console.error(`${finding}.bin: ${answer}`);
       }
       failures += counts.crashed + counts.disagreed;
       console.log(JSON.stringify({ seed, kind, files: filesPerSeed, ...counts }));

@@ -1,4 +1,4 @@
-"""A small hand for writing ONNX graphs: every method adds a node and gives the name of what it computes."""
+"""Builds ONNX graphs: every method adds a node and returns the name of its output."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-# Read by every ONNX Runtime since 1.12; operators of later sets gain nothing here.
+# Supported by every ONNX Runtime since 1.12; later operator sets have no benefit here.
 OPSET = 17
 IR_VERSION = 8
 
@@ -20,7 +20,7 @@ class Graph:
         self._constants: dict[str, onnx.TensorProto] = {}
 
     def constant(self, name: str, values: np.ndarray) -> str:
-        """A tensor that the file itself carries; one name stands for one tensor."""
+        """Adds a tensor that is stored in the file; a name identifies one tensor."""
         if name not in self._constants:
             self._constants[name] = numpy_helper.from_array(np.ascontiguousarray(values), name)
         return name
@@ -32,7 +32,7 @@ class Graph:
         return self.constant("integers_" + "_".join(map(str, values)), np.asarray(values, np.int64))
 
     def single(self, name: str, value: np.generic) -> str:
-        """A number without dimensions, which some operators insist on."""
+        """Adds a number without dimensions, which some operators require."""
         self._constants.setdefault(name, numpy_helper.from_array(np.asarray(value), name))
         return name
 
@@ -40,7 +40,7 @@ class Graph:
         return self.constant(f"scalar_{value}", np.asarray(value, np.int64))
 
     def length(self, x: str) -> str:
-        """Of the third dimension, as a list of one."""
+        """Returns the length of the third dimension as a list of one number."""
         return self.add("Slice", [self.add("Shape", [x]), self.integers(2), self.integers(3)])
 
     def add(self, operator: str, inputs: Sequence[str], **attributes: object) -> str:
@@ -52,8 +52,8 @@ class Graph:
         self, waveform: Sequence[Dim], result: tuple[str, str, Sequence[Dim]], domains: Sequence[str] = ()
     ) -> onnx.ModelProto:
         """
-        The finished model, which takes `waveform` and gives `result`: what is computed, what it is called, its dimensions.
-        `domains` are those of operators beyond ONNX's own, in their first version.
+        Returns the finished model with the input `waveform` and the output `result`: the computed value, its name and its
+        dimensions. `domains` are the domains of operators outside ONNX's own, in their first version.
         """
         computed, called, dims = result
         self._nodes.append(helper.make_node("Identity", [computed], [called]))

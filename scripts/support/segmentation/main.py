@@ -1,4 +1,4 @@
-"""Writes the segmentation model as it is used: main.py PUBLISHED-MODEL OUTPUT"""
+"""Writes the segmentation model of this product: main.py PUBLISHED-MODEL OUTPUT"""
 
 import sys
 from pathlib import Path

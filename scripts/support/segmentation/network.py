@@ -1,4 +1,4 @@
-"""pyannote/segmentation as an ONNX graph that takes overlapping windows in one go and computes its LSTMs in integers."""
+"""pyannote/segmentation as an ONNX graph that computes all overlapping windows together, and its LSTMs in integers."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from onnx import numpy_helper
 
 from graph import Graph
 
-# As src/timeline/grid.ts has them.
+# The constants of src/timeline/grid.ts.
 WINDOW_SAMPLES = 80_000
 HOP_SAMPLES = 24_300
 FRAMES = 293
@@ -21,16 +21,16 @@ FILTER_SHIFT = 10
 POOLED = 3
 NORM_EPSILON = 1e-5
 LSTM_SIZE = 128
-# Where the published graph has the weights of each layer's LSTM.
+# Numbers of the LSTM weights of each layer in the published graph.
 LSTMS = (679, 722, 765, 808)
-# The greatest of a signed byte.
+# Maximum of a signed byte.
 GREATEST = 127
 
 
 def segmentation(published: Path) -> onnx.ModelProto:
     """
-    `waveform` [streams, samples] to `activity` [streams × windows, frames, speakers]. A stream of 80,000 samples is one window,
-    each 24,300 more another that begins so much later.
+    Maps `waveform` [streams, samples] to `activity` [streams × windows, frames, speakers]. A stream of 80,000 samples is one
+    window. Each further 24,300 samples add a window that starts 24,300 samples later.
     """
     weights = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(published).graph.initializer}
     graph = Graph("segmentation")
@@ -54,13 +54,13 @@ def segmentation(published: Path) -> onnx.ModelProto:
 
 @dataclass(frozen=True)
 class Windows:
-    """Cuts overlapping windows out of streams: which hops each consists of, [windows, hops of a window]."""
+    """Cuts overlapping windows out of streams. `hops` lists the hops of each window, [windows, hops of a window]."""
 
     hops: str
     HOPS = -(-WINDOW_SAMPLES // HOP_SAMPLES)
 
     def cut(self, graph: Graph, x: str, before: int, hop: int, size: int) -> str:
-        """[…, time] with so many dimensions before it to […, windows, time]; the last window may lack a part of its last hop."""
+        """Maps […, time] to […, windows, time], with `before` dimensions first. The last window may lack a part of its last hop."""
         keep = [0] * before
         missing = self.HOPS * hop - size
         padded = graph.add("Pad", [x, graph.integers(*keep, *keep, 0, missing)])
@@ -80,9 +80,9 @@ def _windows(graph: Graph) -> Windows:
 
 def _filtered(graph: Graph, weights: dict[str, np.ndarray]) -> str:
     """
-    The published model brings each window to mean 0 and variance 1, scales and shifts it, filters it, and takes the greatest
-    magnitude of each three results. Filters are linear: what scale and shift come to can be done after them, so that windows
-    that overlap share them. Of a·x + d with a > 0 the greatest magnitude is the greater of a·max(x) + d and a·max(-x) - d.
+    The published model normalizes each window to mean 0 and variance 1, scales and shifts it, filters it, and takes the
+    maximum magnitude of every three results. Filters are linear, so scale and shift can be applied after them, and overlapping
+    windows share the filters. For a > 0, the maximum of |a·x + d| is the greater of a·max(x) + d and a·max(-x) - d.
     """
     windows = _windows(graph)
     scale, shift = float(weights["wn.weight"][0]), float(weights["wn.bias"][0])
@@ -92,7 +92,7 @@ def _filtered(graph: Graph, weights: dict[str, np.ndarray]) -> str:
     apart = graph.add("Sub", [sound, mean])
     variance = graph.add("ReduceMean", [graph.add("Mul", [apart, apart])], axes=[1])
     deviation = graph.add("Sqrt", [graph.add("Add", [variance, graph.floats("epsilon", NORM_EPSILON)])])
-    # The scale is negative: the filters take its sign.
+    # The scale is negative, so its sign is moved into the filters.
     gain = graph.add("Div", [graph.floats("scale", abs(scale)), deviation])
     sign = np.sign(scale)
     moved = graph.add("Sub", [graph.floats("shift", shift), graph.add("Mul", [graph.add("Mul", [gain, mean]), graph.floats("sign", sign)])])
@@ -126,7 +126,7 @@ def _leaky(graph: Graph, x: str) -> str:
 
 
 def _lstm(graph: Graph, name: str, bias: np.ndarray, inputs: np.ndarray, states: np.ndarray, x: str) -> str:
-    """Both directions, [frames, windows, channels] to [frames, windows, 2 × 128]."""
+    """Runs both directions: maps [frames, windows, channels] to [frames, windows, 2 × 128]."""
     matrices, scales = [], []
     for part, matrix in (("inputs", inputs), ("states", states)):
         scale = _reach(matrix) / GREATEST
@@ -141,8 +141,8 @@ def _lstm(graph: Graph, name: str, bias: np.ndarray, inputs: np.ndarray, states:
 
 def _reach(matrix: np.ndarray) -> np.ndarray:
     """
-    The greatest magnitude of each row, or of two neighbours of one sign together: processors without VNNI add their products
-    with unsigned bytes up in 16 bits, which 127 times 255 does not overflow.
+    Returns the maximum magnitude of each row, or of the sum of two neighbours of the same sign. Processors without VNNI sum
+    their products with unsigned bytes in 16 bits, which 127 × 255 does not overflow.
     """
     positive, negative = np.maximum(matrix, 0), np.maximum(-matrix, 0)
     together = [each[..., 0::2] + each[..., 1::2] for each in (positive, negative)]
