@@ -6,6 +6,7 @@ import {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
+  installedRole,
   installSteps,
   reach,
   readStatus,
@@ -15,14 +16,16 @@ import {
   runSteps,
   ServiceError,
   type ServiceLayout,
+  type ServiceRole,
   type ServiceStatus,
   type StepReport,
-  serviceName,
+  serviceNames,
   servicePaths,
   serviceSettings,
   textOf,
   thisMachine,
   uninstallSteps,
+  unitPlaces,
   unitState,
 } from "../install/index.ts";
 import { programFile, programFiles } from "../program/index.ts";
@@ -34,7 +37,7 @@ import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 /** transcribe service install|uninstall|status */
 export function serviceCommand(): Command {
   return new Command("service")
-    .description("Manage the server as a systemd service of this machine.")
+    .description("Manage the server, or a worker of a fleet, as a systemd service of this machine.")
     .addCommand(installCommand())
     .addCommand(uninstallCommand())
     .addCommand(statusCommand());
@@ -47,6 +50,7 @@ interface InstallOptions {
   readonly root: string;
   readonly start: boolean;
   readonly dryRun?: boolean;
+  readonly worker?: true | string;
 }
 
 const upgradeHelp = `
@@ -59,6 +63,10 @@ function installCommand(): Command {
     .option("--user <name>", "the user of the service; created if it does not exist", defaultUser)
     .option("--data-dir <directory>", `the data directory (default: ${defaultDataDirectory})`)
     .option("--config <file>", "its settings file; created if it does not exist", defaultConfigFile)
+    .option(
+      "--worker [folder]",
+      "install a worker of a fleet instead of the server; with the machine's folder of transcribe fleet init at the first time",
+    )
     .option("--root <directory>", "install into the directory tree of another machine, and start nothing", "/")
     .option("--no-start", "don't start it now")
     .option("--dry-run", "print what would be done, and change nothing")
@@ -77,17 +85,20 @@ async function install(options: InstallOptions): Promise<void> {
       "a service needs the single-file program: build it with scripts/build, and run it to install",
     );
   }
+  const role: ServiceRole = options.worker === undefined ? "server" : "worker";
   const isThisMachine = layout.root === "/";
   const dryRun = options.dryRun === true;
   if (!dryRun) requireRoot("transcribe service install");
   if (isThisMachine && options.start && !thisMachine.hasSystemd) {
     throw new ServiceError(
-      "systemd is not running here: have your own supervisor run transcribe serve, or install only the files with --no-start",
+      `systemd is not running here: have your own supervisor run transcribe ${role === "server" ? "serve" : "worker"}, or install only the files with --no-start`,
     );
   }
   const steps = installSteps({
     layout,
     machine: thisMachine,
+    role,
+    fleetFolder: typeof options.worker === "string" ? resolve(options.worker) : null,
     user: options.user,
     dataDirectory: options.dataDir ?? null,
     program: { path: programFile, unpack: programFiles },
@@ -96,18 +107,21 @@ async function install(options: InstallOptions): Promise<void> {
   if (dryRun || !isThisMachine) return;
   reloadUnits(thisMachine);
   if (!options.start) {
-    process.stdout.write(`\nInstalled, but not started. Start it: systemctl start ${serviceName}\n`);
+    process.stdout.write(`\nInstalled, but not started. Start it: systemctl start ${serviceNames[role]}\n`);
     return;
   }
-  const isCurrent = unitState(thisMachine)?.active === "active" && !reports.some(({ restarts }) => restarts);
-  if (!isCurrent) restartService(thisMachine);
+  const isCurrent = unitState(thisMachine, role)?.active === "active" && !reports.some(({ restarts }) => restarts);
+  if (!isCurrent) restartService(thisMachine, role);
   const option = options.config === defaultConfigFile ? "" : ` --config ${options.config}`;
+  const name = serviceNames[role];
+  const next =
+    role === "server"
+      ? [`transcribe accounts create NAME${option}`, `transcribe keys create --account NAME${option}`]
+      : ["transcribe fleet status     (on the coordinator's machine)"];
   process.stdout.write(`
 ${isCurrent ? "The service is running already, unchanged." : "The service is running."} Next steps, as root:
-  transcribe service status${option}
-  transcribe accounts create NAME${option}
-  transcribe keys create --account NAME${option}
-Settings: ${options.config}, then systemctl reload ${serviceName}. Log: journalctl -u ${serviceName}
+${[`transcribe service status${option}`, ...next].map((line) => `  ${line}`).join("\n")}
+Settings: ${options.config}, then systemctl ${role === "server" ? "reload" : "restart"} ${name}. Log: journalctl -u ${name}
 `);
 }
 
@@ -137,12 +151,13 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
     );
   }
   if (!dryRun) requireRoot("transcribe service uninstall");
-  const unit = readUnit(textOf(reach({ root, configFile: "" }, servicePaths.unit)));
+  const role = installedRole({ root });
+  const unit = readUnit(textOf(reach({ root, configFile: "" }, unitPlaces(role).unit)));
   const user = unit?.user ?? defaultUser;
   const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
   process.stdout.write("Removing:\n");
-  await runSteps(uninstallSteps({ layout, machine: thisMachine, purged }), dryRun, printStep);
+  await runSteps(uninstallSteps({ layout, machine: thisMachine, role, purged }), dryRun, printStep);
   if (root === "/" && !dryRun) reloadUnits(thisMachine);
   if (dryRun) return;
   const remaining =
@@ -166,11 +181,13 @@ function printStep({ what, outcome }: StepReport): void {
 }
 
 function statusCommand(): Command {
-  const description = "Show the status of the server, with or without systemd. Exit code 0 if it is ready, else 1.";
+  const description =
+    "Show the status of the server or worker, with or without systemd. Exit code 0 if it is ready, else 1.";
   return settingsCommand("status", description, ["server.host", "server.port", "storage.data_dir"]).action(
     async (options: JsonOption, command: Command) => {
-      const status = await readStatus(dataSettingsOf(command), thisMachine);
-      print(options, statusJson(status), () => statusText(status));
+      const role = installedRole({ root: "/" });
+      const status = await readStatus(dataSettingsOf(command), thisMachine, role);
+      print(options, statusJson(status), () => statusText(status, role));
       // The message is empty, because the printed status contains the reason.
       if (!status.ready) throw new CommandError("");
     },
@@ -183,7 +200,15 @@ function statusJson({ ready, trouble, unit, pid, version, origin, queue }: Servi
   return { ready, trouble, pid, version, origin, queue, unit: { ...state, memory_bytes: memoryBytes } };
 }
 
-function statusText({ ready, trouble, unit, pid, version, origin, queue }: ServiceStatus): string {
+function statusText(status: ServiceStatus, role: ServiceRole): string {
+  const { ready, trouble, unit, pid, version, origin, queue } = status;
+  if (role === "worker") {
+    return [
+      `worker    ${ready ? unit?.says || "ready" : `not ready: ${trouble}`}`,
+      `process   ${pid ?? "-"}`,
+      `systemd   ${unit === null ? "no unit" : unitText(unit)}`,
+    ].join("\n");
+  }
   return [
     `server    ${ready ? `ready at ${origin}` : `not ready: ${trouble}`}`,
     `process   ${pid === null ? "-" : `${pid}${version === null ? "" : `, version ${version}`}`}`,

@@ -19,7 +19,7 @@ export function workerCommand(): Command {
         for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
       });
       process.stdout.write(`transcribe works for ${settings.fleet.broker} as ${machine.machine}\n`);
-      supervisor?.ready(() => ({ trouble: null, queued: 0, processing: 0 }));
+      supervisor?.ready(machine.status);
       await stopped;
       supervisor?.stopping();
       await machine.stop();

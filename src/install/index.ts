@@ -4,11 +4,14 @@ export {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
+  installedRole,
   reach,
   ServiceError,
   type ServiceLayout,
-  serviceName,
+  type ServiceRole,
+  serviceNames,
   servicePaths,
+  unitPlaces,
 } from "./layout.ts";
 export { textOf, thisMachine } from "./machine.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";

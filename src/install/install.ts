@@ -15,11 +15,15 @@ import { exampleFile, loadSettings } from "../config/index.ts";
 import {
   checkPath,
   defaultDataDirectory,
+  fleetFiles,
   reach,
   requireInside,
   ServiceError,
   type ServiceLayout,
+  type ServiceRole,
+  serviceNames,
   servicePaths,
+  unitPlaces,
 } from "./layout.ts";
 import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
@@ -36,6 +40,9 @@ interface InstalledProgram {
 interface InstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
+  readonly role: ServiceRole;
+  /** A worker's folder of `transcribe fleet init`; null: the settings file names the fleet. */
+  readonly fleetFolder: string | null;
   readonly program: InstalledProgram;
   readonly user: string;
   /** Data directory of the command line; null takes the settings file's, or else the default. */
@@ -66,17 +73,23 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
 
 /** Returns the steps that install the service, in order; each step can be repeated. */
 export function installSteps(options: InstallOptions): Step[] {
-  const { layout, machine, program, user } = options;
+  const { layout, machine, role, program, user } = options;
+  requireOnly(layout, role);
+  const { unit: unitPath, enabled } = unitPlaces(role);
   const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
-  requireInside(layout, [...Object.values(servicePaths), layout.configFile, join(dataDirectory, "x")]);
+  requireInside(layout, [
+    ...[...Object.values(servicePaths), unitPath, enabled, layout.configFile, join(dataDirectory, "x")],
+    ...(role === "server" ? [] : fleetFiles(layout)),
+  ]);
   const at = (path: string) => reach(layout, path);
   const account = () => {
     const found = findUser(layout, machine, user);
     if (found === null) throw new ServiceError(`there is no user ${user}`);
     return found;
   };
+  const fleet = role === "server" ? null : workerFleet(layout, options.fleetFolder);
   const unit = unitFile({
-    ...{ user, dataDirectory, port, configFile: layout.configFile },
+    ...{ role, user, dataDirectory, port, configFile: layout.configFile },
     deviceGroups: existingGroups(layout, gpuGroups),
   });
   return [
@@ -106,30 +119,95 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () => {
         // The file names the directories, so that commands on this machine and the service use the same ones.
         const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": servicePaths.runtimeDirectory };
-        placeText(at(layout.configFile), exampleFile(directories), { mode: 0o640, gid: account().gid });
+        placeText(at(layout.configFile), exampleFile({ ...directories, ...fleet?.settings }), {
+          mode: 0o640,
+          gid: account().gid,
+        });
       },
     },
+    ...(fleet?.files ?? []).map(([source, path]): Step => {
+      const mode = path.endsWith("key.pem") ? 0o640 : 0o644;
+      return {
+        what: `${path}, for the fleet`,
+        restarts: true,
+        needed: async () => !(await sameBytes(source, at(path))),
+        apply: () => placeCopy(at(path), source, { mode, gid: account().gid }),
+      };
+    }),
     {
       what: `${dataDirectory}, the data directory, accessible only to ${user}`,
       needed: () => !isOwnedBy(at(dataDirectory), findUser(layout, machine, user)),
       apply: () => makeDataDirectory(at(dataDirectory), account(), user),
     },
     {
-      what: `${servicePaths.unit}, the unit`,
+      what: `${unitPath}, the unit`,
       restarts: true,
-      needed: () => textOf(at(servicePaths.unit)) !== unit,
-      apply: () => placeText(at(servicePaths.unit), unit, { mode: 0o644 }),
+      needed: () => textOf(at(unitPath)) !== unit,
+      apply: () => placeText(at(unitPath), unit, { mode: 0o644 }),
     },
     {
       what: "the start with the machine",
-      needed: () => linkOf(at(servicePaths.enabled)) !== servicePaths.unit,
+      needed: () => linkOf(at(enabled)) !== unitPath,
       apply: () => {
-        mkdirSync(dirname(at(servicePaths.enabled)), { recursive: true });
-        rmSync(at(servicePaths.enabled), { force: true });
-        symlinkSync(servicePaths.unit, at(servicePaths.enabled));
+        mkdirSync(dirname(at(enabled)), { recursive: true });
+        rmSync(at(enabled), { force: true });
+        symlinkSync(unitPath, at(enabled));
       },
     },
   ];
+}
+
+/** Requires that the other service is not installed: both would use the same data directory and the same devices. */
+function requireOnly(layout: ServiceLayout, role: ServiceRole): void {
+  const other = role === "server" ? "worker" : "server";
+  if (!existsSync(reach(layout, unitPlaces(other).unit))) return;
+  const reason = role === "worker" ? "; the server of a fleet processes parts itself (fleet.work_here)" : "";
+  throw new ServiceError(
+    `this machine has the service ${serviceNames[other]} already${reason}; remove it first: transcribe service uninstall`,
+  );
+}
+
+/**
+ * Returns the settings of a new worker, and its certificates with their new paths.
+ * @throws {ServiceError} if neither the folder nor the settings file names a fleet
+ */
+function workerFleet(layout: ServiceLayout, folder: string | null) {
+  const file = reach(layout, layout.configFile);
+  const fleetOf = (path: string) => loadSettings({ file: path, environment: {}, flags: {} }).fleet;
+  const known = existsSync(file) ? fleetOf(file) : null;
+  if (known !== null && known.broker === "") {
+    throw new ServiceError(
+      `${layout.configFile} names no fleet; add the section [fleet] of the worker's fleet.toml to it, with absolute paths`,
+    );
+  }
+  if (folder === null) {
+    if (known !== null) return { settings: {}, files: [] };
+    throw new ServiceError(
+      `there is no ${layout.configFile}; name this machine's folder of transcribe fleet init: --worker FOLDER`,
+    );
+  }
+  const snippet = join(folder, "fleet.toml");
+  if (!existsSync(snippet)) {
+    throw new ServiceError(`${snippet} does not exist; name this machine's folder of transcribe fleet init`);
+  }
+  const { broker, machine, ...own } = fleetOf(snippet);
+  if (known !== null && (known.broker !== broker || known.machine !== machine)) {
+    throw new ServiceError(
+      `${layout.configFile} names the machine ${known.machine} and the broker ${known.broker}, ${snippet} names ${machine} and ${broker}; change the section [fleet] there`,
+    );
+  }
+  const [ca, certificate, key] = fleetFiles(layout);
+  return {
+    settings: {
+      ...{ "fleet.broker": broker, "fleet.machine": machine },
+      ...{ "fleet.ca": ca, "fleet.certificate": certificate, "fleet.key": key },
+    },
+    files: [
+      [own.ca, ca],
+      [own.certificate, certificate],
+      [own.key, key],
+    ] as const,
+  };
 }
 
 function isMissing(found: User | null, name: string): boolean {

@@ -7,8 +7,11 @@ export class ServiceError extends Error {
   override readonly name = "ServiceError";
 }
 
-/** Name of the unit, without its suffix. */
-export const serviceName = "transcribe";
+/** The service's task: the server of the API, or a worker of a fleet. A machine has one of them. */
+export type ServiceRole = "server" | "worker";
+
+/** Names of the units, without their suffix. */
+export const serviceNames = { server: "transcribe", worker: "transcribe-worker" } as const;
 
 export const defaultUser = "transcribe";
 export const defaultDataDirectory = "/var/lib/transcribe";
@@ -29,9 +32,24 @@ export const servicePaths = {
   previousProgram: "/usr/local/bin/transcribe.previous",
   /** Native parts and default models, unpacked at install: the service can read them and never write them. */
   runtimeDirectory: "/usr/local/lib/transcribe",
-  unit: `/etc/systemd/system/${serviceName}.service`,
-  enabled: `/etc/systemd/system/multi-user.target.wants/${serviceName}.service`,
 } as const;
+
+/** Paths of a unit, and of the link that starts it with the machine. */
+export function unitPlaces(role: ServiceRole): { readonly unit: string; readonly enabled: string } {
+  const name = `${serviceNames[role]}.service`;
+  return { unit: `/etc/systemd/system/${name}`, enabled: `/etc/systemd/system/multi-user.target.wants/${name}` };
+}
+
+/** Returns the role of the service that is installed; `server` if there is none. */
+export function installedRole(layout: Pick<ServiceLayout, "root">): ServiceRole {
+  return existsSync(join(layout.root, unitPlaces("worker").unit)) ? "worker" : "server";
+}
+
+/** Paths of a worker's certificates: the fleet's authority, its own certificate and its key. */
+export function fleetFiles({ configFile }: ServiceLayout): readonly [ca: string, certificate: string, key: string] {
+  const at = (name: string) => join(dirname(configFile), "fleet", name);
+  return [at("ca.pem"), at("certificate.pem"), at("key.pem")];
+}
 
 /** Returns a path of the layout as this process reaches it. */
 export function reach({ root }: ServiceLayout, path: string): string {

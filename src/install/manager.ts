@@ -1,7 +1,7 @@
-import { ServiceError, serviceName } from "./layout.ts";
+import { ServiceError, type ServiceRole, serviceNames } from "./layout.ts";
 import type { Machine } from "./machine.ts";
 
-const unit = `${serviceName}.service`;
+const unitOf = (role: ServiceRole) => `${serviceNames[role]}.service`;
 
 /** Makes systemd read its changed unit files; does nothing when systemd does not run. */
 export function reloadUnits(machine: Machine): void {
@@ -9,7 +9,8 @@ export function reloadUnits(machine: Machine): void {
 }
 
 /** Starts or restarts the service and waits until it serves. @throws {ServiceError} with its last log lines */
-export function restartService(machine: Machine): void {
+export function restartService(machine: Machine, role: ServiceRole): void {
+  const unit = unitOf(role);
   const { exitCode, stderr } = machine.run(["systemctl", "restart", unit]);
   if (exitCode === 0) return;
   const { stdout } = machine.run(["journalctl", "--unit", unit, "--lines", "8", "--output", "cat", "--no-pager"]);
@@ -17,14 +18,14 @@ export function restartService(machine: Machine): void {
 }
 
 /** Stops the service and waits until it has stopped. */
-export function stopService(machine: Machine): void {
-  runOrThrow(machine, ["systemctl", "stop", unit]);
+export function stopService(machine: Machine, role: ServiceRole): void {
+  runOrThrow(machine, ["systemctl", "stop", unitOf(role)]);
 }
 
 /** Returns the state of the service's unit; null without systemd or without such a unit. */
-export function unitState(machine: Machine) {
+export function unitState(machine: Machine, role: ServiceRole) {
   if (!machine.hasSystemd) return null;
-  const shown = machine.run(["systemctl", "show", unit, "--no-pager"]);
+  const shown = machine.run(["systemctl", "show", unitOf(role), "--no-pager"]);
   const value = (name: string) => new RegExp(`^${name}=(.*)$`, "m").exec(shown.stdout)?.[1] ?? "";
   const count = (name: string) => (/^[1-9]\d*$/.test(value(name)) ? Number(value(name)) : null);
   const memoryBytes = count("MemoryCurrent");

@@ -3,11 +3,23 @@ import { Value } from "@sinclair/typebox/value";
 import type { Settings } from "../config/index.ts";
 import { findRunningServer, originOf, trustOf } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
+import type { ServiceRole } from "./layout.ts";
 import type { Machine } from "./machine.ts";
 import { unitState } from "./manager.ts";
 
 /** Status of the service, however it was started. */
-export type ServiceStatus = Awaited<ReturnType<typeof readStatus>>;
+export interface ServiceStatus {
+  readonly ready: boolean;
+  /** Reason why it is not ready; null when it is. */
+  readonly trouble: string | null;
+  readonly unit: ReturnType<typeof unitState>;
+  /** Origin at which the server is queried; null for a worker, which listens nowhere. */
+  readonly origin: string | null;
+  readonly pid: number | null;
+  readonly version: string | null;
+  /** Number of queued and processing recordings; null when the server does not report it. */
+  readonly queue: { readonly queued: number; readonly processing: number } | null;
+}
 
 const REQUEST_TIMEOUT_MILLISECONDS = 5000;
 
@@ -15,8 +27,9 @@ const REQUEST_TIMEOUT_MILLISECONDS = 5000;
  * Reads the status of the server of these settings from systemd, the server state file and the server's own responses.
  * If its data directory cannot be read, the server is queried at the address in the settings.
  */
-export async function readStatus(settings: Settings, machine: Machine) {
-  const unit = unitState(machine);
+export async function readStatus(settings: Settings, machine: Machine, role: ServiceRole): Promise<ServiceStatus> {
+  const unit = unitState(machine, role);
+  if (role === "worker") return workerStatus(unit);
   const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
   const origin = running?.origin ?? originOf(settings.server);
   const ask = async (path: string): Promise<Response | null> => {
@@ -28,16 +41,25 @@ export async function readStatus(settings: Settings, machine: Machine) {
   const trouble = await reasonNotReady(readiness, origin);
   return {
     ready: trouble === null,
-    /** Reason why it is not ready; null when it is. */
     trouble,
     unit,
-    /** Origin at which the server is queried. */
     origin,
     pid: running?.pid ?? unit?.pid ?? null,
     version: running?.version ?? null,
-    /** Number of queued and processing recordings; null when the server does not report it. */
     queue: readiness === null ? null : await queueOf(await ask("/metrics")),
   };
+}
+
+/** Returns the status of a fleet's worker, as it reports it to systemd. */
+function workerStatus(unit: ServiceStatus["unit"]): ServiceStatus {
+  const reported = /^Not ready: (.*); \d+ processing, \d+ queued\.$/.exec(unit?.says ?? "")?.[1] ?? null;
+  const trouble =
+    unit === null
+      ? "systemd does not run, or does not know the unit"
+      : unit.active === "active"
+        ? reported
+        : `the unit is ${unit.active} (${unit.sub})`;
+  return { ready: trouble === null, trouble, unit, origin: null, pid: unit?.pid ?? null, version: null, queue: null };
 }
 
 async function reasonNotReady(readiness: Response | null, origin: string): Promise<string | null> {

@@ -1,7 +1,16 @@
 import { existsSync, lstatSync, readdirSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DataPaths } from "../storage/index.ts";
-import { reach, requireInside, ServiceError, type ServiceLayout, servicePaths } from "./layout.ts";
+import {
+  fleetFiles,
+  reach,
+  requireInside,
+  ServiceError,
+  type ServiceLayout,
+  type ServiceRole,
+  servicePaths,
+  unitPlaces,
+} from "./layout.ts";
 import { findUser, type Machine } from "./machine.ts";
 import { stopService, unitState } from "./manager.ts";
 import type { Step } from "./steps.ts";
@@ -9,14 +18,16 @@ import type { Step } from "./steps.ts";
 interface UninstallOptions {
   readonly layout: ServiceLayout;
   readonly machine: Machine;
-  /** User and data directory to remove together with the settings; if null, they stay. */
+  readonly role: ServiceRole;
+  /** User and data directory to remove together with the settings; null keeps them. */
   readonly purged: { readonly user: string; readonly dataDirectory: string } | null;
 }
 
 /** Returns the steps that remove the service, in order; parts that are missing already are no error. */
-export function uninstallSteps({ layout, machine, purged }: UninstallOptions): Step[] {
+export function uninstallSteps({ layout, machine, role, purged }: UninstallOptions): Step[] {
   const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
-  requireInside(layout, [...Object.values(servicePaths), layout.configFile, ...dataPath]);
+  const { unit, enabled } = unitPlaces(role);
+  requireInside(layout, [...Object.values(servicePaths), unit, enabled, layout.configFile, ...dataPath]);
   const at = (path: string) => reach(layout, path);
   const removal = (what: string, ...paths: readonly string[]): Step => ({
     what,
@@ -29,28 +40,34 @@ export function uninstallSteps({ layout, machine, purged }: UninstallOptions): S
     {
       what: "the running service",
       // The tree of another machine has no relation to the services that run here.
-      needed: () => layout.root === "/" && unitState(machine) !== null,
-      apply: () => stopService(machine),
+      needed: () => layout.root === "/" && unitState(machine, role) !== null,
+      apply: () => stopService(machine, role),
     },
-    removal(servicePaths.unit, servicePaths.enabled, servicePaths.unit),
+    removal(unit, enabled, unit),
     removal(servicePaths.program, servicePaths.program, servicePaths.previousProgram),
     removal(servicePaths.runtimeDirectory, servicePaths.runtimeDirectory),
   ];
   if (purged === null) return always;
+  const emptied = (path: string): Step => ({
+    what: path,
+    needed: () => isEmptyDirectory(at(path)),
+    apply: () => rmdirSync(at(path)),
+  });
   const { user, dataDirectory } = purged;
   const settingsDirectory = dirname(layout.configFile);
   const data = at(dataDirectory);
+  const { databasePath, work } = new DataPaths(data);
+  const marker = role === "server" ? databasePath : work;
   return [
     ...always,
     removal(layout.configFile, layout.configFile),
+    ...(role === "server"
+      ? []
+      : [removal("the files for the fleet", ...fleetFiles(layout)), emptied(dirname(fleetFiles(layout)[0]))]),
+    emptied(settingsDirectory),
     {
-      what: settingsDirectory,
-      needed: () => isEmptyDirectory(at(settingsDirectory)),
-      apply: () => rmdirSync(at(settingsDirectory)),
-    },
-    {
-      what: `${dataDirectory}: recordings, transcripts, accounts and keys`,
-      needed: () => existsSync(new DataPaths(data).databasePath) || isEmptyDirectory(data),
+      what: `${dataDirectory}: ${role === "server" ? "recordings, transcripts, accounts and keys" : "models and work files"}`,
+      needed: () => existsSync(marker) || isEmptyDirectory(data),
       apply: () => removeData(data),
     },
     {

@@ -1,23 +1,27 @@
-import { defaultDataDirectory, servicePaths } from "./layout.ts";
+import { defaultDataDirectory, installedRole, type ServiceRole, servicePaths, unitPlaces } from "./layout.ts";
 import { runTool, textOf } from "./machine.ts";
 import template from "./transcribe.service" with { type: "text" };
 
 interface UnitOptions {
+  readonly role: ServiceRole;
   readonly user: string;
   readonly configFile: string;
   readonly dataDirectory: string;
-  /** Port to listen on; a port below 1024 needs a capability. */
+  /** Port to listen on; a port below 1024 needs a capability. A worker listens on none. */
   readonly port: number;
   /** Groups that own GPU devices and exist on the machine. */
   readonly deviceGroups: readonly string[];
 }
 
 /** Returns the service's unit (systemd.unit(5)), as restricted as its work allows. */
-export function unitFile({ user, configFile, dataDirectory, port, deviceGroups }: UnitOptions): string {
-  const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
+export function unitFile({ role, user, configFile, dataDirectory, port, deviceGroups }: UnitOptions): string {
+  const capability = role === "server" && port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   const isDefaultDirectory = dataDirectory === defaultDataDirectory;
   const values: Readonly<Record<string, string>> = {
-    ...servicePaths,
+    ...ROLE_LINES[role],
+    unit: unitPlaces(role).unit,
+    program: servicePaths.program,
+    runtimeDirectory: servicePaths.runtimeDirectory,
     ...{ user, configFile, dataDirectory, capability },
     deviceGroups: deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join(""),
     // systemd creates its default state directory; any other one must be listed as writable.
@@ -29,11 +33,35 @@ export function unitFile({ user, configFile, dataDirectory, port, deviceGroups }
   return template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => values[name] ?? "");
 }
 
+/** The lines in which the units differ. */
+const ROLE_LINES: Readonly<Record<ServiceRole, Readonly<Record<string, string>>>> = {
+  server: {
+    description: "Transcribe, transcription server",
+    command: "serve",
+    startLimit: "StartLimitIntervalSec=300\nStartLimitBurst=5",
+    reload:
+      "# Uses kill of the shell, because small systems have no kill program.\nExecReload=/bin/sh -c 'kill -HUP $MAINPID'\n",
+    restartSeconds: "2",
+  },
+  worker: {
+    description: "Transcribe, worker of a fleet",
+    command: "worker",
+    startLimit: "# A broker that is away may come back at any time.\nStartLimitIntervalSec=0",
+    reload: "",
+    restartSeconds: "10",
+  },
+};
+
 /** Returns the user and settings file of an installed unit; null when the unit is not ours. */
 export function readUnit(text: string): { user: string; configFile: string } | null {
   const user = /^User=(\S+)$/m.exec(text)?.[1];
-  const configFile = /^ExecStart=\S+ serve --config (\S+)$/m.exec(text)?.[1];
+  const configFile = /^ExecStart=\S+ (?:serve|worker) --config (\S+)$/m.exec(text)?.[1];
   return user === undefined || configFile === undefined ? null : { user, configFile };
+}
+
+/** Returns the text of the installed unit; empty if there is none. */
+function installedUnit(): string {
+  return textOf(unitPlaces(installedRole({ root: "/" })).unit);
 }
 
 /**
@@ -41,11 +69,7 @@ export function readUnit(text: string): { user: string; configFile: string } | n
  * @param unit the unit's text
  * @param groups this machine's list of groups
  */
-export function serviceGroups(
-  userId: number,
-  unit = textOf(servicePaths.unit),
-  groups = textOf("/etc/group"),
-): number[] {
+export function serviceGroups(userId: number, unit = installedUnit(), groups = textOf("/etc/group")): number[] {
   const user = readUnit(unit)?.user;
   if (user === undefined || runTool(["id", "-u", user]).stdout !== `${userId}\n`) return [];
   const names = [...unit.matchAll(/^SupplementaryGroups=(\S+)$/gm)].map(([, name]) => name);

@@ -13,10 +13,13 @@ import { fleetIdentity } from "./fleet-coordinator.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
+import type { ServerStatus } from "./transcribe-server.ts";
 
 /** A running worker of a fleet. */
 export interface FleetMachine {
   readonly machine: string;
+  /** Returns why it takes no operations, and how many run. */
+  readonly status: () => ServerStatus;
   /** Returns its operations to the fleet and stops. */
   stop(): Promise<void>;
 }
@@ -68,6 +71,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     };
   });
   const { machine, build } = await fleetIdentity(settings.fleet);
+  let status: FleetMachine["status"];
   try {
     const broker = await Broker.connect({ ...settings.fleet, url, machine, log });
     stack.defer(() => broker.close());
@@ -86,11 +90,15 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
       now: Date.now,
     });
     stack.defer(() => worker.stop());
+    status = () => {
+      const away = broker.connected ? null : `the broker ${url} is away; see transcribe doctor`;
+      return { trouble: away ?? speech.engine.status().trouble, queued: 0, processing: worker.busy };
+    };
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);
   }
   speech.engine.wake();
   log.info({ event: "fleet.working", broker: url, machine, build });
   const resources = stack.move();
-  return { machine, stop: () => resources.disposeAsync() };
+  return { machine, status, stop: () => resources.disposeAsync() };
 }

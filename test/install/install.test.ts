@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
   appendFileSync,
   existsSync,
@@ -7,15 +7,26 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { loadSettings } from "../../src/config/index.ts";
+import { FleetDirectory } from "../../src/fleet/index.ts";
 import { installSteps } from "../../src/install/install.ts";
-import { checkPath, defaultConfigFile, ServiceError, servicePaths } from "../../src/install/layout.ts";
+import {
+  checkPath,
+  defaultConfigFile,
+  fleetFiles,
+  installedRole,
+  ServiceError,
+  servicePaths,
+  unitPlaces,
+} from "../../src/install/layout.ts";
 import type { Machine } from "../../src/install/machine.ts";
+import { readStatus } from "../../src/install/status.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -55,12 +66,15 @@ async function install(
   options: { user?: string; dataDirectory?: string; dryRun?: boolean } = {},
 ): Promise<StepReport[]> {
   const { user = "transcribe", dataDirectory = null, dryRun = false } = options;
-  const steps = installSteps({ layout, machine, user, dataDirectory, program: { path: program, unpack } });
+  const steps = installSteps({
+    ...{ layout, machine, user, dataDirectory, role: "server", fleetFolder: null },
+    program: { path: program, unpack },
+  });
   return runSteps(steps, dryRun, () => {});
 }
 
 function uninstall(purged: { user: string; dataDirectory: string } | null): Promise<StepReport[]> {
-  return runSteps(uninstallSteps({ layout, machine, purged }), false, () => {});
+  return runSteps(uninstallSteps({ layout, machine, role: "server", purged }), false, () => {});
 }
 
 const outcomes = (reports: readonly StepReport[]) => reports.map(({ outcome }) => outcome);
@@ -79,15 +93,15 @@ describe.skipIf(!isRoot)("an installation", () => {
   test("creates all files with the least permissions", async () => {
     expect(new Set(outcomes(await install()))).toEqual(new Set(["done"]));
     expect(readFileSync(at(servicePaths.program), "utf8")).toBe("the first program");
-    expect(readlinkSync(at(servicePaths.enabled))).toBe(servicePaths.unit);
+    expect(readlinkSync(at(unitPlaces("server").enabled))).toBe(unitPlaces("server").unit);
     const written = loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} });
     const usual = loadSettings({ file: undefined, environment: {}, flags: {} });
     const storage = { ...usual.storage, data_dir: usualData, runtime_dir: servicePaths.runtimeDirectory };
     expect(written).toEqual({ ...usual, storage });
-    expect(readFileSync(at(servicePaths.unit), "utf8")).toContain("SupplementaryGroups=video\nStateDirectory");
+    expect(readFileSync(at(unitPlaces("server").unit), "utf8")).toContain("SupplementaryGroups=video\nStateDirectory");
     const rights: [string, string, number, number][] = [
       [servicePaths.program, "755", 0, 0],
-      [servicePaths.unit, "644", 0, 0],
+      [unitPlaces("server").unit, "644", 0, 0],
       [defaultConfigFile, "640", 0, 1235],
       [usualData, "700", 1234, 1235],
       [servicePaths.runtimeDirectory, "755", 0, 0],
@@ -128,6 +142,8 @@ describe.skipIf(!isRoot)("an installation", () => {
     expect((await install()).filter(({ restarts }) => restarts)).toHaveLength(1);
     expect(readFileSync(at(servicePaths.previousProgram), "utf8")).toBe("the first program");
     const steps = installSteps({
+      role: "server",
+      fleetFolder: null,
       ...{ layout, machine, user: "transcribe", dataDirectory: null },
       program: { path: at(servicePaths.previousProgram), unpack },
     });
@@ -149,7 +165,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     writeFileSync(at(defaultConfigFile), mine);
     await install();
     expect(readFileSync(at(defaultConfigFile), "utf8")).toBe(mine);
-    expect(readFileSync(at(servicePaths.unit), "utf8")).toMatch(
+    expect(readFileSync(at(unitPlaces("server").unit), "utf8")).toMatch(
       /CAP_NET_BIND_SERVICE.*NoExecPaths=\/srv\/recordings /s,
     );
     expect(existsSync(at(usualData))).toBe(false);
@@ -192,7 +208,7 @@ describe.skipIf(!isRoot)("an installation", () => {
       const refusal = await install(options).catch((error: unknown) => error);
       expect(refusal).toBeInstanceOf(ServiceError);
       expect(String(refusal)).toContain(why);
-      expect(existsSync(at(servicePaths.unit))).toBe(false);
+      expect(existsSync(at(unitPlaces("server").unit))).toBe(false);
     });
   }
 
@@ -226,6 +242,93 @@ describe.skipIf(!isRoot)("an installation", () => {
   });
 });
 
+describe.skipIf(!isRoot)("a worker of a fleet", () => {
+  const folder = join(directory.path, "w1");
+  const [ca, certificate, key] = fleetFiles(layout);
+  const workerSteps = (fleetFolder: string | null) =>
+    installSteps({
+      ...{ layout, machine, user: "transcribe", dataDirectory: null, role: "worker", fleetFolder },
+      program: { path: program, unpack },
+    });
+  const installWorker = (fleetFolder: string | null) => runSteps(workerSteps(fleetFolder), false, () => {});
+  const uninstallWorker = (purged: { user: string; dataDirectory: string } | null) =>
+    runSteps(uninstallSteps({ layout, machine, role: "worker", purged }), false, () => {});
+  beforeAll(async () => {
+    const fleet = join(directory.path, "fleet");
+    await FleetDirectory.create(fleet, { broker: ["10.0.0.5"], port: 4222, workers: ["w1"] }, Date.now());
+    renameSync(join(fleet, "w1"), folder);
+  });
+
+  test("gets a unit, its certificates, and settings that name them", async () => {
+    expect(new Set(outcomes(await installWorker(folder)))).toEqual(new Set(["done"]));
+    expect(installedRole(layout)).toBe("worker");
+    const { unit, enabled } = unitPlaces("worker");
+    expect(readlinkSync(at(enabled))).toBe(unit);
+    expect(readFileSync(at(unit), "utf8")).toContain(
+      `ExecStart=${servicePaths.program} worker --config ${defaultConfigFile}`,
+    );
+    expect(loadSettings({ file: at(defaultConfigFile), environment: {}, flags: {} }).fleet).toMatchObject({
+      ...{ broker: "tls://10.0.0.5:4222", machine: "w1", ca, certificate, key },
+    });
+    expect(
+      [ca, certificate, key].map((path) => [modeOf(path), lstatSync(at(path)).uid, lstatSync(at(path)).gid]),
+    ).toEqual([
+      ["644", 0, 1235],
+      ["644", 0, 1235],
+      ["640", 0, 1235],
+    ]);
+    const again = await installWorker(null);
+    expect(again.some(({ restarts }) => restarts)).toBe(false);
+  });
+
+  test("restarts with a renewed certificate", async () => {
+    await installWorker(folder);
+    appendFileSync(join(folder, "certificate.pem"), "\n");
+    const restarting = (await installWorker(folder)).filter(({ restarts }) => restarts);
+    expect(restarting.map(({ what }) => what)).toEqual([`${certificate}, for the fleet`]);
+  });
+
+  test("is not installed without a fleet, or next to a server", async () => {
+    expect(() => workerSteps(null)).toThrow("--worker FOLDER");
+    expect(() => workerSteps(join(directory.path, "nowhere"))).toThrow("does not exist");
+    mkdirSync(dirname(at(defaultConfigFile)), { recursive: true });
+    const storage = `[storage]\ndata_dir = "${usualData}"\n`;
+    writeFileSync(at(defaultConfigFile), `${storage}[fleet]\nbroker = "tls://10.0.0.6:4222"\nmachine = "w1"\n`);
+    expect(() => workerSteps(folder)).toThrow("names the machine w1 and the broker tls://10.0.0.6:4222");
+    writeFileSync(at(defaultConfigFile), storage);
+    expect(() => workerSteps(null)).toThrow("names no fleet");
+    rmSync(at(defaultConfigFile));
+    await install();
+    expect(() => workerSteps(folder)).toThrow("has the service transcribe already");
+  });
+
+  test("keeps a server from being installed next to it", async () => {
+    await installWorker(folder);
+    await expect(Promise.resolve().then(() => install())).rejects.toThrow("has the service transcribe-worker already");
+  });
+
+  test("is removed with its key by --purge, and without it keeps both", async () => {
+    await installWorker(folder);
+    mkdirSync(at(`${usualData}/work`));
+    await uninstallWorker(null);
+    expect([existsSync(at(unitPlaces("worker").unit)), existsSync(at(key))]).toEqual([false, true]);
+    await uninstallWorker({ user: "transcribe", dataDirectory: usualData });
+    expect([existsSync(at("/etc/transcribe")), existsSync(at(usualData))]).toEqual([false, false]);
+  });
+});
+
+test.each([
+  ["Ready; 1 processing, 0 queued.", "active", true, null],
+  ["Not ready: the broker is away; see; 0 processing, 0 queued.", "active", false, "the broker is away; see"],
+  ["", "failed", false, "the unit is failed (dead)"],
+])("the status of a worker whose unit reports %p and is %s", async (says, active, ready, trouble) => {
+  const lines = ["LoadState=loaded", `ActiveState=${active}`, "SubState=dead", `StatusText=${says}`, "MainPID=7"];
+  const run: Machine["run"] = () => ({ exitCode: 0, stdout: lines.join("\n"), stderr: "" });
+  const settings = loadSettings({ file: undefined, environment: {}, flags: {} });
+  const status = await readStatus(settings, { hasSystemd: true, run }, "worker");
+  expect(status).toMatchObject({ ready, trouble, origin: null, pid: 7 });
+});
+
 describe.skipIf(!isRoot)("a removal", () => {
   const purged = { user: "transcribe", dataDirectory: usualData };
 
@@ -233,7 +336,12 @@ describe.skipIf(!isRoot)("a removal", () => {
     await install();
     writeFileSync(at(`${usualData}/transcribe.db`), "");
     await uninstall(null);
-    for (const path of [servicePaths.program, servicePaths.unit, servicePaths.enabled, servicePaths.runtimeDirectory]) {
+    for (const path of [
+      servicePaths.program,
+      unitPlaces("server").unit,
+      unitPlaces("server").enabled,
+      servicePaths.runtimeDirectory,
+    ]) {
       expect(lstatSync(at(path), { throwIfNoEntry: false })).toBeUndefined();
     }
     expect(existsSync(at(defaultConfigFile))).toBe(true);
@@ -267,9 +375,9 @@ describe.skipIf(!isRoot)("a removal", () => {
       return { exitCode: 0, stdout: "LoadState=loaded\nActiveState=active\n", stderr: "" };
     };
     const booted: Machine = { ...machine, hasSystemd: true, run };
-    await runSteps(uninstallSteps({ layout, machine: booted, purged: null }), false, () => {});
+    await runSteps(uninstallSteps({ layout, machine: booted, role: "server", purged: null }), false, () => {});
     expect(commands).toEqual([]);
-    expect(existsSync(at(servicePaths.unit))).toBe(false);
+    expect(existsSync(at(unitPlaces("server").unit))).toBe(false);
   });
 
   test("of missing parts is no error", async () => {

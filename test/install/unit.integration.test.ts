@@ -6,6 +6,7 @@ import { readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const usual = {
+  role: "server" as "server" | "worker",
   user: "transcribe",
   configFile: "/etc/transcribe/transcribe.toml",
   dataDirectory: "/var/lib/transcribe",
@@ -33,6 +34,18 @@ const cases: [string, Partial<typeof usual>, readonly string[], readonly string[
   ["a low port", { port: 443 }, ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "PrivateUsers=no"], ["PrivateUsers=yes"]],
   ["any free port", { port: 0 }, ["AmbientCapabilities="], ["CAP_"]],
   ["data elsewhere", { dataDirectory: "/srv/t" }, ["ReadWritePaths=/srv/t"], ["StateDirectory", "/var/lib"]],
+  [
+    "a worker",
+    { role: "worker", port: 443 },
+    [
+      "Description=Transcribe, worker of a fleet",
+      "ExecStart=/usr/local/bin/transcribe worker --config /etc/transcribe/transcribe.toml",
+      "StartLimitIntervalSec=0",
+      "RestartSec=10",
+      "PrivateUsers=yes",
+    ],
+    ["ExecReload", "StartLimitBurst", "CAP_", "serve --config"],
+  ],
   ["no GPU groups", { deviceGroups: [] }, ["DevicePolicy=closed"], ["SupplementaryGroups"]],
 ];
 
@@ -50,6 +63,10 @@ describe("the systemd unit", () => {
 
   test("can be parsed for its user and settings file", () => {
     expect(readUnit(unitFile(usual))).toEqual({ user: usual.user, configFile: usual.configFile });
+    expect(readUnit(unitFile({ ...usual, role: "worker" }))).toEqual({
+      user: usual.user,
+      configFile: usual.configFile,
+    });
     expect(readUnit("[Service]\nExecStart=/bin/true\n")).toBeNull();
   });
 });
@@ -63,6 +80,7 @@ describe.skipIf(!canAnalyze)("systemd's analysis of the unit", () => {
     ["the usual one", {}, 20],
     ["a low port", { port: 443 }, 24],
     ["data elsewhere", { dataDirectory: "/srv/t" }, 20],
+    ["a worker", { role: "worker" }, 20],
   ];
   for (const [name, change, threshold] of exposures) {
     test(`reports no faults and an exposure below ${threshold / 10} for ${name}`, () => {
