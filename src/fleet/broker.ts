@@ -36,6 +36,13 @@ export const ACK_WAIT_MILLISECONDS = 10_000;
 const RECONNECT_MILLISECONDS = 1000;
 const REQUEST_MILLISECONDS = 5000;
 
+/** A broker's report about a stream or a consumer. */
+export interface BrokerReport {
+  readonly storage: "memory" | "file";
+  /** The broker's clock, in milliseconds since 1970; null before nats-server 2.10. */
+  readonly clock: number | null;
+}
+
 /** A fault of the broker or of the connection that a person has to mend. */
 export class BrokerError extends Error {
   override readonly name = "BrokerError";
@@ -123,6 +130,24 @@ export class Broker {
     await manager.streams.add(config);
   }
 
+  /** Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream. */
+  async streamReport(): Promise<BrokerReport | null> {
+    const manager = await this.#manager();
+    const info = await manager.streams.info(STREAM).catch((error: unknown) => {
+      if (error instanceof JetStreamApiError) return null;
+      throw error;
+    });
+    return info === null ? null : { storage: info.config.storage, clock: clockOf(info) };
+  }
+
+  /** Returns the broker's report about the workers' shared consumer; null if the coordinator has not created it. */
+  async consumerReport(build: string, model: string): Promise<BrokerReport | null> {
+    const info = await (await this.consumer(build, model))?.info(true);
+    return info === undefined
+      ? null
+      : { storage: info.config.mem_storage === true ? "memory" : "file", clock: clockOf(info) };
+  }
+
   /** Ensures that the workers' shared consumer for a subject exists. */
   async ensureConsumer(build: string, model: string): Promise<void> {
     const manager = await this.#manager();
@@ -208,6 +233,10 @@ export class Broker {
       } else if (status.type === "error") log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
     }
   }
+}
+
+function clockOf(info: object): number | null {
+  return "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : null;
 }
 
 function isLoopback(url: string): boolean {

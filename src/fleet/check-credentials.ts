@@ -53,6 +53,11 @@ export function credentialsTrouble({ ca, certificate, key, machine }: Credential
   }
 }
 
+/** Returns when a machine's certificate or the fleet's authority expires, whichever is first. */
+export function credentialsEnd({ ca, certificate }: Pick<CredentialFiles, "ca" | "certificate">): number {
+  return Math.min(...[ca, certificate].map((path) => Date.parse(new X509Certificate(readFileSync(path)).validTo)));
+}
+
 /** Explains why a connection to the broker failed, and what to do. @param trouble the client's message */
 export function connectionTrouble(url: string, trouble: string): string {
   const advice = adviceFor(trouble);

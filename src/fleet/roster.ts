@@ -4,7 +4,7 @@ import { PRESENCE_MILLISECONDS, type Presence } from "./messages.ts";
 /** Time without a message after which a machine counts as gone. */
 const GONE_MILLISECONDS = 3.5 * PRESENCE_MILLISECONDS;
 /** Difference of clocks that is reported; certificates and logs need clocks that agree. */
-const MAX_CLOCK_DIFFERENCE_MILLISECONDS = 60_000;
+export const MAX_CLOCK_DIFFERENCE_MILLISECONDS = 60_000;
 
 /** A machine of the fleet as the coordinator sees it. */
 export interface Machine extends Presence {

@@ -2,6 +2,7 @@ import type { Check } from "../check.ts";
 import { cpuChecks } from "./cpu.ts";
 import { dataChecks } from "./data.ts";
 import { ffmpegChecks } from "./ffmpeg.ts";
+import { fleetChecks } from "./fleet.ts";
 import { gpuChecks } from "./gpu.ts";
 import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
@@ -19,6 +20,7 @@ export const checks: readonly Check[] = [
   ...dataChecks,
   ...storageChecks,
   ...serverChecks,
+  ...fleetChecks,
   ...memoryChecks,
   ...systemChecks,
 ];

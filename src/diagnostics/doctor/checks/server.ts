@@ -130,15 +130,17 @@ const tls: Check = {
   },
 };
 
-const unit = "transcribe.service";
+const units = { server: "transcribe.service", worker: "transcribe-worker.service" };
 
 const service: Check = {
   id: "server.service",
   title: "Service",
   explanation:
-    "The systemd unit of `transcribe service install`: whether it is enabled and running, or has failed and why.",
+    "The systemd unit of `transcribe service install`, of the server or of a fleet's worker: whether it is enabled and running, or has failed and why.",
   async run({ machine }) {
     if (!existsSync("/run/systemd/system")) return skipped("this machine does not use systemd");
+    // A machine has one of them.
+    const unit = machine.list("/etc/systemd/system").includes(units.worker) ? units.worker : units.server;
     const properties = "LoadState,ActiveState,SubState,Result,UnitFileState,NRestarts";
     const answer = await machine.run(["systemctl", "show", unit, `--property=${properties}`]);
     const property = (name: string, otherwise = "?") =>
