@@ -208,6 +208,35 @@ describe("the alerts", () => {
       ["TranscribeCertificateEnds"],
     ],
     [
+      "the broker of a fleet is away",
+      { 'transcribe_fleet_broker_connected{instance="a"}': "0x60" },
+      30,
+      ["TranscribeFleetBrokerDown"],
+    ],
+    [
+      "a fleet has no worker",
+      { 'transcribe_fleet_broker_connected{instance="a"}': "1x60" },
+      30,
+      ["TranscribeFleetHasNoWorker"],
+    ],
+    [
+      "one of two workers has a problem",
+      {
+        'transcribe_fleet_broker_connected{instance="a"}': "1x60",
+        'transcribe_fleet_worker_lanes{instance="a",machine="w1"}': "2x60",
+        'transcribe_fleet_worker_lanes{instance="a",machine="w2"}': "0x60",
+      },
+      30,
+      ["TranscribeFleetWorkerUnusable"],
+    ],
+    [
+      "workers leave parts unfinished",
+      { 'transcribe_fleet_redelivered_total{instance="a"}': "0+1x60" },
+      30,
+      ["TranscribeFleetRedelivers"],
+    ],
+    ["a worker was restarted", { 'transcribe_fleet_redelivered_total{instance="a"}': "0 2x60" }, 30, []],
+    [
       "the certificate ends in a month",
       { 'transcribe_tls_certificate_end_timestamp_seconds{instance="a"}': "2592000x120" },
       90,
