@@ -13,7 +13,7 @@ const SHOWN_DAYS = 30;
 
 /** Reads the state of the server for the overview page. */
 export async function readOverview(services: ConsoleServices): Promise<Overview> {
-  const { store, recordings, metrics, settings, modelInUse, worker, problem, now } = services;
+  const { store, recordings, metrics, settings, modelInUse, worker, machines, problem, now } = services;
   const [work, crashes, refusals, failures, disk] = await Promise.all([
     metrics.engine.work(),
     metrics.engine.crashes(),
@@ -70,6 +70,14 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     refusals: refusals.map(({ name, count }) => ({ code: name, count })),
     failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
     worker: { state, crashes: crashes.map(({ name, count }) => ({ signal: name, count })) },
+    fleet:
+      machines()?.map(({ machine, version, lanes, busy, problem }) => ({
+        name: machine,
+        version,
+        lanes,
+        busy,
+        problem,
+      })) ?? null,
   };
 }
 

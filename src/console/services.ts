@@ -1,5 +1,6 @@
 import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
+import type { Machine } from "../fleet/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
 import type { PlaybackCopies } from "../media/index.ts";
 import type { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
@@ -22,6 +23,9 @@ export interface WorkerStatus {
   }[];
 }
 
+/** A worker of the server's fleet. */
+export type FleetMachine = Pick<Machine, "machine" | "version" | "lanes" | "busy" | "problem">;
+
 /** The parts of the server that the console uses. */
 export interface ConsoleServices {
   readonly store: Store;
@@ -39,6 +43,8 @@ export interface ConsoleServices {
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;
   readonly worker: () => WorkerStatus;
+  /** The workers of the server's fleet; null if the server works alone. */
+  readonly machines: () => readonly FleetMachine[] | null;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
   readonly problem: () => string | null;
   /** Whether the server's public URLs use https. */

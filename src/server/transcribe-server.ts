@@ -195,6 +195,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       now,
       settings: () => running.values,
       worker: () => workerStatus(engine),
+      machines: () => fleet?.engine.machines() ?? null,
       problem: () => readiness.known(),
       secure: certificate !== null,
       playback: new PlaybackCopies({

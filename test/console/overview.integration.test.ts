@@ -31,6 +31,22 @@ describe("the overview", () => {
     expect(overview.queue).toMatchObject({ queued: 3, processing: 1, slots: 5 });
   });
 
+  test("shows the workers of a fleet, and none without a fleet", async () => {
+    using server = new ConsoleServer();
+    const operator = await server.operator();
+    expect((await operator.read("/overview", overviewSchema)).fleet).toBeNull();
+    const usual = { version: "1.0", lanes: 2, busy: 1, problem: null };
+    const more = { build: "secret", models: ["a"], clock: 1, silentMilliseconds: 5 };
+    server.machines = [
+      { ...usual, ...more, machine: "w1" },
+      { ...usual, machine: "w2", lanes: 0, problem: "it runs version 0" },
+    ];
+    expect((await operator.read("/overview", overviewSchema)).fleet).toEqual([
+      { ...usual, name: "w1" },
+      { ...usual, name: "w2", lanes: 0, problem: "it runs version 0" },
+    ]);
+  });
+
   test("shows the received and completed audio of each of thirty days, including deleted recordings", async () => {
     using server = new ConsoleServer();
     const { api } = server;

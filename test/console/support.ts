@@ -3,6 +3,7 @@ import { loadSettings } from "../../src/config/index.ts";
 import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { errorSchema } from "../../src/console/contract/shared.ts";
 import { type Console, createConsole, createLink } from "../../src/console/index.ts";
+import type { FleetMachine } from "../../src/console/services.ts";
 import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
@@ -19,6 +20,8 @@ export class ConsoleServer implements Disposable {
   readonly api: ApiServer;
   /** Ids in the order in which the queue would start them. */
   waiting: readonly string[] = [];
+  /** Workers of the fleet; null: the server works alone. */
+  machines: readonly FleetMachine[] | null = null;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
@@ -38,6 +41,7 @@ export class ConsoleServer implements Disposable {
           modelInUse: () => this.api.speechModel,
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
+          machines: () => this.machines,
           problem: () => this.api.trouble,
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },

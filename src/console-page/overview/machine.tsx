@@ -14,6 +14,7 @@ export function Machine({ overview }: { overview: Overview }) {
       <Speed overview={overview} />
       <Memory overview={overview} />
       {overview.disk !== null && <Disk disk={overview.disk} />}
+      {overview.fleet !== null && <Fleet machines={overview.fleet} />}
       <SinceStart overview={overview} />
     </aside>
   );
@@ -94,6 +95,29 @@ function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
         {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
           <Figure key={name} name={name}>
             {bytes(size)}
+          </Figure>
+        ))}
+      </dl>
+    </Part>
+  );
+}
+
+function Fleet({ machines }: { machines: NonNullable<Overview["fleet"]> }) {
+  return (
+    <Part title={texts.fleet}>
+      {machines.length === 0 && <p class="empty">{texts.noMachines}</p>}
+      <dl class="figures">
+        {machines.map(({ name, version, lanes, busy, problem }) => (
+          <Figure
+            key={name}
+            name={
+              <>
+                {name} <span class="soft">{problem ?? version}</span>
+              </>
+            }
+            isBad={problem !== null}
+          >
+            {problem === null ? texts.lanes(busy, lanes) : texts.unused}
           </Figure>
         ))}
       </dl>

@@ -121,5 +121,19 @@ export const overviewSchema = Type.Object({
     /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
     crashes: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),
+  /** The workers of the server's fleet, by name; null: the server works alone. */
+  fleet: nullable(
+    Type.Array(
+      Type.Object({
+        name: Type.String(),
+        version: Type.String(),
+        /** Number of parts of recordings that it can process at the same time, and that it processes now. */
+        lanes: countSchema,
+        busy: countSchema,
+        /** The problem for which it gets no parts, in plain words. */
+        problem: nullable(Type.String()),
+      }),
+    ),
+  ),
 });
 export type Overview = Static<typeof overviewSchema>;
