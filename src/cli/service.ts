@@ -6,11 +6,10 @@ import {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
-  installedRole,
+  installedService,
   installSteps,
   reach,
   readStatus,
-  readUnit,
   reloadUnits,
   restartService,
   runSteps,
@@ -22,10 +21,8 @@ import {
   serviceNames,
   servicePaths,
   serviceSettings,
-  textOf,
   thisMachine,
   uninstallSteps,
-  unitPlaces,
   unitState,
 } from "../install/index.ts";
 import { programFile, programFiles } from "../program/index.ts";
@@ -151,10 +148,8 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
     );
   }
   if (!dryRun) requireRoot("transcribe service uninstall");
-  const role = installedRole({ root });
-  const unit = readUnit(textOf(reach({ root, configFile: "" }, unitPlaces(role).unit)));
-  const user = unit?.user ?? defaultUser;
-  const layout: ServiceLayout = { root, configFile: unit?.configFile ?? defaultConfigFile };
+  const { role, user, configFile } = installedService(root);
+  const layout: ServiceLayout = { root, configFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
   process.stdout.write("Removing:\n");
   await runSteps(uninstallSteps({ layout, machine: thisMachine, role, purged }), dryRun, printStep);
@@ -185,7 +180,7 @@ function statusCommand(): Command {
     "Show the status of the server or worker, with or without systemd. Exit code 0 if it is ready, else 1.";
   return settingsCommand("status", description, ["server.host", "server.port", "storage.data_dir"]).action(
     async (options: JsonOption, command: Command) => {
-      const role = installedRole({ root: "/" });
+      const { role } = installedService("/");
       const status = await readStatus(dataSettingsOf(command), thisMachine, role);
       print(options, statusJson(status), () => statusText(status, role));
       // The message is empty, because the printed status contains the reason.

@@ -4,19 +4,17 @@ export {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
-  installedRole,
   reach,
   ServiceError,
   type ServiceLayout,
   type ServiceRole,
   serviceNames,
   servicePaths,
-  unitPlaces,
 } from "./layout.ts";
-export { textOf, thisMachine } from "./machine.ts";
+export { thisMachine } from "./machine.ts";
 export { reloadUnits, restartService, unitState } from "./manager.ts";
 export { readStatus, type ServiceStatus } from "./status.ts";
 export { runSteps, type StepReport } from "./steps.ts";
 export { findSupervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
-export { readUnit, serviceGroups } from "./unit.ts";
+export { installedService, serviceGroups } from "./unit.ts";

@@ -1,4 +1,13 @@
-import { defaultDataDirectory, installedRole, type ServiceRole, servicePaths, unitPlaces } from "./layout.ts";
+import { join } from "node:path";
+import {
+  defaultConfigFile,
+  defaultDataDirectory,
+  defaultUser,
+  installedRole,
+  type ServiceRole,
+  servicePaths,
+  unitPlaces,
+} from "./layout.ts";
 import { runTool, textOf } from "./machine.ts";
 import template from "./transcribe.service" with { type: "text" };
 
@@ -59,9 +68,15 @@ export function readUnit(text: string): { user: string; configFile: string } | n
   return user === undefined || configFile === undefined ? null : { user, configFile };
 }
 
-/** Returns the text of the installed unit; empty if there is none. */
-function installedUnit(): string {
-  return textOf(unitPlaces(installedRole({ root: "/" })).unit);
+/** Returns the role of the installed service, and the user and settings file of its unit; without a unit, the defaults. */
+export function installedService(root: string): { role: ServiceRole; user: string; configFile: string } {
+  const role = installedRole({ root });
+  const known = readUnit(unitText(root, role));
+  return { role, user: known?.user ?? defaultUser, configFile: known?.configFile ?? defaultConfigFile };
+}
+
+function unitText(root: string, role = installedRole({ root })): string {
+  return textOf(join(root, unitPlaces(role).unit));
 }
 
 /**
@@ -69,7 +84,7 @@ function installedUnit(): string {
  * @param unit the unit's text
  * @param groups this machine's list of groups
  */
-export function serviceGroups(userId: number, unit = installedUnit(), groups = textOf("/etc/group")): number[] {
+export function serviceGroups(userId: number, unit = unitText("/"), groups = textOf("/etc/group")): number[] {
   const user = readUnit(unit)?.user;
   if (user === undefined || runTool(["id", "-u", user]).stdout !== `${userId}\n`) return [];
   const names = [...unit.matchAll(/^SupplementaryGroups=(\S+)$/gm)].map(([, name]) => name);
