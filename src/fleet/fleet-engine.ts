@@ -339,7 +339,10 @@ export class FleetEngine {
       // The operation may have been cancelled while its files were written.
       if (!this.#published.delete(header.id)) return { verdict: "late" };
       task.settle(outcome);
-      if ("result" in outcome) this.#count(task, header);
+      if ("result" in outcome) {
+        task.record?.onCompletedBy?.(header.machine);
+        this.#count(task, header);
+      }
       this.#dispatch();
       return { verdict: "go" };
     } catch (error) {

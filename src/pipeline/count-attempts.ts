@@ -68,6 +68,8 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
               isStarted = true;
               own.started();
             },
+            onCompletedBy: (machine) =>
+              log.debug({ event: "recording.operation_finished", recordingId, operation, machine }),
             onInterrupted(cause) {
               isStarted = false;
               // If the worker was killed, the interruption stays counted.

@@ -142,6 +142,30 @@ describe.skipIf(program === null)("a fleet", () => {
     while (readdirSync(join(directory.path, "w0")).length > 0) await Bun.sleep(10);
   });
 
+  test("names the machine that completed an operation, and none for the coordinator's own", async () => {
+    await using stack = new AsyncDisposableStack();
+    const own = await coordinator(true, stack);
+    const machines: string[] = [];
+    const record = {
+      crashes: 0,
+      onStart: () => {},
+      onInterrupted: () => {},
+      onCompletedBy: (machine: string) => void machines.push(machine),
+    };
+    const params = {
+      area,
+      model: model.path,
+      language: "part0",
+      chunk: { startSeconds: 0, endSeconds: 1, speech: [{ startSeconds: 0, endSeconds: 1 }] },
+    };
+    await own.engine.run("transcribe", params, never, record);
+    expect(machines).toEqual([]);
+    const { engine } = await coordinator(false, stack);
+    await worker("w1", new ScriptedEngine(1), stack);
+    await engine.run("transcribe", params, never, record);
+    expect(machines).toEqual(["w1"]);
+  });
+
   test("a cancelled operation is cancelled on its worker too", async () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await coordinator(false, stack);

@@ -1,10 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import pino from "pino";
 import { createAccount } from "../../src/accounts/index.ts";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { countAttempts } from "../../src/pipeline/count-attempts.ts";
 import { Checkpoints, Recordings, SuspendError } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import { createLogger, type Logger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
 type Tries = NonNullable<Parameters<Engine["run"]>[3]>;
@@ -29,14 +30,14 @@ describe("the count of attempts at an operation", () => {
   });
 
   /** Returns the engine of a server that has just started on the database. */
-  const server = (act: Act) => {
+  const server = (act: Act, log: Logger = createLogger("silent")) => {
     const run: Engine["run"] = async (_operation, _params, signal, tries) => {
       if (tries === null || tries === undefined) throw new Error("no attempts are stored for this operation");
       passedCrashes.push(tries.crashes);
       await act(tries, signal);
       return { chunks: [] } as never;
     };
-    const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
+    const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log };
     return countAttempts({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
   const done: Act = (tries) => tries.onStart();
@@ -57,6 +58,18 @@ describe("the count of attempts at an operation", () => {
     await runOn(crashesOnce).catch(() => {});
     await runOn(done);
     expect(passedCrashes).toEqual([0, 1, 2]);
+  });
+
+  test("logs the machine of a fleet that completed an operation", async () => {
+    const lines: string[] = [];
+    const log = pino({ level: "debug" }, { write: (line) => lines.push(line) });
+    const completes: Act = (tries) => tries.onCompletedBy?.("w1");
+    await server(completes, log).run("planChunks", plan("a"), never);
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        ...{ event: "recording.operation_finished", recordingId: id, operation: "planChunks", machine: "w1" },
+      }),
+    ]);
   });
 
   test("belongs to one operation with its parameters; another starts at zero", async () => {
