@@ -53,6 +53,7 @@ export function faultOf({ words, isMention }: CommandLine): string | null {
       const option = command.options.find((candidate) => candidate.long === name || candidate.short === name);
       if (option === undefined) return `"${command.name()}" has no option ${name}`;
       if (option.required && attached === undefined && ++index >= words.length) return `${name} needs a value`;
+      if (option.optional && attached === undefined && !(words[index + 1] ?? "-").startsWith("-")) index++;
       while (option.variadic && !(words[index + 1] ?? "-").startsWith("-")) index++;
       continue;
     }
