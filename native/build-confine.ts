@@ -8,7 +8,10 @@ import { findTools, runTool } from "./steps/tools.ts";
 
 const folder = "confine";
 
-/** Static, so that it starts at once and opens no library, and hardened as a program is that stands next to hostile input. */
+/**
+ * Options for a static program, which starts at once and loads no library. It is hardened, because it runs next to
+ * hostile input.
+ */
 const COMPILER_OPTIONS = [
   ...["-std=c++17", "-O2", "-Wall", "-Wextra", "-fno-exceptions", "-fno-rtti"],
   ...["-fPIE", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=3"],
@@ -16,10 +19,11 @@ const COMPILER_OPTIONS = [
 ];
 
 /**
- * Builds the program that confines ffmpeg, unless the cache has it: apart from the addon, so that a change of either leaves
- * the other.
+ * Builds the program that confines ffmpeg, unless the cache has it. It is built separately from the addon, so that a
+ * change of one does not rebuild the other.
  *
- * Returns its path. Throws an Error that names a missing tool, or the end of the compiler's output.
+ * @returns the path of the program
+ * @throws {Error} with the name of a missing tool or the end of the compiler's output
  */
 export async function buildConfine(
   { cacheRoot, log }: BuildNativeOptions,
@@ -27,20 +31,26 @@ export async function buildConfine(
 ): Promise<string> {
   const tools = await findTools(targetOf(architecture));
   const key = await backendKey({
-    ...{ nativeDirectory, repository, tools, architecture, folder, files: [], more: COMPILER_OPTIONS },
+    nativeDirectory,
+    repository,
+    tools,
+    architecture,
+    folder,
+    files: [],
+    more: COMPILER_OPTIONS,
   });
   const directory = await inCache(join(cacheRoot, "native-confine", key), log, async (work) => {
-    const made = join(work, "made");
-    await mkdir(made);
-    // By its name in its own folder: no path of this machine becomes part of it.
-    const command = [tools.compiler, ...COMPILER_OPTIONS, "confine.cpp", "-o", join(made, "confine")];
+    const output = join(work, "output");
+    await mkdir(output);
+    // Compiled by its relative name, so that the program contains no path of this machine.
+    const command = [tools.compiler, ...COMPILER_OPTIONS, "confine.cpp", "-o", join(output, "confine")];
     await runTool(command, () => {}, join(nativeDirectory, folder)).catch((error: unknown) => {
       throw new Error(
-        `the program that confines ffmpeg can't be built; it needs the static C library and the kernel's headers ` +
-          `(in Debian's libc6-dev and linux-libc-dev): ${messageOf(error)}`,
+        `cannot build the program that confines ffmpeg; it needs the static C library and the kernel headers ` +
+          `(Debian's libc6-dev and linux-libc-dev): ${messageOf(error)}`,
       );
     });
-    return made;
+    return output;
   });
   return join(directory, "confine");
 }

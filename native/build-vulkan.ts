@@ -17,27 +17,34 @@ import { findTools, runTool } from "./steps/tools.ts";
 
 const library = "libggml-vulkan.so";
 
-/** Returns the place of the Vulkan backend in the cache, and what it is built from. */
+/** Returns the inputs of the Vulkan backend's build, and the backend's directory in the cache. */
 async function vulkanBuild(cacheRoot: string, architecture: string) {
   const target = targetOf(architecture);
   const tools = await findTools(target);
   const patches = await backendPatches(nativeDirectory, "vulkan");
   const key = await backendKey({
-    ...{ nativeDirectory, repository, tools, architecture, folder: "vulkan", more: shaderCompilerPackages },
+    nativeDirectory,
+    repository,
+    tools,
+    architecture,
+    folder: "vulkan",
     files: [...patches, hardeningFile],
+    more: shaderCompilerPackages,
   });
   return { target, tools, patches, directory: join(cacheRoot, "native-vulkan", key) };
 }
 
-/** Returns whether the cache has the Vulkan backend for this machine, so that using it takes no compilation. */
+/** Returns whether the cache has the Vulkan backend for this machine, so that nothing has to be compiled. */
 export async function hasVulkan(cacheRoot: string): Promise<boolean> {
   return await exists((await vulkanBuild(cacheRoot, process.arch)).directory);
 }
 
 /**
- * Builds ggml's Vulkan backend, unless the cache has it: apart from the addon, so that a change of either leaves the other.
+ * Builds ggml's Vulkan backend, unless the cache has it. It is built separately from the addon, so that a change of one
+ * does not rebuild the other.
  *
- * Returns a directory that holds libggml-vulkan.so alone. Throws an Error that says what is missing or failed.
+ * @returns a directory that contains only libggml-vulkan.so
+ * @throws {Error} with the missing tool or the step that failed
  */
 export async function buildVulkan(
   { cacheRoot, log }: BuildNativeOptions,
@@ -53,7 +60,10 @@ export async function buildVulkan(
       }),
     );
     const source = await prepareBackendSource({
-      ...{ repository, nativeDirectory, patches, backend: "ggml-vulkan" },
+      repository,
+      nativeDirectory,
+      patches,
+      backend: "ggml-vulkan",
       into: join(work, "source"),
     });
     const out = join(work, "out");
@@ -68,23 +78,24 @@ export async function buildVulkan(
       ],
       () => {},
     );
-    log("native: compiling for GPUs, some minutes");
+    log("native: compiling for Vulkan, which takes a few minutes");
     await runTool(
       [tools.cmake, "--build", out, "--target", "ggml-vulkan", "--parallel", String(availableParallelism())],
       progressLines(log),
     );
-    const made = join(work, "made");
-    await mkdir(made);
-    await copyFile(join(out, "bin", library), join(made, library));
-    return made;
+    const output = join(work, "output");
+    await mkdir(output);
+    await copyFile(join(out, "bin", library), join(output, library));
+    return output;
   });
 }
 
 /**
- * Builds the addon and the GPU backends that can be built here, and puts them together. What keeps one from being
- * built is logged, and the rest does without it.
+ * Builds the addon and the Vulkan backend, and combines them in one directory. If the Vulkan backend cannot be built,
+ * logs the reason and returns the addon without it.
  *
- * Returns the directory that a program loads them from.
+ * @returns the directory from which a program loads them
+ * @throws {Error} when the addon cannot be built
  */
 export async function buildNativeWithGpu(
   options: BuildNativeOptions,
@@ -93,16 +104,16 @@ export async function buildNativeWithGpu(
   const native = await buildNative(options, architecture);
   const vulkan = await buildVulkan(options, architecture).catch((error: unknown) => {
     const reason = messageOf(error);
-    options.log(`native: WITHOUT the Vulkan backend, so that GPUs are not used: ${reason}`);
+    options.log(`native: built WITHOUT the Vulkan backend, so GPUs are not used: ${reason}`);
   });
   if (vulkan === undefined) return native;
   return await inCache(`${native}-vulkan-${basename(vulkan)}`, options.log, async (work) => {
-    const together = join(work, "together");
-    await mkdir(together);
+    const combined = join(work, "combined");
+    await mkdir(combined);
     for (const directory of [native, vulkan]) {
-      for (const name of await readdir(directory)) await linkOrCopy(join(directory, name), join(together, name));
+      for (const name of await readdir(directory)) await linkOrCopy(join(directory, name), join(combined, name));
     }
-    return together;
+    return combined;
   });
 }
 

@@ -12,27 +12,29 @@ import { buildWhisperCli } from "./steps/whisper-cli.ts";
 
 export const nativeDirectory = dirname(fileURLToPath(import.meta.url));
 export const repository = dirname(nativeDirectory);
-/** The flags that all libraries are built with, those of GPU backends too. */
+/** The compiler and linker flags of all libraries, including the GPU backends. */
 export const hardeningFile = join(nativeDirectory, "hardening.cmake");
 
-/** Where to keep what is built, and whom to tell about progress. */
+/** The cache that a build uses, and the receiver of its log lines. */
 export interface BuildNativeOptions {
-  /** Directory that is kept between builds and checkouts; entries in it are named by content. */
+  /** Directory that builds and checkouts share. Its entries are named by content. */
   cacheRoot: string;
-  /** Takes one line at a time. */
+  /** Receives one line at a time. */
   log: (line: string) => void;
 }
 
-/** The kinds of machine that `buildNative` compiles for on this one, by Node's names; this one's first. */
+/** The architectures that this machine can compile for, by Node's names. This machine's own is the first. */
 export const nativeArchitectures: readonly string[] = targetsOf(process.arch).map(({ architecture }) => architecture);
 
 /**
  * Builds the whisper addon and its libraries, unless the cache has them.
  *
- * Returns the directory that holds whisper.node, libwhisper.so, libggml*.so and a libggml-cpu-<variant>.so per
- * kind of CPU of an architecture, this machine's by default. It appears at once and whole, under a name made of everything that went in, so that two builds at
- * the same time and a build that was cut short do no harm. Throws an Error that names a missing tool, or the end
- * of the compiler's output.
+ * The directory is named by a hash of all inputs and appears atomically. Concurrent or interrupted builds are therefore
+ * harmless.
+ *
+ * @param architecture the machine's own by default
+ * @returns the directory of whisper.node, libwhisper.so, libggml*.so and one libggml-cpu-<variant>.so per CPU variant
+ * @throws {Error} with the name of a missing tool or the end of the compiler's output
  */
 export async function buildNative(
   { cacheRoot, log }: BuildNativeOptions,
@@ -44,22 +46,25 @@ export async function buildNative(
   return await inCache(join(cacheRoot, "native", key), log, (work) => compile(work, tools, target.cross, log));
 }
 
-/** An architecture that `buildNative` compiles for on another machine, as `uname -m` says it there. */
+/** Returns the name that `uname -m` prints on a cross-compiled architecture; undefined for this machine's own. */
 export function targetMachine(architecture: string): string | undefined {
   return targetOf(architecture).cross?.processor;
 }
 
-/** @throws Error where this machine can't compile for it */
+/**
+ * Returns the build target of an architecture.
+ * @throws {Error} when this machine cannot compile for the architecture
+ */
 export function targetOf(architecture: string): NativeTarget {
   const target = targetsOf(process.arch).find((known) => known.architecture === architecture);
-  if (target === undefined) throw new Error(`a machine of ${process.arch} can't compile for ${architecture}`);
+  if (target === undefined) throw new Error(`this ${process.arch} machine cannot compile for ${architecture}`);
   return target;
 }
 
 /**
- * Builds whisper.cpp's own command line program against the very libraries of `buildNative`, to compare speeds with.
+ * Builds whisper.cpp's own command line program against the libraries of `buildNative`, for speed comparisons.
  *
- * Returns the program's path.
+ * @returns the path of the program
  */
 export async function buildNativeWhisperCli({ cacheRoot, log }: BuildNativeOptions): Promise<string> {
   const libraries = await buildNative({ cacheRoot, log });
@@ -92,7 +97,7 @@ async function compile(
     ],
     () => {},
   );
-  log("native: compiling, a few minutes");
+  log("native: compiling, which takes a few minutes");
   await runTool(
     [tools.cmake, "--build", out, "--target", "addon", "--parallel", String(availableParallelism())],
     progressLines(log),
@@ -100,7 +105,7 @@ async function compile(
   return join(out, "bin");
 }
 
-/** The cache of this user. */
+/** Returns the cache directory of the current user. */
 export function defaultCacheRoot(): string {
   const { TRANSCRIBE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
   return TRANSCRIBE_CACHE ?? join(XDG_CACHE_HOME ?? join(HOME ?? "", ".cache"), "transcribe");

@@ -1,6 +1,6 @@
 const args = process.argv.slice(2);
 
-// What the server starts for itself, no commands for people; native code runs only in the first two.
+// Internal commands: the server starts these child processes itself. Only the first two load native code.
 if (args[0] === "__worker") (await import("./speech/worker.ts")).runWorker();
 else if (args[0] === "__selftest")
   await (await import("./speech/devices/self-test-process.ts")).runSelfTestProcess(args.slice(1));
@@ -8,7 +8,7 @@ else if (args[0] === "__unpack") await (await import("./program/unpack-child.ts"
 else if (args[0] === "__publish") await (await import("./storage/new-file.ts")).runPublish(args.slice(1));
 else if (args[0] === "__export") await (await import("./exports/child.ts")).runExport(args.slice(1));
 else {
-  // A server hears SIGHUP from its first moment; until it has read its settings there is nothing to be read again.
+  // SIGHUP reloads the settings. Before the first read it is ignored, because its default action ends the process.
   if (args[0] === "serve") process.on("SIGHUP", () => {});
   process.exitCode = await (await import("./cli/index.ts")).runCli(args);
 }

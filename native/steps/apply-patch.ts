@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { applyPatch as applyTo, parsePatch } from "diff";
 
 /**
- * Applies a unified diff to a tree, like `patch -p1`, which not every machine with a compiler has. Text before the first
- * file is a comment. A hunk applies to the lines nearest to its line number that match it exactly.
- * @throws {Error} if a hunk does not fit, or a new file exists; the tree must not be used then
+ * Applies a unified diff to a tree, like `patch -p1`. Does not run `patch`, because some machines with a compiler lack
+ * it. Text before the first file is a comment. A hunk applies to the exactly matching lines nearest to its line number.
+ * @throws {Error} when a hunk does not fit or a new file already exists; the tree must not be used afterwards
  */
 export async function applyPatch(tree: string, patch: string): Promise<void> {
   for (const changes of parsePatch(patch.slice(patch.search(/^--- /m)))) {

@@ -1,6 +1,6 @@
 import type { CrossTarget } from "./target.ts";
 
-/** What CMake is told where it compiles for another kind of machine. */
+/** Returns the CMake arguments that select a cross compiler. */
 export function crossArguments({ processor, cCompiler, compiler }: CrossTarget): string[] {
   return [
     ...["-DCMAKE_SYSTEM_NAME=Linux", `-DCMAKE_SYSTEM_PROCESSOR=${processor}`],
@@ -8,7 +8,7 @@ export function crossArguments({ processor, cCompiler, compiler }: CrossTarget):
   ];
 }
 
-/** Passes on every tenth step of a build: "[57/150] …" of Ninja, "[ 38%] …" of Make. */
+/** Logs a build's progress in steps of 10 %, read from Ninja's "[57/150] …" or Make's "[ 38%] …". */
 export function progressLines(log: (line: string) => void): (line: string) => void {
   let lastTenth = 0;
   let mostSteps = 0;
@@ -18,7 +18,7 @@ export function progressLines(log: (line: string) => void): (line: string) => vo
       return;
     }
     const steps = Number(match[2] ?? 100);
-    // A build that is part of it counts its own.
+    // A nested build prints its own, smaller number of steps.
     if (steps < mostSteps) {
       return;
     }

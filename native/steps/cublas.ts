@@ -7,62 +7,66 @@ import { type CudaToolkit, type CudaVersion, isNewer } from "./cuda-toolkit.ts";
 import { inCache } from "./in-cache.ts";
 import { runTool } from "./tools.ts";
 
-/** cuBLAS of a version: NVIDIA's library of matrix products. */
+/** A version of cuBLAS, NVIDIA's library for matrix products. */
 export interface Cublas {
-  /** What tells it from another. */
+  /** Identifies the version; part of the cache key. */
   readonly key: string;
-  /** Where it is brought from; none: it is the toolkit's own. */
+  /** The packages to fetch; null when the toolkit contains cuBLAS. */
   readonly pinned: PinnedCublas | null;
 }
 
-/** Packages that bring a version of it. */
+/** Pinned packages that contain a version of cuBLAS. */
 export interface PinnedCublas {
-  /** The oldest toolkit that it is for. */
+  /** The oldest CUDA toolkit that this version works with. */
   readonly cuda: CudaVersion;
-  /** For pip, with the packages' checksums. */
+  /** Requirements file for pip, with the packages' checksums. */
   readonly requirements: string;
 }
 
-/** Where cuBLAS lies that a toolkit came without. */
-export interface BroughtCublas {
-  /** Directory of its headers. */
+/** Paths of a cuBLAS that was fetched because the toolkit has none. */
+export interface FetchedCublas {
+  /** Directory of the headers. */
   readonly headers: string;
-  /** libcublas.so, under the name that programs ask for. */
+  /** Path of libcublas.so.MAJOR, the name that programs load. */
   readonly library: string;
 }
 
 /**
- * The toolkit's own cuBLAS, else the packages that bring it: the newest of the same CUDA that the toolkit is new enough for.
- * @param directory of the requirements, each named after the oldest toolkit that it is for: cublas-13.0.txt
- * @throws Error that says what to install where there are none
+ * Returns the toolkit's own cuBLAS, or else pinned packages. Of several, it chooses the newest with the toolkit's major
+ * version that requires no newer toolkit.
+ * @param directory contains requirements files, each named by the oldest toolkit that it works with: cublas-13.0.txt
+ * @throws {Error} with the package to install when no pinned packages fit
  */
 export async function cublasFor(toolkit: CudaToolkit, directory: string): Promise<Cublas> {
-  const own = await ownVersion(toolkit);
+  const own = await toolkitCublasVersion(toolkit);
   if (own !== null) return { key: own, pinned: null };
   const { version } = toolkit;
-  const pinned = (await pinnedIn(directory))
+  const pinned = (await readPinned(directory))
     .filter(({ cuda }) => cuda.major === version.major && !isNewer(cuda, version))
     .reduce<PinnedCublas | null>((best, each) => (best === null || isNewer(each.cuda, best.cuda) ? each : best), null);
   if (pinned === null) {
     throw new Error(
-      `the CUDA toolkit ${version.major}.${version.minor} comes without cuBLAS, and which packages bring it is not ` +
-        `known here: ${ofNvidia(version)}`,
+      `the CUDA toolkit ${version.major}.${version.minor} comes without cuBLAS, and no packages are pinned for ` +
+        `this version: ${installAdvice(version)}`,
     );
   }
   return { key: pinned.requirements, pinned };
 }
 
-/** Brings cuBLAS into the cache by the user's own pip, unless it is there. @throws Error that says how else it can be had */
-export async function bringCublas(
+/**
+ * Fetches cuBLAS into the cache with the user's own pip, unless the cache has it.
+ * @throws {Error} with another way to install cuBLAS
+ */
+export async function fetchCublas(
   { cuda, requirements }: PinnedCublas,
   cacheRoot: string,
   log: (line: string) => void,
-): Promise<BroughtCublas> {
+): Promise<FetchedCublas> {
   const digest = createHash("sha256")
     .update(JSON.stringify([process.arch, requirements]))
     .digest("hex");
   const directory = await inCache(join(cacheRoot, "cublas", digest.slice(0, 16)), log, async (work) => {
-    log("native: fetching cuBLAS, half a gigabyte");
+    log("native: fetching cuBLAS (half a gigabyte)");
     const list = join(work, "requirements.txt");
     await writeFile(list, requirements);
     const into = join(work, "packages");
@@ -71,7 +75,7 @@ export async function bringCublas(
     try {
       await runTool([...pip, ...wheels, "--target", into, "--requirement", list], () => {});
     } catch (error) {
-      throw new Error(`cuBLAS can't be brought by python3 and its pip; ${ofNvidia(cuda)}. ${messageOf(error)}`);
+      throw new Error(`cannot fetch cuBLAS with python3 and its pip; ${installAdvice(cuda)}. ${messageOf(error)}`);
     }
     return into;
   });
@@ -79,16 +83,18 @@ export async function bringCublas(
   const header = files.find((path) => basename(path) === "cublas_v2.h");
   const library = files.find((path) => basename(path) === `libcublas.so.${cuda.major}`);
   if (header === undefined || library === undefined) {
-    throw new Error(`${directory} does not hold cuBLAS for CUDA ${cuda.major}: remove it, and it is brought again`);
+    throw new Error(
+      `${directory} does not contain cuBLAS for CUDA ${cuda.major}: remove the directory and run the build again`,
+    );
   }
   return { headers: dirname(join(directory, header)), library: join(directory, library) };
 }
 
-function ofNvidia({ major, minor }: CudaVersion): string {
+function installAdvice({ major, minor }: CudaVersion): string {
   return `install its development files (NVIDIA's package libcublas-dev-${major}-${minor})`;
 }
 
-async function pinnedIn(directory: string): Promise<PinnedCublas[]> {
+async function readPinned(directory: string): Promise<PinnedCublas[]> {
   const pinned: PinnedCublas[] = [];
   for (const name of await readdir(directory)) {
     const [, major, minor] = /^cublas-(\d+)\.(\d+)\.txt$/.exec(name) ?? [];
@@ -99,8 +105,8 @@ async function pinnedIn(directory: string): Promise<PinnedCublas[]> {
   return pinned;
 }
 
-/** Of the cuBLAS that nvcc finds by itself. */
-async function ownVersion({ nvcc }: CudaToolkit): Promise<string | null> {
+/** Returns the version of the cuBLAS that nvcc finds by itself; null when it finds none. */
+async function toolkitCublasVersion({ nvcc }: CudaToolkit): Promise<string | null> {
   const directory = await mkdtemp(join(tmpdir(), "cublas-"));
   try {
     const probe = join(directory, "probe.cu");

@@ -2,11 +2,12 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { runTool } from "./tools.ts";
 
-/** NVIDIA's compiler, and what it is of. */
+/** An installed CUDA toolkit, with NVIDIA's compiler nvcc. */
 export interface CudaToolkit {
+  /** Path of nvcc. */
   readonly nvcc: string;
   readonly version: CudaVersion;
-  /** All that nvcc says of itself. */
+  /** The output of `nvcc --version`; part of the cache key. */
   readonly description: string;
 }
 
@@ -15,38 +16,39 @@ export interface CudaVersion {
   readonly minor: number;
 }
 
-/** The first that knows the GPUs of 2025, and the first whose cuBLAS is known here. */
-const oldest: CudaVersion = { major: 12, minor: 8 };
+/** The first CUDA version that supports the GPUs of 2025, and the first with a pinned cuBLAS. */
+const OLDEST_CUDA: CudaVersion = { major: 12, minor: 8 };
 
 /**
- * Finds nvcc: on PATH, else where NVIDIA's packages put it, which is not there; of several the newest.
- * @param roots folders that toolkits are installed in
- * @throws Error that says what to install
+ * Finds nvcc on PATH, or else in the folders of NVIDIA's packages, which are not on PATH. There, the toolkit that the
+ * link `cuda` names comes first, then the newest.
+ * @param roots folders that contain toolkits
+ * @throws {Error} with the version to install when nvcc is missing or too old
  */
 export async function findCudaToolkit(
   which: (program: string) => string | null = Bun.which,
   roots: readonly string[] = ["/usr/local", "/opt"],
 ): Promise<CudaToolkit> {
-  const nvcc = which("nvcc") ?? roots.flatMap(installedIn)[0];
+  const nvcc = which("nvcc") ?? roots.flatMap(installedCompilers)[0];
   const install = "install NVIDIA's CUDA toolkit, 12.8 or later";
   if (nvcc === undefined) throw new Error(`cannot build the CUDA backend without nvcc: ${install}`);
   const description = await runTool([nvcc, "--version"], () => {});
   const [, major, minor] = /\brelease (\d+)\.(\d+)/.exec(description) ?? [];
-  if (major === undefined || minor === undefined) throw new Error(`${nvcc} does not say its version: ${install}`);
+  if (major === undefined || minor === undefined) throw new Error(`${nvcc} does not print its version: ${install}`);
   const version = { major: Number(major), minor: Number(minor) };
-  if (isNewer(oldest, version)) {
+  if (isNewer(OLDEST_CUDA, version)) {
     throw new Error(`${nvcc} is of CUDA ${major}.${minor}, too old for the CUDA backend: ${install}`);
   }
   return { nvcc, version, description };
 }
 
-/** Whether a version comes after another. */
-export function isNewer(one: CudaVersion, other: CudaVersion): boolean {
-  return one.major > other.major || (one.major === other.major && one.minor > other.minor);
+/** Returns whether version `a` is newer than version `b`. */
+export function isNewer(a: CudaVersion, b: CudaVersion): boolean {
+  return a.major > b.major || (a.major === b.major && a.minor > b.minor);
 }
 
-/** Those that are installed, the one that the system's link names first, then the newest. */
-function installedIn(root: string): string[] {
+/** Returns every nvcc below a folder: the one of the system's link `cuda` first, then the newest. */
+function installedCompilers(root: string): string[] {
   const names = existsSync(root) ? readdirSync(root).filter((name) => /^cuda(?:-\d+\.\d+)?$/.test(name)) : [];
   const newestFirst = names.sort((a, b) => -a.localeCompare(b, "en", { numeric: true }));
   const linked = newestFirst.filter((name) => name === "cuda");

@@ -2,30 +2,30 @@ import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runTool } from "./tools.ts";
 
-/** Packages of one release of Debian. */
+/** Packages of a Debian release. */
 export interface DebianPackages {
-  /** Such as trixie. */
+  /** A release, for example trixie. */
   readonly suite: string;
-  /** A second one, such as bookworm-backports, whose packages are taken before the other's. */
+  /** A second suite, for example bookworm-backports, whose packages take precedence. */
   readonly preferred?: string;
-  /** Names, with `=VERSION` where it has to be that one. */
+  /** Package names, with `=VERSION` to pin a version. */
   readonly packages: readonly string[];
-  /** Also the libraries that they need, but for those of every program. */
+  /** Also fetches the libraries that the packages depend on, except those that every program loads. */
   readonly withLibraries?: true;
 }
 
-/** A second copy of these in a process is ruinous. */
-const ofEveryProgram = /^(?:libc6|libgcc-s1|libstdc\+\+6|libcrypt1)$/;
+/** Libraries that every program loads. A process must not load a second copy of them. */
+const commonLibraries = /^(?:libc6|libgcc-s1|libstdc\+\+6|libcrypt1)$/;
 
-/** Where Debian keeps the keys of its releases. */
+/** Path of the keys that sign Debian's releases. */
 const keyring = "/usr/share/keyrings/debian-archive-keyring.gpg";
-/** The one that every mirror is a copy of. */
+/** Debian's main archive, used when apt knows no mirror. */
 const defaultMirror = "http://deb.debian.org/debian/";
 
 /**
- * Fetches packages by apt, from the mirror that this machine uses, and unpacks them into a new directory: nothing is
- * installed, nothing of the system is read but the mirror and Debian's keys, and no privilege is needed.
- * @throws Error that says what is missing or failed
+ * Fetches packages with apt from the mirror that this machine uses, and unpacks them into a new directory. It installs
+ * nothing, needs no privileges, and reads only the mirror's address and Debian's keys from the system.
+ * @throws {Error} with the missing tool or the command that failed
  */
 export async function unpackDebianPackages(
   { suite, preferred = suite, packages, withLibraries }: DebianPackages,
@@ -33,7 +33,7 @@ export async function unpackDebianPackages(
   which: (program: string) => string | null = Bun.which,
 ): Promise<void> {
   for (const tool of ["apt-get", "dpkg-deb"]) {
-    if (which(tool) === null) throw new Error(`this is no Debian system: it has no ${tool}`);
+    if (which(tool) === null) throw new Error(`this is not a Debian system: ${tool} is missing`);
   }
   const work = join(into, ".apt");
   const downloads = join(work, "downloads");
@@ -60,12 +60,12 @@ export async function unpackDebianPackages(
 
 async function librariesOf(aptGet: readonly string[], packages: readonly string[]): Promise<string[]> {
   const simulated = [...aptGet, "install", "--simulate", "--no-install-recommends", ...packages];
-  const said = await runTool(simulated, () => {});
-  const names = [...said.matchAll(/^Inst (lib\S+)/gm)].map((match) => match[1] ?? "");
-  return names.filter((name) => !ofEveryProgram.test(name));
+  const output = await runTool(simulated, () => {});
+  const names = [...output.matchAll(/^Inst (lib\S+)/gm)].map((match) => match[1] ?? "");
+  return names.filter((name) => !commonLibraries.test(name));
 }
 
-/** Of Debian's own packages, as this machine is configured. */
+/** Returns the mirror of Debian's own packages from this machine's apt configuration, or else the default mirror. */
 async function mirror(): Promise<string> {
   const targets = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"];
   const known = await runTool(["apt-get", ...targets], () => {}).catch(() => "");

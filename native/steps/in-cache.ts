@@ -1,7 +1,10 @@
 import { lstat, mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** Makes a directory by `build` in a temporary place beside it and moves it there whole; what is there already stays. */
+/**
+ * Creates the directory `target`, unless it exists, and returns its path. `build` works in a temporary directory next
+ * to the target and returns the directory to publish, which is then renamed to the target atomically.
+ */
 export async function inCache(
   target: string,
   log: (line: string) => void,
@@ -15,7 +18,7 @@ export async function inCache(
   try {
     const built = await build(work);
     await rename(built, target).catch(async (error: unknown) => {
-      // another build of the same content was faster
+      // A concurrent build may have created the same content first.
       if (!(await exists(target))) {
         throw error;
       }

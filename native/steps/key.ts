@@ -8,20 +8,20 @@ interface KeyOptions {
   nativeDirectory: string;
   repository: string;
   tools: NativeTools;
-  /** What is compiled for, by Node's name. */
+  /** The architecture to compile for, by Node's name. */
   architecture: string;
 }
 
-/** Folders of native/ that are built on their own: the GPU backends, and the program that confines ffmpeg. */
+/** Folders of native/ that are built separately: the GPU backends and the program that confines ffmpeg. */
 export const separateFolders = ["vulkan", "cuda", "confine"] as const;
 export type SeparateFolder = (typeof separateFolders)[number];
 
 /**
- * The name of a build: a hash of all that shapes it, so that the same input finds the same build and any change
- * makes another one.
+ * Returns the cache key of the addon: a hash of all inputs of the build. Equal inputs find the cached build, and any
+ * change gives a new key.
  *
- * Part of it are the files of native/ but for these scripts and pages, which decide on no flag, and for the folders that are built on
- * their own, the version of the package that brings whisper.cpp, the compiler and the kind of machine that is compiled for.
+ * The hash covers the files of native/, the version of the package that contains whisper.cpp, the compiler's version,
+ * the platform and the target architecture. It leaves out the folders that are built separately, and the .ts and .md files.
  */
 export async function nativeKey(options: KeyOptions): Promise<string> {
   const { nativeDirectory } = options;
@@ -33,8 +33,9 @@ export async function nativeKey(options: KeyOptions): Promise<string> {
 }
 
 /**
- * The same for a folder that is built on its own.
- * @param files of native/ outside its folder, such as patches @param more what else shapes it
+ * Returns the cache key of a folder that is built separately.
+ * @param options.files inputs of native/ outside the folder, for example patches
+ * @param options.more further inputs, hashed as JSON
  */
 export async function backendKey(
   options: KeyOptions & { folder: SeparateFolder; files: readonly string[]; more: unknown },

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { type DebianPackages, unpackDebianPackages } from "./debian-packages.ts";
 
 /**
- * What Vulkan's part is built with: the shader compiler and headers of Debian 13, since those of Debian 12 know nothing of
- * cooperative matrices, which GPUs multiply with. The compiler brings along the C library that it was made for.
+ * The shader compiler and headers of Debian 13, used to build the Vulkan backend. Debian 12's versions do not support
+ * cooperative matrices, which GPUs use for matrix products. The C library that the compiler was built for is included.
  */
 export const shaderCompilerPackages: DebianPackages = {
   suite: "trixie",
@@ -17,17 +17,20 @@ export const shaderCompilerPackages: DebianPackages = {
 
 export interface ShaderCompiler {
   readonly glslc: string;
-  /** Directory of the headers of Vulkan and SPIR-V. */
+  /** Directory of the Vulkan and SPIR-V headers. */
   readonly headers: string;
 }
 
-/** What tells it from another, here: the kind of machine and the packages. */
+/** Returns the cache key of the shader compiler: a hash of the architecture and the packages. */
 export function shaderCompilerKey(): string {
   const content = JSON.stringify([process.arch, shaderCompilerPackages]);
   return createHash("sha256").update(content).digest("hex").slice(0, 16);
 }
 
-/** Brings the shader compiler into a new directory. @throws Error that says why it can't be had */
+/**
+ * Fetches the shader compiler into a new directory.
+ * @throws {Error} when the packages cannot be fetched or lack the loader
+ */
 export async function fetchShaderCompiler(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   await unpackDebianPackages(shaderCompilerPackages, directory);
@@ -35,11 +38,11 @@ export async function fetchShaderCompiler(directory: string): Promise<void> {
   const loader = (await readdir(join(directory, "usr/lib"), { recursive: true })).find((path) =>
     /(?:^|\/)ld-linux[^/]*\.so\.\d+$/.test(path),
   );
-  if (loader === undefined) throw new Error("Debian's C library comes without its loader");
+  if (loader === undefined) throw new Error("Debian's package libc6 contains no dynamic loader");
   const libraries = join("usr/lib", loader, "..");
   const script = [
     "#!/bin/sh",
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell expands it
     "root=${0%/*}",
     `exec "$root/usr/lib/${loader}" --library-path "$root/${libraries}" "$root/usr/bin/glslc" "$@"`,
   ];
@@ -48,7 +51,7 @@ export async function fetchShaderCompiler(directory: string): Promise<void> {
   await chmod(glslc, 0o755);
 }
 
-/** Its parts, in the directory that it was brought to. */
+/** Returns the paths of the shader compiler's parts in the directory that contains it. */
 export function shaderCompilerIn(directory: string): ShaderCompiler {
   return { glslc: join(directory, "glslc"), headers: join(directory, "usr/include") };
 }

@@ -2,18 +2,19 @@ import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { applyPatch } from "./apply-patch.ts";
 
-/** Where whisper.cpp's source tree lies among the installed packages. */
+/** Returns the path of whisper.cpp's source tree in node_modules. */
 export function whisperSource(repository: string): string {
   return join(repository, "node_modules", "nodejs-whisper", "cpp", "whisper.cpp");
 }
 
-/** What of the tree takes part in the addon's build; the rest is bindings, media and tests. */
+/** The parts of whisper.cpp's tree that the addon's build needs. The rest is bindings, media and tests. */
 const addonParts = ["CMakeLists.txt", "LICENSE", "cmake", "ggml", "include", "src"];
 
 /**
  * Copies whisper.cpp's tree into a new directory and applies native/patches to the copy.
  *
- * Returns the directory. Throws where a patch no longer fits the tree.
+ * @returns the directory
+ * @throws {Error} when a patch does not fit the tree
  */
 export async function prepareSource(options: {
   repository: string;
@@ -25,8 +26,9 @@ export async function prepareSource(options: {
 }
 
 /**
- * Copies ggml's part of the tree, with the sources of one GPU backend, into a new directory, and applies to it
- * the patches that concern it. Returns the directory, as it lies in the tree.
+ * Copies ggml with the sources of one GPU backend into a new directory and applies the given patches to the copy.
+ * @returns the directory of ggml in the copy
+ * @throws {Error} when a patch does not fit the tree
  */
 export async function prepareBackendSource(options: {
   repository: string;
@@ -35,7 +37,7 @@ export async function prepareBackendSource(options: {
   patches: readonly string[];
   into: string;
 }): Promise<string> {
-  // What all backends share includes headers of the CPU's.
+  // The shared sources of all backends include headers of the CPU backend.
   await copySource({ ...options, parts: ["ggml"], backends: ["ggml-cpu", options.backend] });
   return join(options.into, "ggml");
 }
@@ -44,7 +46,7 @@ async function copySource(options: {
   repository: string;
   into: string;
   parts: readonly string[];
-  /** Those that are built; the others' sources, most of the tree, are left out of the copy. */
+  /** The backends to build. The sources of the others, most of the tree, are not copied. */
   backends: readonly string[];
   patches: readonly string[];
 }): Promise<string> {
@@ -66,7 +68,7 @@ async function copySource(options: {
   return options.into;
 }
 
-/** The patches of a folder, in the order in which they apply; none where it has none. */
+/** Returns the patches of a folder in the order in which they apply; empty when the folder has none. */
 export async function patchFiles(nativeDirectory: string): Promise<string[]> {
   const directory = join(nativeDirectory, "patches");
   const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".patch")).sort();
@@ -74,8 +76,8 @@ export async function patchFiles(nativeDirectory: string): Promise<string[]> {
 }
 
 /**
- * The patches that a GPU backend is built with: its own, and those of native/patches that change what all of ggml's
- * libraries share.
+ * Returns the patches of a GPU backend: first the patches of native/patches that change headers shared by all of ggml's
+ * libraries, then the backend's own.
  */
 export async function backendPatches(nativeDirectory: string, folder: string): Promise<string[]> {
   const shared: string[] = [];

@@ -1,18 +1,18 @@
-/** A kind of machine that the native parts are compiled for. */
+/** An architecture that the native code is compiled for. */
 export interface NativeTarget {
-  /** By Node's name. */
+  /** Node's name of the architecture. */
   readonly architecture: string;
-  /** Where it is not the kind that compiles: what CMake has to know of it. */
+  /** The cross compiler; undefined when the target is the architecture of the compiling machine. */
   readonly cross: CrossTarget | undefined;
 }
 
-/** A kind of machine that another one can compile for, with Debian's cross compiler. */
+/** A cross-compilation target and its Debian cross compiler. */
 export interface CrossTarget {
-  /** As `uname -m` says it there. */
+  /** The output of `uname -m` on the target. */
   readonly processor: string;
   readonly cCompiler: string;
   readonly compiler: string;
-  /** Debian's package that brings both. */
+  /** Debian's package that contains both compilers. */
   readonly debianPackage: string;
 }
 
@@ -25,11 +25,11 @@ const crossTargets: Readonly<Record<string, CrossTarget>> = {
   },
 };
 
-/** The kinds of machine that a machine of kind `here` compiles for, its own first. */
-export function targetsOf(here: string): NativeTarget[] {
-  const others = Object.entries(crossTargets).filter(([architecture]) => architecture !== here);
+/** Returns the targets that a machine of the given architecture can compile for, its own first. */
+export function targetsOf(host: string): NativeTarget[] {
+  const others = Object.entries(crossTargets).filter(([architecture]) => architecture !== host);
   return [
-    { architecture: here, cross: undefined },
+    { architecture: host, cross: undefined },
     ...others.map(([architecture, cross]) => ({ architecture, cross })),
   ];
 }

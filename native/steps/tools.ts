@@ -1,18 +1,18 @@
 import type { NativeTarget } from "./target.ts";
 
-/** What a build needs on the machine. */
+/** The installed tools that a build uses. */
 export interface NativeTools {
   cmake: string;
   compiler: string;
-  /** Builds a little faster than make; optional. */
+  /** Optional. Builds slightly faster than make. */
   ninja: string | undefined;
-  /** First line of what the compiler says about itself, part of the cache key. */
+  /** First line of the output of `compiler --version`; part of the cache key. */
   compilerVersion: string;
 }
 
 /**
- * Finds the tools that compile for a kind of machine, on PATH by default; throws an Error that names what is missing and the
- * packages that bring it.
+ * Finds the tools that compile for a target, on PATH by default.
+ * @throws {Error} with the missing tools and the packages to install
  */
 export async function findTools(
   { architecture, cross }: NativeTarget,
@@ -37,9 +37,8 @@ export async function findTools(
 }
 
 /**
- * Runs a tool in a directory to its end and returns its standard output; `onLine` sees each line of it as it comes.
- *
- * Throws an Error with the last lines the tool said where it fails.
+ * Runs a tool in a directory and returns its standard output. Calls `onLine` with each line as soon as it is printed.
+ * @throws {Error} with the tool's error lines and last lines when it exits with another code than 0
  */
 export async function runTool(
   command: string[],
@@ -67,10 +66,10 @@ export async function runTool(
   }
   const exitCode = await child.exited;
   if (exitCode !== 0) {
-    // the reason is seldom last: a build that fails goes on with what was started
-    const said = `${output}\n${await errors}`.trim().split("\n");
-    const reasons = said.filter((line) => /\berror\b/i.test(line)).slice(0, 10);
-    throw new Error([`${command[0]} ended with code ${exitCode}:`, ...reasons, ...said.slice(-20)].join("\n"));
+    // The cause is rarely in the last lines, because a failing build completes the steps that are already running.
+    const lines = `${output}\n${await errors}`.trim().split("\n");
+    const reasons = lines.filter((line) => /\berror\b/i.test(line)).slice(0, 10);
+    throw new Error([`${command[0]} exited with code ${exitCode}:`, ...reasons, ...lines.slice(-20)].join("\n"));
   }
   return output;
 }

@@ -7,10 +7,10 @@ import { type NativeTools, runTool } from "./tools.ts";
 const sources = ["cli/cli.cpp", "common.cpp", "common-ggml.cpp", "common-whisper.cpp", "grammar-parser.cpp"];
 
 /**
- * Compiles whisper-cli into a new directory, linked against the built libraries, which it finds through links
- * beside it: what is compared is then the program around them and nothing else.
+ * Compiles whisper-cli into a new directory and links it against the libraries of the addon. A comparison then measures
+ * only the program around the libraries. The program finds them through symbolic links in its own directory.
  *
- * Returns the directory.
+ * @returns the directory
  */
 export async function buildWhisperCli(options: {
   repository: string;

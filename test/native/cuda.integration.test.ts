@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { bringCublas, cublasFor } from "../../native/steps/cublas.ts";
+import { cublasFor, fetchCublas } from "../../native/steps/cublas.ts";
 import { type CudaToolkit, findCudaToolkit } from "../../native/steps/cuda-toolkit.ts";
 import { backendPatches, prepareBackendSource, prepareSource } from "../../native/steps/source.ts";
 import { available, root } from "../support/checkout.ts";
@@ -77,7 +77,7 @@ describe("the CUDA toolkit", () => {
     [release("13.2"), { major: 13, minor: 2 }],
     [release("12.4"), /is of CUDA 12\.4, too old for the CUDA backend: install NVIDIA's CUDA toolkit, 12\.8 or later/],
     [release("11.8"), /is of CUDA 11\.8, too old/],
-    ["clang", /does not say its version/],
+    ["clang", /does not print its version/],
   ])("whose nvcc prints %j is accepted or refused by its version", async (printed, expected) => {
     using directory = temporaryDirectory();
     const nvcc = nvccAt(join(directory.path, "nvcc"), printed);
@@ -129,8 +129,8 @@ describe("cuBLAS", () => {
       cuda: { major: 13, minor: 0 },
       requirements: `x @ file://${join(directory.path, "x-1-py3-none-any.whl")}\n`,
     };
-    await expect(bringCublas(pinned, cache, () => {})).rejects.toThrow(
-      /^cuBLAS can't be brought by python3 and its pip; install its development files \(NVIDIA's package libcublas-dev-13-0\)\. /,
+    await expect(fetchCublas(pinned, cache, () => {})).rejects.toThrow(
+      /^cannot fetch cuBLAS with python3 and its pip; install its development files \(NVIDIA's package libcublas-dev-13-0\)\. /,
     );
     expect(readdirSync(join(cache, "cublas"))).toEqual([]);
   });
