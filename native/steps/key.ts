@@ -21,7 +21,7 @@ export type SeparateFolder = (typeof separateFolders)[number];
  * change gives a new key.
  *
  * The hash covers the files of native/, the version of the package that contains whisper.cpp, the compiler's version,
- * the platform and the target architecture. It leaves out the folders that are built separately, and the .ts and .md files.
+ * the platform and the target architecture. It leaves out the folders that are built separately, and .ts and .md files.
  */
 export async function nativeKey(options: KeyOptions): Promise<string> {
   const { nativeDirectory } = options;
