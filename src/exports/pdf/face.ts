@@ -38,6 +38,7 @@ export class Face {
 
   constructor(name: FaceName) {
     this.name = name;
+    // biome-ignore lint/performance/noDynamicNamespaceImportAccess: every font file is part of the program
     this.bytes = readFileSync(fontFiles[name]);
     const face = new hb.Face(new hb.Blob(this.bytes));
     this.font = new hb.Font(face);
