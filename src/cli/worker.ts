@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { findSupervisor } from "../install/index.ts";
+import { startFleetMachine } from "../server/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { addSettingsOptions, becomeDataOwner, servingSettings } from "./settings-options.ts";
 
@@ -12,8 +13,6 @@ export function workerCommand(): Command {
       becomeDataOwner(settings);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
-      // Only a worker of a fleet needs the broker's client.
-      const { startFleetMachine } = await import("../server/index.ts");
       const machine = await startFleetMachine(settings, log);
       const stopped = new Promise<void>((resolve) => {
         for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());

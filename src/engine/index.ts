@@ -20,5 +20,5 @@ export {
   speakerParts,
   toWorkerSchema,
 } from "./protocol.ts";
-export { type AttemptRecord, MAX_ATTEMPTS } from "./task.ts";
+export { type AttemptRecord, countLostWorker } from "./task.ts";
 export { isCrashSignal, type UnexpectedExit } from "./worker-exit.ts";

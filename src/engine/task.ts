@@ -43,7 +43,7 @@ export interface Task {
  * harmless operation then completes; the faulty one crashes a third time and fails. Kills from outside are counted
  * separately, because they prove nothing: the caller may retry.
  */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 
 /**
  * Returns the operations that may have caused a worker's exit. When it was killed because one operation was stuck, the
@@ -71,22 +71,27 @@ export function countExit(interrupted: readonly Task[], { signal, gpuFailure }: 
   for (const task of suspects(interrupted)) {
     if (task.cancelled) continue;
     if (gpuFailure !== undefined) {
-      report(task, "gpu failed", log);
+      recordInterruption(task, "gpu failed", log);
       continue;
     }
     // No code raises SIGKILL on itself: the sender is the kernel (out of memory), a person or the watchdog.
     const wasKilled = signal === "SIGKILL" && !task.stalled;
     if (wasKilled) task.kills += 1;
     else task.crashes += 1;
-    report(task, wasKilled ? "killed" : "crashed", log);
+    recordInterruption(task, wasKilled ? "killed" : "crashed", log);
   }
 }
 
-function report({ record }: Task, cause: Parameters<AttemptRecord["onInterrupted"]>[0], log: Logger): void {
+/** Notifies the caller's record, if there is one. A record that cannot be stored is logged. */
+function recordInterruption(
+  { record }: Pick<Task, "record">,
+  cause: Parameters<AttemptRecord["onInterrupted"]>[0],
+  log: Logger,
+): void {
   try {
     record?.onInterrupted(cause);
   } catch (error) {
-    // The in-memory counters above are updated even when the record cannot be stored.
+    // The in-memory counters are updated even when the record cannot be stored.
     log.error({ event: "engine.crash_not_recorded", trouble: messageOf(error) });
   }
 }
@@ -97,11 +102,33 @@ export function runsAlone({ crashes, kills }: Task): boolean {
 }
 
 /** Returns the error of an operation that has no attempt left; null when another attempt remains. */
-export function finalError({ operation, crashes, kills, stalled }: Task): EngineCrashError | null {
+export function finalError({
+  operation,
+  crashes,
+  kills,
+  stalled,
+}: Pick<Task, "crashes" | "kills" | "stalled"> & {
+  readonly operation: Pick<Task["operation"], "name">;
+}): EngineCrashError | null {
   const failed = (count: number, how: string) => `the worker ${how} ${count} times while running ${operation.name}`;
   if (crashes >= MAX_ATTEMPTS) {
     const message = failed(crashes, "crashed or was stuck");
     return stalled ? new EngineStalledError(message) : new EngineCrashError(message);
   }
   return kills >= MAX_ATTEMPTS ? new EngineKilledError(failed(kills, "was killed from outside")) : null;
+}
+
+/**
+ * Records that a worker on another machine did not finish an operation.
+ * @param kills number of workers that did not finish it, this one included
+ * @returns the error of the operation if no attempt is left; null when another attempt remains
+ */
+export function countLostWorker(
+  name: Task["operation"]["name"],
+  record: AttemptRecord | null,
+  kills: number,
+  log: Logger,
+): EngineCrashError | null {
+  recordInterruption({ record }, "killed", log);
+  return finalError({ operation: { name }, crashes: 0, kills, stalled: false });
 }

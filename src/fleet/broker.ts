@@ -32,7 +32,7 @@ export interface BrokerOptions {
 }
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
-export const ACK_WAIT_MILLISECONDS = 10_000;
+const ACK_WAIT_MILLISECONDS = 10_000;
 const RECONNECT_MILLISECONDS = 1000;
 const REQUEST_MILLISECONDS = 5000;
 
@@ -119,7 +119,7 @@ export class Broker {
       max_bytes: STREAM_BYTES,
       num_replicas: 1,
     } satisfies Parameters<JetStreamManager["streams"]["add"]>[0];
-    const found = await manager.streams.info(STREAM).catch(() => null);
+    const found = await streamInfo(manager);
     if (found !== null && found.config.storage !== "memory") {
       throw new BrokerError(
         `the broker's stream ${STREAM} is stored in files, which must not hold audio; remove it: nats stream rm ${STREAM}`,
@@ -132,11 +132,7 @@ export class Broker {
 
   /** Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream. */
   async streamReport(): Promise<BrokerReport | null> {
-    const manager = await this.#manager();
-    const info = await manager.streams.info(STREAM).catch((error: unknown) => {
-      if (error instanceof JetStreamApiError) return null;
-      throw error;
-    });
+    const info = await streamInfo(await this.#manager());
     return info === null ? null : { storage: info.config.storage, clock: clockOf(info) };
   }
 
@@ -233,6 +229,14 @@ export class Broker {
       } else if (status.type === "error") log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
     }
   }
+}
+
+/** Returns the stream; null if there is none. @throws {Error} if the broker does not answer */
+async function streamInfo(manager: JetStreamManager) {
+  return await manager.streams.info(STREAM).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError) return null;
+    throw error;
+  });
 }
 
 function clockOf(info: object): number | null {

@@ -1,6 +1,7 @@
 import { Value } from "@sinclair/typebox/value";
 import {
   type AttemptRecord,
+  countLostWorker,
   dataOf,
   describeWork,
   type Engine,
@@ -10,7 +11,6 @@ import {
   type EngineOptions,
   EngineStalledError,
   isSpanOperation,
-  MAX_ATTEMPTS,
   type OperationName,
   operations,
   type Params,
@@ -64,7 +64,7 @@ export interface FleetEngineOptions {
 }
 
 /** Counters since the start, for metrics and `fleet status`. */
-export interface FleetCounts {
+interface FleetCounts {
   published: number;
   redelivered: number;
   lateResults: number;
@@ -111,8 +111,12 @@ export class FleetEngine {
   #streamReady = false;
   #closed = false;
   readonly counts: FleetCounts = {
-    ...{ published: 0, redelivered: 0, lateResults: 0, refusedResults: 0 },
-    ...{ sentBytes: 0, receivedBytes: 0 },
+    published: 0,
+    redelivered: 0,
+    lateResults: 0,
+    refusedResults: 0,
+    sentBytes: 0,
+    receivedBytes: 0,
   };
 
   constructor(options: FleetEngineOptions) {
@@ -129,6 +133,8 @@ export class FleetEngine {
 
   /** Creates the stream. @throws {BrokerError} if the broker cannot be used */
   async start(): Promise<void> {
+    // What is published before the stream is complete would be deleted with the old one.
+    this.#streamReady = false;
     await this.#options.broker.resetStream();
     this.#consumers.clear();
     await this.#ensureConsumers(["none", ...this.#options.models()]);
@@ -154,15 +160,6 @@ export class FleetEngine {
   #status(): CoordinatorStatus {
     const { version, build, models, workHere } = this.#options;
     return { version, build, models: [...models()], workHere, load: this.load(), counts: this.counts };
-  }
-
-  /** Why recordings may not proceed; null if they can. */
-  trouble(): string | null {
-    const { broker, workHere } = this.#options;
-    if (workHere) return null;
-    if (!broker.connected) return "the fleet's broker cannot be reached; start it, or set fleet.work_here = true";
-    if (this.#roster.lanes(null) > 0) return null;
-    return "no worker of the fleet takes work; see transcribe fleet status, or set fleet.work_here = true";
   }
 
   /** Runs an operation; see Engine.run. */
@@ -208,8 +205,10 @@ export class FleetEngine {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const [id, task] of this.#published) this.#unpublish(id, task);
-    for (const task of this.#waiting.splice(0)) task.settle({ error: closedError() });
+    const published = [...this.#published];
+    for (const [id, task] of published) this.#unpublish(id, task);
+    for (const task of [...published.map(([, task]) => task), ...this.#waiting.splice(0)])
+      task.settle({ error: closedError() });
   }
 
   #dispatch(): void {
@@ -315,7 +314,14 @@ export class FleetEngine {
         this.#options.log.warn({ event: "fleet.redelivered", operation: task.operation, machine, delivery });
         if (!this.#countLoss(id, task)) return { verdict: "late" };
       }
-      task.record?.onStart();
+      try {
+        task.record?.onStart();
+      } catch (error) {
+        this.#published.delete(id);
+        task.settle({ error });
+        this.#dispatch();
+        return { verdict: "late" };
+      }
       task.machine = machine;
       return { verdict: "go" };
     } catch (error) {
@@ -387,12 +393,10 @@ export class FleetEngine {
   /** Counts a worker that did not finish an operation. @returns whether another attempt remains */
   #countLoss(id: string, task: Task): boolean {
     task.lost++;
-    task.record?.onInterrupted("killed");
-    if (task.lost < MAX_ATTEMPTS) return true;
+    const error = countLostWorker(task.operation, task.record, task.lost, this.#options.log);
+    if (error === null) return true;
     this.#published.delete(id);
-    task.settle({
-      error: new EngineKilledError(`${task.lost} workers of the fleet did not finish ${task.operation}`),
-    });
+    task.settle({ error });
     return false;
   }
 
@@ -404,11 +408,9 @@ export class FleetEngine {
 
   /** Returns published operations to the queue, e.g. after the connection was lost. */
   #takeBack(isAffected: (task: Task) => boolean): void {
-    for (const [id, task] of this.#published) {
-      if (!isAffected(task)) continue;
-      this.#unpublish(id, task);
-      this.#waiting.unshift(task);
-    }
+    const affected = [...this.#published].filter(([, task]) => isAffected(task));
+    for (const [id, task] of affected) this.#unpublish(id, task);
+    this.#waiting.unshift(...affected.map(([, task]) => task));
     this.#dispatch();
   }
 
@@ -444,6 +446,7 @@ export class FleetEngine {
   async #reset(): Promise<void> {
     if (this.#closed) return;
     // The stream is created anew, so nothing that was published before arrives.
+    this.#streamReady = false;
     this.#takeBack(() => true);
     try {
       await this.start();

@@ -73,7 +73,6 @@ const PULL_MILLISECONDS = 5000;
 const RETRY_MILLISECONDS = 500;
 
 interface Running {
-  readonly id: string;
   readonly message: JsMsg;
   readonly abort: AbortController;
 }
@@ -157,7 +156,7 @@ export class FleetWorker {
     try {
       const { header, contents } = unpack(workSchema, message.data);
       work = header;
-      this.#running.set(header.id, { id: header.id, message, abort });
+      this.#running.set(header.id, { message, abort });
       const started: Started = { id: header.id, machine, delivery: message.info.deliveryCount };
       if ((await this.#ask(subjects.started(header.coordinator), encode(started))).verdict !== "go") {
         message.ack();

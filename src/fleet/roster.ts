@@ -48,14 +48,13 @@ export class Roster {
     this.#seen.set(machine, { presence, at, reported: problem });
   }
 
-  /** Removes the machines that have been silent for too long. @returns whether any was removed */
-  removeGone(): boolean {
+  /** Removes the machines that have been silent for too long. */
+  removeGone(): void {
     const gone = [...this.#seen].filter(([, { at }]) => this.#now() - at > GONE_MILLISECONDS);
     for (const [machine] of gone) {
       this.#seen.delete(machine);
       this.#log.error({ event: "fleet.worker_gone", machine });
     }
-    return gone.length > 0;
   }
 
   machines(): readonly Machine[] {

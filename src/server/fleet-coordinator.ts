@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { Engine, EngineOptions } from "../engine/index.ts";
 import type { FleetEngine } from "../fleet/index.ts";
@@ -78,7 +79,6 @@ export async function coordinateFleet(
 /** Returns this machine's name in the fleet, and the name of its build: only equal builds work together. */
 export async function fleetIdentity({ machine }: Pick<Settings["fleet"], "machine">) {
   const { subjectToken } = await import("../fleet/index.ts");
-  const { hostname } = await import("node:os");
   const { version, commit } = await buildInfo();
   return { machine: subjectToken(machine === "" ? hostname() : machine), build: subjectToken(`${version}-${commit}`) };
 }

@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { EngineCrashError, type OperationName, type Params, type Result } from "../../src/engine/index.ts";
+import {
+  type AttemptRecord,
+  EngineCrashError,
+  type OperationName,
+  type Params,
+  type Result,
+} from "../../src/engine/index.ts";
 import { Broker, FleetEngine, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
@@ -116,7 +122,7 @@ describe.skipIf(program === null)("a fleet", () => {
     return child;
   }
 
-  const ask = (engine: FleetEngine, at: number, signal = never) =>
+  const ask = (engine: FleetEngine, at: number, signal = never, record: AttemptRecord | null = null) =>
     engine.run(
       "transcribe",
       {
@@ -124,6 +130,7 @@ describe.skipIf(program === null)("a fleet", () => {
         chunk: { startSeconds: at, endSeconds: at + 1, speech: [{ startSeconds: at, endSeconds: at + 1 }] },
       },
       signal,
+      record,
     );
   const expected = (at: number) => Array.from({ length: 10 }, (_, index) => (at * SECOND + index) % 30_011).join(" ");
   const textOf = (result: Result<"transcribe">) => result.words[0]?.text;
@@ -254,6 +261,52 @@ describe.skipIf(program === null)("a fleet", () => {
     await server.start();
     const before = other.started.length;
     while (other.started.length === before) await Promise.all(Array.from({ length: 6 }, (_, at) => ask(engine, at)));
+  });
+
+  test("operations that only workers may run are published again after the broker was away", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    await worker("w0", other, stack);
+    other.behave = () => Bun.sleep(200);
+    const running = Array.from({ length: 4 }, (_, at) => ask(engine, at));
+    while (other.started.length === 0) await Bun.sleep(10);
+    await server.stop();
+    await server.start();
+    expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
+  });
+
+  test("an operation whose attempt cannot be recorded fails with that error", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    await worker("w0", other, stack);
+    const record = {
+      crashes: 0,
+      onStart: () => {
+        throw new Error("the disk is full");
+      },
+      onInterrupted: () => {},
+    };
+    await expect(ask(engine, 1, never, record)).rejects.toThrow("the disk is full");
+    expect([other.started, engine.load().published]).toEqual([[], 0]);
+    expect(textOf(await ask(engine, 2))).toBe(expected(2));
+  });
+
+  test("a coordinator that stops rejects the operations that workers run", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    other.behave = (_, signal) =>
+      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    await worker("w0", other, stack);
+    const running = [ask(engine, 1), ask(engine, 2), ask(engine, 3)];
+    while (other.started.length === 0) await Bun.sleep(10);
+    engine.close();
+    const outcomes = await Promise.allSettled(running);
+    expect(outcomes.map((outcome) => outcome.status === "rejected" && String(outcome.reason))).toEqual(
+      running.map(() => "EngineOperationError: the engine is closed"),
+    );
   });
 
   test("the broker stores no samples in files", async () => {
