@@ -17,6 +17,11 @@ interface NewRecording {
   readonly accountId: string;
   readonly workspaceId: string | null;
   readonly pinnedLanguage: string | null;
+  /** Names and terms of this recording, on one line; none by default. */
+  readonly prompt?: string | null;
+  /** Bounds of the number of speakers, from 1 to 50, equal if the number is given exactly; none by default. */
+  readonly minSpeakers?: number | null;
+  readonly maxSpeakers?: number | null;
   /** Id or absolute path of the current speech model. */
   readonly speechModel: string;
   readonly sourceName: string | null;

@@ -8,6 +8,7 @@ import vocabulary from "./migrations/0004-vocabulary.sql" with { type: "text" };
 import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
 import growth from "./migrations/0006-growth.sql" with { type: "text" };
 import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
+import hints from "./migrations/0008-hints.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -26,6 +27,7 @@ const migrations: readonly Migration[] = [
   { name: "0005-deleted", sql: deleted },
   { name: "0006-growth", sql: growth },
   { name: "0007-console", sql: consoleTables },
+  { name: "0008-hints", sql: hints },
 ];
 
 /** The first version, which did not store its version number in the database. */

@@ -101,6 +101,11 @@ export const recordings = sqliteTable(
     speechModelSha256: text(),
     /** Vocabulary of the account at creation, which is used for the whole transcription. */
     vocabulary: text(),
+    /** Names and terms of this recording, which are used together with the vocabulary; null for none. */
+    prompt: text(),
+    /** Bounds of the number of its speakers, which are equal if the number is given exactly; null for none. */
+    minSpeakers: integer(),
+    maxSpeakers: integer(),
     /** Start of its removal; nobody sees the recording from then on. */
     deletedAt: integer(),
     createdAt: integer().notNull(),

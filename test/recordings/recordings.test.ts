@@ -61,6 +61,13 @@ describe("a recording", () => {
     expect(words).toEqual([null, "Ženski, Übermut", null]);
   });
 
+  test("has the hints that it was created with", () => {
+    const hints = { prompt: "Zau al-Makan", minSpeakers: 2, maxSpeakers: 50 };
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, hints));
+    expect(recordings.claim(id)).toMatchObject(hints);
+    expect(recordings.claim(create().id)).toMatchObject({ prompt: null, minSpeakers: null, maxSpeakers: null });
+  });
+
   test.each([
     [{ reason: "no_speech" }, null, null],
     [{ reason: "no_speech" }, "de", "de"],

@@ -74,6 +74,9 @@ describe("a manipulated backup", () => {
       `UPDATE accounts SET vocabulary = printf('%.*c', 5000000, 'x')`,
       "accounts.vocabulary",
     ],
+    ["a prompt of megabytes", recording(", prompt", ", printf('%.*c', 5000000, 'x')"), "recordings.prompt"],
+    ["a recording of no speakers", recording(", min_speakers", ", 0"), "recordings.min_speakers"],
+    ["a recording of millions of speakers", recording(", max_speakers", ", 5000000"), "recordings.max_speakers"],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     [

@@ -82,6 +82,9 @@ const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_ty
  */
 const MAX_VOCABULARY_CHARACTERS = 20_000;
 
+/** SQL condition for a bound of the number of speakers, which is passed to the clustering of voices. */
+const speakerCount = "? BETWEEN 1 AND 50";
+
 /**
  * SQL condition for a valid time in milliseconds (ECMAScript's time range). Any other value would make every response
  * that shows it fail.
@@ -126,6 +129,9 @@ const rules: readonly ColumnRule[] = [
     rule: "((lower(?) GLOB 'http://*' OR lower(?) GLOB 'https://*') AND length(?) <= 32768)",
   },
   { column: "recordings.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
+  { column: "recordings.prompt", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
+  { column: "recordings.min_speakers", rule: speakerCount },
+  { column: "recordings.max_speakers", rule: speakerCount },
   { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
   { column: "accounts.limits", rule: json("object") },
   { column: "api_keys.scopes", rule: json("array") },
