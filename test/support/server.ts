@@ -228,10 +228,15 @@ export class TestServer implements AsyncDisposable {
   }
 
   async #collect(stream: ReadableStream<Uint8Array>): Promise<void> {
-    for await (const line of lines(stream)) {
-      const parsed = parseLine(line);
-      this.#log.push(Value.Check(lineSchema, parsed) ? parsed : { event: "no event", line });
-    }
+    for await (const line of logLines(stream)) this.#log.push(line);
+  }
+}
+
+/** Reads the log of a process, one line at a time. */
+export async function* logLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<LogLine> {
+  for await (const line of lines(stream)) {
+    const parsed = parseLine(line);
+    yield Value.Check(lineSchema, parsed) ? parsed : { event: "no event", line };
   }
 }
 
@@ -265,7 +270,7 @@ export async function runCli(
 }
 
 /** Returns the environment of this process without a developer's own settings. */
-function environmentWith(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
+export function environmentWith(settings: Readonly<Record<string, string>>): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith("TRANSCRIBE_") || name === "TRANSCRIBE_CACHE",
   );
