@@ -23,7 +23,10 @@ function coordinatorPermissions(): Permissions {
       "_INBOX.>",
     ],
     subscribe: [
-      ...[subjects.allStarted, subjects.allResults, subjects.allPresence, subjects.allStatus],
+      subjects.allStarted,
+      subjects.allResults,
+      subjects.allPresence,
+      subjects.allStatus,
       `_INBOX.${COORDINATOR}.>`,
     ],
   };
@@ -36,7 +39,9 @@ function workerPermissions(machine: string): Permissions {
       `$JS.API.CONSUMER.INFO.${STREAM}.*`,
       `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.*`,
       `$JS.ACK.${STREAM}.>`,
-      ...[subjects.allStarted, subjects.allResults, subjects.presence(machine)],
+      subjects.allStarted,
+      subjects.allResults,
+      subjects.presence(machine),
     ],
     subscribe: [subjects.allCancels, `_INBOX.${machine}.>`],
   };

@@ -1,34 +1,23 @@
-import { Value } from "@sinclair/typebox/value";
 import {
   type AttemptRecord,
   countLostWorker,
-  dataOf,
   describeWork,
   type Engine,
-  EngineCrashError,
-  EngineKilledError,
   EngineOperationError,
   type EngineOptions,
-  EngineStalledError,
   isSpanOperation,
   type OperationName,
-  operations,
   type Params,
   type Result,
   type SpanOperation,
 } from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { readItem, writeItem } from "../timeline/index.ts";
 import type { Broker } from "./broker.ts";
 import {
   type CoordinatorStatus,
-  type cancelSchema,
   encode,
-  MAX_MESSAGE_BYTES,
-  MessageError,
   PRESENCE_MILLISECONDS,
-  pack,
   parse,
   presenceSchema,
   type Reply,
@@ -36,9 +25,10 @@ import {
   startedSchema,
   subjects,
   unpack,
-  type Work,
   type WorkResult,
 } from "./messages.ts";
+import { acceptResult, type PendingOperation } from "./pending-operation.ts";
+import { Publications } from "./publications.ts";
 import { type Machine, Roster } from "./roster.ts";
 
 /** The engine of this machine, as the fleet uses it. */
@@ -63,34 +53,8 @@ export interface FleetEngineOptions {
   readonly log: Logger;
 }
 
-/** Counters since the start, for metrics and `fleet status`. */
-interface FleetCounts {
-  published: number;
-  redelivered: number;
-  lateResults: number;
-  refusedResults: number;
-  sentBytes: number;
-  receivedBytes: number;
-}
-
 /** Operations published for each lane of the workers, so that a worker finds its next one without a round trip. */
 const PUBLISHED_PER_LANE = 1.5;
-
-interface Task {
-  readonly operation: SpanOperation;
-  readonly params: Params<SpanOperation>;
-  readonly record: AttemptRecord | null;
-  /** SHA-256 of the speech model that the operation needs; null if it needs none. */
-  readonly model: string | null;
-  readonly signal: AbortSignal;
-  readonly settle: (outcome: { result: unknown } | { error: unknown }) => void;
-  /** Whether it is too large for a message, so that only this machine can run it. */
-  isLocal: boolean;
-  /** Number of workers that did not finish it. */
-  lost: number;
-  /** Machine that runs it; null while it waits in the broker. */
-  machine: string | null;
-}
 
 /**
  * Distributes the operations on spans of recordings to the workers of a fleet, and runs the other operations on this
@@ -101,44 +65,30 @@ interface Task {
 export class FleetEngine {
   readonly #options: FleetEngineOptions;
   readonly #roster: Roster;
-  readonly #waiting: Task[] = [];
-  /** Published operations by the ids of their publications. */
-  readonly #published = new Map<string, Task>();
-  readonly #consumers = new Set<string>();
+  readonly #publications: Publications;
+  /** Operations that neither a worker nor this machine has, in the order in which they start. */
+  readonly #waiting: PendingOperation[] = [];
   readonly #timer: NodeJS.Timeout;
+  readonly #counts = { redelivered: 0, lateResults: 0, refusedResults: 0, receivedBytes: 0 };
   #runningHere = 0;
-  #nextId = 1;
-  #streamReady = false;
   #closed = false;
-  readonly counts: FleetCounts = {
-    published: 0,
-    redelivered: 0,
-    lateResults: 0,
-    refusedResults: 0,
-    sentBytes: 0,
-    receivedBytes: 0,
-  };
 
   constructor(options: FleetEngineOptions) {
     this.#options = options;
     const { broker, build, version, coordinator, now, log } = options;
     this.#roster = new Roster({ build, version }, now, log);
+    this.#publications = new Publications(options);
     broker.subscribe(subjects.allPresence, (data) => this.#onPresence(data));
     broker.subscribe(subjects.started(coordinator), (data) => encode(this.#onStarted(data)));
     broker.subscribe(subjects.result(coordinator), async (data) => encode(await this.#onResult(data)));
     broker.subscribe(subjects.allStatus, () => encode(this.#status()));
-    broker.onChange((connected) => (connected ? void this.#reset() : this.#takeBack(() => true)));
+    broker.onChange((connected) => (connected ? void this.#reopen() : this.#takeBack(() => true)));
     this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
   }
 
   /** Creates the stream. @throws {BrokerError} if the broker cannot be used */
   async start(): Promise<void> {
-    // What is published before the stream is complete would be deleted with the old one.
-    this.#streamReady = false;
-    await this.#options.broker.resetStream();
-    this.#consumers.clear();
-    await this.#ensureConsumers(["none", ...this.#options.models()]);
-    this.#streamReady = true;
+    await this.#publications.open();
     this.#dispatch();
   }
 
@@ -154,7 +104,12 @@ export class FleetEngine {
 
   /** Operations that wait, that the broker or a worker has, and that run on this machine. */
   load(): { readonly waiting: number; readonly published: number; readonly here: number } {
-    return { waiting: this.#waiting.length, published: this.#published.size, here: this.#runningHere };
+    return { waiting: this.#waiting.length, published: this.#publications.size, here: this.#runningHere };
+  }
+
+  /** Counters since the start, for metrics and `fleet status`. */
+  get counts(): CoordinatorStatus["counts"] {
+    return { ...this.#counts, ...this.#publications.counts };
   }
 
   #status(): CoordinatorStatus {
@@ -174,29 +129,29 @@ export class FleetEngine {
     if (this.#closed) return Promise.reject(closedError());
     return new Promise<Result<N>>((resolve, reject) => {
       const abort = () => {
-        this.#withdraw(task);
+        this.#withdraw(pending);
         reject(signal.reason);
         this.#dispatch();
       };
       const { model } = params as { readonly model?: string };
-      const task: Task = {
+      const sha256 = model === undefined ? null : this.#options.sha256Of(model);
+      const pending: PendingOperation = {
         operation,
         params: params as Params<SpanOperation>,
         record,
-        model: model === undefined ? null : this.#options.sha256Of(model),
+        model: sha256,
         signal,
         settle: (outcome) => {
           signal.removeEventListener("abort", abort);
           if ("error" in outcome) reject(outcome.error);
           else resolve(outcome.result as Result<N>);
         },
-        // A model without a known digest cannot be asked for elsewhere.
-        isLocal: model !== undefined && this.#options.sha256Of(model) === null,
+        isLocal: model !== undefined && sha256 === null,
         lost: 0,
         machine: null,
       };
       signal.addEventListener("abort", abort, { once: true });
-      this.#waiting.push(task);
+      this.#waiting.push(pending);
       this.#dispatch();
     });
   }
@@ -205,16 +160,15 @@ export class FleetEngine {
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);
-    const published = [...this.#published];
-    for (const [id, task] of published) this.#unpublish(id, task);
-    for (const task of [...published.map(([, task]) => task), ...this.#waiting.splice(0)])
-      task.settle({ error: closedError() });
+    const published = this.#publications.withdraw(() => true);
+    for (const { settle } of [...published, ...this.#waiting.splice(0)]) settle({ error: closedError() });
   }
 
+  /** Starts the waiting operations for which there is a place, in their order. */
   #dispatch(): void {
     for (let at = 0; at < this.#waiting.length; ) {
-      const task = this.#waiting[at] as Task;
-      const start = this.#placeFor(task);
+      const pending = this.#waiting[at] as PendingOperation;
+      const start = this.#placeFor(pending);
       if (start === null) {
         at++;
         continue;
@@ -225,69 +179,38 @@ export class FleetEngine {
   }
 
   /** Returns a function that starts the operation now; null if it has to wait. */
-  #placeFor(task: Task): (() => void) | null {
-    const { local, workHere, broker } = this.#options;
-    const mayRunHere = workHere || task.isLocal;
-    if (mayRunHere && this.#runningHere < Math.max(1, local.lanes)) return () => void this.#runHere(task);
-    if (task.isLocal || !broker.connected || !this.#streamReady) return null;
-    const window = Math.ceil(PUBLISHED_PER_LANE * this.#roster.lanes(task.model));
-    const published = [...this.#published.values()].filter(({ model }) => model === task.model || model === null);
-    return published.length < window ? () => void this.#publish(task) : null;
+  #placeFor(pending: PendingOperation): (() => void) | null {
+    const { local, workHere } = this.#options;
+    const { isLocal, model } = pending;
+    const mayRunHere = workHere || isLocal;
+    if (mayRunHere && this.#runningHere < Math.max(1, local.lanes)) return () => void this.#runHere(pending);
+    if (isLocal || !this.#publications.isOpen) return null;
+    const limit = Math.ceil(PUBLISHED_PER_LANE * this.#roster.lanes(model));
+    return this.#publications.competingWith(model) < limit ? () => void this.#publish(pending) : null;
   }
 
-  async #runHere(task: Task): Promise<void> {
+  async #runHere({ operation, params, signal, record, settle }: PendingOperation): Promise<void> {
     this.#runningHere++;
     try {
-      task.settle({ result: await this.#options.local.run(task.operation, task.params, task.signal, task.record) });
+      settle({ result: await this.#options.local.run(operation, params, signal, record) });
     } catch (error) {
-      task.settle({ error });
+      settle({ error });
     } finally {
       this.#runningHere--;
       this.#dispatch();
     }
   }
 
-  async #publish(task: Task): Promise<void> {
-    const { broker, build, coordinator, log } = this.#options;
-    const id = `${coordinator}-${this.#nextId++}`;
-    this.#published.set(id, task);
-    task.machine = null;
-    const message = await messageFor(id, coordinator, task).catch((error: unknown) => {
-      // The operation's own data cannot be read.
-      if (this.#published.delete(id)) task.settle({ error });
-      this.#dispatch();
-      return null;
-    });
-    if (message === null || !this.#published.has(id)) return;
+  async #publish(pending: PendingOperation): Promise<void> {
     try {
-      if (message.length > MAX_MESSAGE_BYTES) {
-        log.warn({ event: "fleet.operation_too_large", operation: task.operation, bytes: message.length });
-        this.#published.delete(id);
-        task.isLocal = true;
-        this.#requeue(task);
-        return;
-      }
-      const model = task.model ?? "none";
-      await this.#ensureConsumers([model]);
-      await broker.publishWork(subjects.work(build, model), id, message);
-      this.counts.published++;
-      this.counts.sentBytes += message.length;
+      const outcome = await this.#publications.publish(pending);
+      if (outcome === "published" || outcome === "withdrawn") return;
+      // After a failure the next check opens the stream, unless this machine starts the operation before.
+      if (outcome === "too large") pending.isLocal = true;
+      this.#putBack([pending]);
     } catch (error) {
-      if (!this.#published.delete(id)) return;
-      if (task.signal.aborted) return;
-      log.warn({ event: "fleet.publish_failed", operation: task.operation, trouble: messageOf(error) });
-      // The next check tries again, unless this machine takes the operation before.
-      this.#streamReady = false;
-      this.#waiting.unshift(task);
+      pending.settle({ error });
       this.#dispatch();
-    }
-  }
-
-  async #ensureConsumers(models: readonly string[]): Promise<void> {
-    for (const model of models) {
-      if (this.#consumers.has(model)) continue;
-      await this.#options.broker.ensureConsumer(this.#options.build, model);
-      this.#consumers.add(model);
     }
   }
 
@@ -307,22 +230,25 @@ export class FleetEngine {
   #onStarted(data: Uint8Array): Reply {
     try {
       const { id, machine, delivery } = parse(startedSchema, data);
-      const task = this.#published.get(id);
-      if (task === undefined) return { verdict: "late" };
+      const pending = this.#publications.get(id);
+      if (pending === undefined) return { verdict: "late" };
       if (delivery > 1) {
-        this.counts.redelivered++;
-        this.#options.log.warn({ event: "fleet.redelivered", operation: task.operation, machine, delivery });
-        if (!this.#countLoss(id, task)) return { verdict: "late" };
+        this.#counts.redelivered++;
+        this.#options.log.warn({ event: "fleet.redelivered", operation: pending.operation, machine, delivery });
+        if (!this.#hasAttemptLeft(pending)) {
+          this.#publications.remove(id);
+          return { verdict: "late" };
+        }
       }
       try {
-        task.record?.onStart();
+        pending.record?.onStart();
       } catch (error) {
-        this.#published.delete(id);
-        task.settle({ error });
+        this.#publications.remove(id);
+        pending.settle({ error });
         this.#dispatch();
         return { verdict: "late" };
       }
-      task.machine = machine;
+      pending.machine = machine;
       return { verdict: "go" };
     } catch (error) {
       return this.#refuse("started", error);
@@ -331,24 +257,21 @@ export class FleetEngine {
 
   async #onResult(data: Uint8Array): Promise<Reply> {
     try {
-      this.counts.receivedBytes += data.length;
+      this.#counts.receivedBytes += data.length;
       const { header, contents } = unpack(resultSchema, data);
-      const task = this.#published.get(header.id);
-      if (task === undefined) {
-        this.counts.lateResults++;
+      const pending = this.#publications.get(header.id);
+      if (pending === undefined) {
+        this.#counts.lateResults++;
         return { verdict: "late" };
       }
-      const outcome = await this.#outcomeOf(task, header, contents).catch((error: unknown) => {
-        if (this.#published.delete(header.id) && this.#countLoss(header.id, task)) this.#requeue(task);
+      const outcome = await acceptResult(pending, header, contents).catch((error: unknown) => {
+        if (this.#publications.remove(header.id) && this.#hasAttemptLeft(pending)) this.#putBack([pending]);
         throw error;
       });
       // The operation may have been cancelled while its files were written.
-      if (!this.#published.delete(header.id)) return { verdict: "late" };
-      task.settle(outcome);
-      if ("result" in outcome) {
-        task.record?.onCompletedBy?.(header.machine);
-        this.#count(task, header);
-      }
+      if (!this.#publications.remove(header.id)) return { verdict: "late" };
+      pending.settle(outcome);
+      if ("result" in outcome) this.#noteCompletion(pending, header);
       this.#dispatch();
       return { verdict: "go" };
     } catch (error) {
@@ -356,97 +279,57 @@ export class FleetEngine {
     }
   }
 
-  #count({ operation, params }: Task, { device, gpu, seconds }: WorkResult): void {
-    const work = describeWork(operation, params, { speechDevice: device, gpu, speakersOnGpu: [] });
-    this.#options.onCompletion({ ...work, seconds });
-  }
-
-  /** Writes the files of a result. @throws {MessageError} if the result is not one of this operation */
-  async #outcomeOf(
-    { operation, params }: Task,
-    { outcome, attachments }: WorkResult,
-    contents: readonly Uint8Array[],
-  ): Promise<{ result: unknown } | { error: Error }> {
-    if (outcome.type !== "done") return { error: errorOf(outcome) };
-    if (!Value.Check(operations[operation].result, outcome.result)) {
-      throw new MessageError(`the result of ${operation} does not match its schema`);
-    }
-    const { outputs } = dataOf(operation, params);
-    const isExpected =
-      outputs.length === attachments.length &&
-      outputs.every((output, at) => Value.Equal(output, attachments[at]?.item));
-    if (!isExpected) throw new MessageError(`the result of ${operation} has other files than expected`);
-    for (const [at, output] of outputs.entries()) {
-      await writeItem(params.area, output, contents[at] as Uint8Array).catch((error: unknown) => {
-        throw new MessageError(`a file of the result of ${operation} cannot be used: ${messageOf(error)}`);
-      });
-    }
-    return { result: outcome.result };
+  #noteCompletion({ operation, params, record }: PendingOperation, by: WorkResult): void {
+    record?.onCompletedBy?.(by.machine);
+    const work = describeWork(operation, params, { speechDevice: by.device, gpu: by.gpu, speakersOnGpu: [] });
+    this.#options.onCompletion({ ...work, seconds: by.seconds });
   }
 
   #refuse(kind: string, error: unknown): Reply {
-    this.counts.refusedResults++;
+    this.#counts.refusedResults++;
     this.#options.log.error({ event: "fleet.message_refused", kind, trouble: messageOf(error) });
     return { verdict: "refused" };
   }
 
-  /** Counts a worker that did not finish an operation. @returns whether another attempt remains */
-  #countLoss(id: string, task: Task): boolean {
-    task.lost++;
-    const error = countLostWorker(task.operation, task.record, task.lost, this.#options.log);
-    if (error === null) return true;
-    this.#published.delete(id);
-    task.settle({ error });
-    return false;
+  /** Counts a worker that did not finish an operation. An operation without another attempt fails. */
+  #hasAttemptLeft(pending: PendingOperation): boolean {
+    pending.lost++;
+    const error = countLostWorker(pending.operation, pending.record, pending.lost, this.#options.log);
+    if (error !== null) pending.settle({ error });
+    return error === null;
   }
 
-  #requeue(task: Task): void {
-    task.machine = null;
-    this.#waiting.unshift(task);
+  /** Puts operations back at the head of the queue, in their order. */
+  #putBack(pending: readonly PendingOperation[]): void {
+    for (const each of pending) each.machine = null;
+    this.#waiting.unshift(...pending);
     this.#dispatch();
   }
 
   /** Returns published operations to the queue, e.g. after the connection was lost. */
-  #takeBack(isAffected: (task: Task) => boolean): void {
-    const affected = [...this.#published].filter(([, task]) => isAffected(task));
-    for (const [id, task] of affected) this.#unpublish(id, task);
-    this.#waiting.unshift(...affected.map(([, task]) => task));
-    this.#dispatch();
+  #takeBack(isAffected: (pending: PendingOperation) => boolean): void {
+    this.#putBack(this.#publications.withdraw(isAffected));
   }
 
-  #withdraw(task: Task): void {
-    const at = this.#waiting.indexOf(task);
+  #withdraw(pending: PendingOperation): void {
+    const at = this.#waiting.indexOf(pending);
     if (at >= 0) this.#waiting.splice(at, 1);
-    for (const [id, each] of this.#published) if (each === task) this.#unpublish(id, task);
-  }
-
-  #unpublish(id: string, task: Task): void {
-    this.#published.delete(id);
-    task.machine = null;
-    const { broker, coordinator } = this.#options;
-    if (broker.connected)
-      broker.publish(subjects.cancel(coordinator), encode({ id } satisfies typeof cancelSchema.static));
+    this.#publications.withdraw((each) => each === pending);
   }
 
   /** Notices machines that are gone, and repeats what failed. */
   #check(): void {
     this.#roster.removeGone();
     const present = new Set(this.#roster.machines().map(({ machine }) => machine));
-    for (const [id, task] of this.#published) {
-      if (task.machine === null || present.has(task.machine)) continue;
-      this.#unpublish(id, task);
-      if (this.#countLoss(id, task)) this.#waiting.unshift(task);
-    }
-    if (!this.#streamReady && this.#options.broker.connected) void this.#reset();
-    // Nobody would fetch these any more.
-    this.#takeBack((task) => task.machine === null && this.#roster.lanes(task.model) === 0);
-    this.#dispatch();
+    const lost = this.#publications.withdraw(({ machine }) => machine !== null && !present.has(machine));
+    this.#putBack(lost.filter((pending) => this.#hasAttemptLeft(pending)));
+    if (!this.#publications.isOpen && this.#options.broker.connected) void this.#reopen();
+    // No machine would fetch these any more.
+    this.#takeBack(({ machine, model }) => machine === null && this.#roster.lanes(model) === 0);
   }
 
-  async #reset(): Promise<void> {
+  async #reopen(): Promise<void> {
     if (this.#closed) return;
-    // The stream is created anew, so nothing that was published before arrives.
-    this.#streamReady = false;
     this.#takeBack(() => true);
     try {
       await this.start();
@@ -454,26 +337,6 @@ export class FleetEngine {
       this.#options.log.error({ event: "fleet.broker_unusable", trouble: messageOf(error) });
     }
   }
-}
-
-async function messageFor(id: string, coordinator: string, { operation, params, model }: Task): Promise<Uint8Array> {
-  const { area, model: _, encoder, ...rest } = params as Params<"transcribe">;
-  const { inputs } = dataOf(operation, params);
-  const contents = await Promise.all(inputs.map((item) => readItem(area, item)));
-  const header: Work = {
-    ...{ id, coordinator, operation, params: rest, model },
-    sampleCount: area.pcm.sampleCount,
-    usesEncoder: encoder !== undefined,
-    attachments: inputs.map((item, at) => ({ item, bytes: contents[at]?.length ?? 0 })),
-  };
-  return pack(header, contents);
-}
-
-function errorOf(outcome: Exclude<WorkResult["outcome"], { type: "done" }>): Error {
-  if (outcome.type === "failed") return new EngineOperationError(outcome.message, outcome.code);
-  if (outcome.type === "stalled") return new EngineStalledError(outcome.message);
-  if (outcome.type === "killed") return new EngineKilledError(outcome.message);
-  return new EngineCrashError(outcome.message);
 }
 
 const closedError = () => new EngineOperationError("the engine is closed");

@@ -118,9 +118,17 @@ export class FleetWorker {
     if (!broker.connected) return;
     const { devices, trouble } = status();
     const presence: Presence = {
-      ...{ machine, instance, version, build, devices: [...devices], trouble, leaves },
-      ...{ lanes: engine.lanes, busy: this.#running.size, clock: now() },
+      machine,
+      instance,
+      version,
+      build,
       models: models.map(({ sha256 }) => sha256),
+      devices: [...devices],
+      lanes: engine.lanes,
+      busy: this.#running.size,
+      clock: now(),
+      trouble,
+      leaves,
     };
     broker.publish(subjects.presence(machine), encode(presence));
   }
@@ -190,8 +198,12 @@ export class FleetWorker {
     const params = await this.#paramsOf(work, area, signal);
     for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
     const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
-      ...{ id: work.id, machine, outcome, attachments, ...this.#options.device() },
+      id: work.id,
+      machine,
+      outcome,
+      ...this.#options.device(),
       seconds: (performance.now() - startedAt) / 1000,
+      attachments,
     });
     try {
       const result = await engine.run(work.operation, params, signal);

@@ -148,8 +148,12 @@ export const coordinatorStatusSchema = Type.Object({
   load: Type.Object({ waiting: count, published: count, here: count }),
   /** Since the coordinator's start. */
   counts: Type.Object({
-    ...{ published: count, redelivered: count, lateResults: count, refusedResults: count },
-    ...{ sentBytes: count, receivedBytes: count },
+    published: count,
+    redelivered: count,
+    lateResults: count,
+    refusedResults: count,
+    sentBytes: count,
+    receivedBytes: count,
   }),
 });
 export type CoordinatorStatus = Static<typeof coordinatorStatusSchema>;

@@ -49,7 +49,13 @@ export async function coordinateFleet(
     const { machine, build } = await fleetIdentity(settings);
     const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
     const engine = new FleetEngine({
-      ...{ local, broker, build, version: programVersion, onCompletion, now, log },
+      local,
+      broker,
+      build,
+      version: programVersion,
+      onCompletion,
+      now,
+      log,
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,
       sha256Of: (path) => digests.get(path) ?? null,

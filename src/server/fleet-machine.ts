@@ -62,7 +62,8 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   const builtIn = { path: files.speechModel, sha256: await digestFile(files.speechModel, "sha256") };
   const models = [builtIn, ...installed].map(({ path, sha256 }): WorkerModel => {
     return {
-      ...{ path, sha256 },
+      path,
+      sha256,
       async prepare(signal, usesEncoder) {
         admitted.add(path);
         await speech.admit(path, signal);
@@ -76,7 +77,13 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     const broker = await Broker.connect({ ...settings.fleet, url, machine, log });
     stack.defer(() => broker.close());
     const worker = new FleetWorker({
-      ...{ broker, engine: speech.engine, models, build, machine, directory, log },
+      broker,
+      engine: speech.engine,
+      models,
+      build,
+      machine,
+      directory,
+      log,
       version: programVersion,
       instance: subjectToken(Bun.randomUUIDv7()),
       status: () => {

@@ -1,0 +1,93 @@
+import { Value } from "@sinclair/typebox/value";
+import {
+  type AttemptRecord,
+  dataOf,
+  EngineCrashError,
+  EngineKilledError,
+  EngineOperationError,
+  EngineStalledError,
+  operations,
+  type Params,
+  type SpanOperation,
+} from "../engine/index.ts";
+import { messageOf } from "../text/index.ts";
+import { readItem, writeItem } from "../timeline/index.ts";
+import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
+
+/** The end of an operation, for the caller that requested it. */
+export type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
+
+/** An operation that the pipeline requested from the coordinator and that has not ended. */
+export interface PendingOperation {
+  readonly operation: SpanOperation;
+  readonly params: Params<SpanOperation>;
+  readonly record: AttemptRecord | null;
+  /** SHA-256 of the speech model that the operation needs; null if it needs none. */
+  readonly model: string | null;
+  readonly signal: AbortSignal;
+  readonly settle: (outcome: OperationOutcome) => void;
+  /** Whether only this machine can run it: it is too large for a message, or its model has no known digest. */
+  isLocal: boolean;
+  /** Number of workers that did not finish it. */
+  lost: number;
+  /** Machine that runs it; null while it waits in the broker. */
+  machine: string | null;
+}
+
+/**
+ * Packs an operation with the data that it needs.
+ * @param id of this publication
+ * @throws {Error} if the operation's own data cannot be read
+ */
+export async function packOperation(
+  { operation, params, model }: PendingOperation,
+  id: string,
+  coordinator: string,
+): Promise<Uint8Array> {
+  const { area, model: _, encoder, ...rest } = params as Params<"transcribe">;
+  const { inputs } = dataOf(operation, params);
+  const contents = await Promise.all(inputs.map((item) => readItem(area, item)));
+  const header: Work = {
+    id,
+    coordinator,
+    operation,
+    params: rest,
+    sampleCount: area.pcm.sampleCount,
+    model,
+    usesEncoder: encoder !== undefined,
+    attachments: inputs.map((item, at) => ({ item, bytes: contents[at]?.length ?? 0 })),
+  };
+  return pack(header, contents);
+}
+
+/**
+ * Writes the files of a worker's result, and returns the operation's outcome.
+ * @throws {MessageError} if the result is not one of this operation
+ */
+export async function acceptResult(
+  { operation, params }: PendingOperation,
+  { outcome, attachments }: WorkResult,
+  contents: readonly Uint8Array[],
+): Promise<{ readonly result: unknown } | { readonly error: Error }> {
+  if (outcome.type !== "done") return { error: errorOf(outcome) };
+  if (!Value.Check(operations[operation].result, outcome.result)) {
+    throw new MessageError(`the result of ${operation} does not match its schema`);
+  }
+  const { outputs } = dataOf(operation, params);
+  const isExpected =
+    outputs.length === attachments.length && outputs.every((output, at) => Value.Equal(output, attachments[at]?.item));
+  if (!isExpected) throw new MessageError(`the result of ${operation} has other files than expected`);
+  for (const [at, output] of outputs.entries()) {
+    await writeItem(params.area, output, contents[at] as Uint8Array).catch((error: unknown) => {
+      throw new MessageError(`a file of the result of ${operation} cannot be used: ${messageOf(error)}`);
+    });
+  }
+  return { result: outcome.result };
+}
+
+function errorOf(outcome: Exclude<WorkResult["outcome"], { type: "done" }>): Error {
+  if (outcome.type === "failed") return new EngineOperationError(outcome.message, outcome.code);
+  if (outcome.type === "stalled") return new EngineStalledError(outcome.message);
+  if (outcome.type === "killed") return new EngineKilledError(outcome.message);
+  return new EngineCrashError(outcome.message);
+}

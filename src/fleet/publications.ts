@@ -1,0 +1,142 @@
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import type { Broker } from "./broker.ts";
+import { type cancelSchema, encode, MAX_MESSAGE_BYTES, subjects } from "./messages.ts";
+import { type PendingOperation, packOperation } from "./pending-operation.ts";
+
+interface PublicationsOptions {
+  readonly broker: Broker;
+  /** This build, and this start of the coordinator. */
+  readonly build: string;
+  readonly coordinator: string;
+  /** Returns the SHA-256 of the models that operations may need. */
+  readonly models: () => readonly string[];
+  readonly log: Logger;
+}
+
+/**
+ * The operations that the broker or a worker has, and the stream that carries them. An operation has one publication at
+ * most, so that an answer counts only while its publication is listed here. The stream is disposable: it is created
+ * anew after each connection, and nothing that was published before arrives.
+ */
+export class Publications {
+  readonly #options: PublicationsOptions;
+  /** Operations by the ids of their publications, in the order of their publication. */
+  readonly #published = new Map<string, PendingOperation>();
+  /** Models whose consumers the present stream has. */
+  #consumers = new Set<string>();
+  #opening: Promise<void> | null = null;
+  #isOpen = false;
+  #nextId = 1;
+  /** Publications since the start, and their bytes. */
+  readonly counts = { published: 0, sentBytes: 0 };
+
+  constructor(options: PublicationsOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the stream takes operations. */
+  get isOpen(): boolean {
+    return this.#isOpen && this.#options.broker.connected;
+  }
+
+  get size(): number {
+    return this.#published.size;
+  }
+
+  /** Returns the number of operations that a worker may run instead of one with this model. */
+  competingWith(model: string | null): number {
+    const isCompeting = (other: string | null) => other === model || other === null || model === null;
+    return [...this.#published.values()].filter((each) => isCompeting(each.model)).length;
+  }
+
+  /** Creates the stream. Resolves when it takes operations. @throws {BrokerError} if the broker cannot be used */
+  open(): Promise<void> {
+    // A second stream would delete what is published to the first one.
+    this.#opening ??= this.#createStream().finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  /**
+   * Publishes an operation; it is listed from the call on.
+   * @returns `failed` if the broker did not take it, and then the stream has to be opened again
+   * @throws {Error} if the operation's own data cannot be read
+   */
+  async publish(operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
+    const { broker, build, coordinator, log } = this.#options;
+    const id = `${coordinator}-${this.#nextId++}`;
+    this.#published.set(id, operation);
+    operation.machine = null;
+    let message: Uint8Array;
+    try {
+      message = await packOperation(operation, id, coordinator);
+    } catch (error) {
+      if (!this.remove(id)) return "withdrawn";
+      throw error;
+    }
+    if (!this.#published.has(id)) return "withdrawn";
+    if (message.length > MAX_MESSAGE_BYTES) {
+      log.warn({ event: "fleet.operation_too_large", operation: operation.operation, bytes: message.length });
+      this.remove(id);
+      return "too large";
+    }
+    try {
+      const model = operation.model ?? "none";
+      await this.#ensureConsumers([model]);
+      await broker.publishWork(subjects.work(build, model), id, message);
+      this.counts.published++;
+      this.counts.sentBytes += message.length;
+      return "published";
+    } catch (error) {
+      if (!this.remove(id)) return "withdrawn";
+      log.warn({ event: "fleet.publish_failed", operation: operation.operation, trouble: messageOf(error) });
+      this.#isOpen = false;
+      return "failed";
+    }
+  }
+
+  /** Returns an awaited operation; undefined if nobody waits for this publication any more. */
+  get(id: string): PendingOperation | undefined {
+    return this.#published.get(id);
+  }
+
+  /** Removes a publication that was answered. @returns whether it was still awaited */
+  remove(id: string): boolean {
+    return this.#published.delete(id);
+  }
+
+  /** Takes operations back and cancels them on their workers. @returns them in the order of their publication */
+  withdraw(isAffected: (operation: PendingOperation) => boolean): readonly PendingOperation[] {
+    const { broker, coordinator } = this.#options;
+    const affected = [...this.#published].filter(([, operation]) => isAffected(operation));
+    for (const [id, operation] of affected) {
+      this.#published.delete(id);
+      operation.machine = null;
+      if (!broker.connected) continue;
+      broker.publish(subjects.cancel(coordinator), encode({ id } satisfies typeof cancelSchema.static));
+    }
+    return affected.map(([, operation]) => operation);
+  }
+
+  async #createStream(): Promise<void> {
+    const { broker, models } = this.#options;
+    // An operation that is published before the stream is complete would be deleted with the old one.
+    this.#isOpen = false;
+    await broker.resetStream();
+    this.#consumers = new Set();
+    await this.#ensureConsumers(["none", ...models()]);
+    this.#isOpen = true;
+  }
+
+  async #ensureConsumers(models: readonly string[]): Promise<void> {
+    const { broker, build } = this.#options;
+    const known = this.#consumers;
+    for (const model of models) {
+      if (known.has(model)) continue;
+      await broker.ensureConsumer(build, model);
+      known.add(model);
+    }
+  }
+}
