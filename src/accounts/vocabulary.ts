@@ -1,4 +1,5 @@
 import type { Store } from "../storage/index.ts";
+import { normalizeTerms } from "../text/index.ts";
 import { type Account, AccountsError, updateAccount } from "./accounts.ts";
 import type { Auditor } from "./audit.ts";
 
@@ -6,38 +7,26 @@ import type { Auditor } from "./audit.ts";
 const MAX_CHARACTERS = 4000;
 
 /**
- * Line and paragraph separators, direction marks, surrogates, unassigned code points, and control characters except
- * line ends and tabs.
- */
-const FORBIDDEN_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-/**
- * Normalizes names and terms to the single line that the recognizer receives. Lines are joined with a comma unless they end
- * with a separator.
+ * Normalizes an account's vocabulary.
  * @throws {AccountsError} when the text has no letters or digits, has control characters, or is too long
  */
 export function normalizeVocabulary(text: string): string {
-  if (FORBIDDEN_CHARACTERS.test(text)) {
-    throw new AccountsError("a vocabulary must be plain text without control characters");
-  }
-  const lines = text.normalize("NFC").split(/[\r\n]+/);
-  const entries = lines.map((line) => line.replace(/\s+/g, " ").trim()).filter((line) => line !== "");
-  const normalized = entries
-    .map((line, index) => (index === entries.length - 1 || SEPARATOR_AT_END.test(line) ? line : `${line},`))
-    .join(" ");
-  if (!/[\p{L}\p{N}]/u.test(normalized)) {
-    throw new AccountsError("the vocabulary has no name or term; to remove a vocabulary, use --clear");
-  }
-  if (normalized.length > MAX_CHARACTERS) {
+  const normalized = normalizeTerms(text);
+  if (!normalized.ok) {
     throw new AccountsError(
-      `a vocabulary of ${normalized.length} characters is too long; at most ${MAX_CHARACTERS} are allowed`,
+      normalized.flaw === "no_term"
+        ? "the vocabulary has no name or term; to remove a vocabulary, use --clear"
+        : "a vocabulary must be plain text without control characters",
     );
   }
-  return normalized;
+  const { terms } = normalized;
+  if (terms.length > MAX_CHARACTERS) {
+    throw new AccountsError(
+      `a vocabulary of ${terms.length} characters is too long; at most ${MAX_CHARACTERS} are allowed`,
+    );
+  }
+  return terms;
 }
-
-/** Punctuation at the end of a line that separates it from the next one. */
-const SEPARATOR_AT_END = /[.,;:!?、，。；：！？،؛۔।]$/u;
 
 /** Sets or removes an account's vocabulary. The change applies to recordings created from now on. */
 export function setVocabulary(store: Store, account: Account, by: Auditor, vocabulary: string | null): Account {

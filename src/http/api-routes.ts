@@ -2,7 +2,13 @@ import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
 import type { ExportFormat } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
-import { type Recording, type Recordings, readSegments } from "../recordings/index.ts";
+import {
+  type Recording,
+  type Recordings,
+  readSegments,
+  readSegmentsWithWords,
+  type StoredSegment,
+} from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import { type DataDirectory, isRecordingId, type Store, syncDirectory } from "../storage/index.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
@@ -30,6 +36,8 @@ const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
 /** Upper bound of the size of a page of 1,000 segments. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** The same with words: each takes up to 80 bytes more than its text. */
+const MAX_WORDS_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Creates the routes of the public API, below its base path. */
 export function apiRoutes(services: ApiServices): AnyElysia {
@@ -65,13 +73,14 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   });
 
   addRecordingRoute(api, recordings, operations.listSegments, ({ request, caller, recording, query }) => {
-    const { limit, cursor } = query;
+    const { limit, cursor, words } = query;
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     requireCompleted(recording);
-    pages.open(caller.account.id, contextOf(request).connection).send(MAX_PAGE_BYTES);
-    const { page, last } = firstPage(readSegments(store, recording.id, from, limit + 1), limit);
+    pages.open(caller.account.id, contextOf(request).connection).send(words ? MAX_WORDS_PAGE_BYTES : MAX_PAGE_BYTES);
+    const read = words ? readSegmentsWithWords : readSegments;
+    const { page, last } = firstPage<StoredSegment>(read(store, recording.id, from, limit + 1), limit);
     return {
-      data: page.map(toSegment),
+      data: page.map((segment) => toSegment(segment)),
       has_more: last !== null,
       next_cursor: last === null ? "" : encodeCursor("i", String(last.index + 1)),
     };

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import type { Language } from "../speech/index.ts";
+import { hintParts } from "./create-hints.ts";
 import { ApiError, invalidField } from "./errors.ts";
 import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 
@@ -26,6 +27,7 @@ export const createForm = Type.Object({
       example: "de",
     }),
   ),
+  ...hintParts,
 });
 
 /** The recording to transcribe: a received file, or a link that is yet to be fetched. */

@@ -6,6 +6,7 @@ import { type DataDirectory, type Store, syncDirectoryNow } from "../storage/ind
 import type { Metrics } from "../telemetry/index.ts";
 import { requireAccess } from "./access.ts";
 import { type CheckUrl, languageOf, type Source, sourceOf, withoutExtension } from "./create-fields.ts";
+import { hintsOf } from "./create-hints.ts";
 import { type CreateLimitServices, CreateLimits, type UploadPlace } from "./create-limits.ts";
 import { ApiError } from "./errors.ts";
 import { type ExamineServices, UploadExaminer } from "./examine-upload.ts";
@@ -160,6 +161,7 @@ export class TranscriptionCreator {
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
     const language = languageOf(model.languages, received.fields.language);
+    const hints = hintsOf(received.fields);
     if (source.type === "file") await this.#examiner.examine(source.file, account.id);
     // A client that has disconnected would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
@@ -174,6 +176,7 @@ export class TranscriptionCreator {
       accountId: account.id,
       workspaceId,
       pinnedLanguage: language?.code ?? null,
+      ...hints,
       speechModel: model.id,
       ...sourceColumns(source),
     };

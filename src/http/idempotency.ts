@@ -99,8 +99,12 @@ export class IdempotentCreate implements Disposable {
   }
 }
 
-/** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link and the language. */
+/** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link, the language and hints. */
 export function fingerprintOf({ file, fields }: ReceivedUpload): string {
-  const compared = [file?.sha256 ?? null, file?.name ?? null, fields.url ?? null, fields.language ?? null];
+  const { url, language, prompt, speakers, min_speakers, max_speakers } = fields;
+  const compared: unknown[] = [file?.sha256 ?? null, file?.name ?? null, url ?? null, language ?? null];
+  const hints = { prompt, speakers, min_speakers, max_speakers };
+  // Without hints, the fingerprint equals that of earlier versions, whose answers may still be stored.
+  if (Object.values(hints).some((hint) => hint !== undefined)) compared.push(hints);
   return createHash("sha256").update(JSON.stringify(compared)).digest("hex");
 }

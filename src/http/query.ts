@@ -54,7 +54,15 @@ export const listQuery = Type.Object({
   created_before: Type.Optional(time("Only recordings created earlier than this.")),
 });
 
-export const segmentQuery = Type.Object({ limit: pageSize({ maximum: 1000, default: 100 }), cursor });
+export const segmentQuery = Type.Object({
+  limit: pageSize({ maximum: 1000, default: 100 }),
+  cursor,
+  words: Type.Boolean({
+    default: false,
+    description: "true or false",
+    documented: { description: "Whether each segment also has its words with their times." },
+  }),
+});
 
 export const exportQuery = Type.Object({
   format: {
@@ -91,9 +99,9 @@ function isDate(day: string): boolean {
 }
 
 /**
- * Reads a request's query according to its schema, whose properties are integers and strings. An integer consists of
- * decimal digits only: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these, and lose the
- * parameter's name when one is out of range. Parameters that are not in the schema are ignored.
+ * Reads a request's query according to its schema, whose properties are integers, booleans and strings. An integer
+ * consists of decimal digits only: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these,
+ * and lose the parameter's name when one is out of range. Parameters that are not in the schema are ignored.
  * @throws 422 with every parameter that is missing, not valid or repeated, each under its name
  */
 export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
@@ -122,7 +130,9 @@ export function isOptional(schema: TSchema): boolean {
 }
 
 function parse(text: string, schema: TSchema): unknown {
-  return schema[Kind] === "Integer" ? (/^\d+$/.test(text) ? Number(text) : undefined) : text;
+  if (schema[Kind] === "Integer") return /^\d+$/.test(text) ? Number(text) : undefined;
+  if (schema[Kind] === "Boolean") return { true: true, false: false }[text];
+  return text;
 }
 
 /**

@@ -3,6 +3,7 @@ import { getWorkspace } from "../accounts/index.ts";
 import {
   failureReasonSchema,
   type Recording,
+  type readSegmentsWithWords,
   type StoredSegment,
   speakerLabel,
   statusSchema,
@@ -60,6 +61,20 @@ export const transcriptionSchema = Type.Object(
 );
 export type TranscriptionResource = Static<typeof transcriptionSchema>;
 
+export const wordSchema = Type.Object(
+  {
+    text: Type.String({ description: "The word with its punctuation, without surrounding space." }),
+    start: Type.Number({ minimum: 0, description: "Seconds from the beginning of the recording." }),
+    end: Type.Number({ minimum: 0, description: "Seconds from the beginning of the recording." }),
+    probability: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "How sure the model is of the word, from 0 to 1.",
+    }),
+  },
+  { description: "A word of a segment." },
+);
+
 export const segmentSchema = Type.Object(
   {
     index: Type.Integer({ minimum: 0, description: "Position in the transcript, from 0." }),
@@ -73,6 +88,9 @@ export const segmentSchema = Type.Object(
       description: "Speaker label: A to Z, then AA and so on, in order of first appearance.",
     }),
     text: Type.String({ minLength: 1, description: "The text, without surrounding space." }),
+    words: Type.Optional(
+      Type.Array(wordSchema, { description: "The words in their order. Present only with `words=true`." }),
+    ),
   },
   { description: "Speech of one speaker without a long pause." },
 );
@@ -154,12 +172,20 @@ export function toProgress({ status, step, percent }: Recording): TranscriptionR
   return { step, percent, indeterminate: percent === null };
 }
 
-export function toSegment(segment: StoredSegment): SegmentResource {
-  return {
+type WithWords = ReturnType<typeof readSegmentsWithWords>[number];
+
+/** Returns the representation of a segment in the API, with its words if they were read. */
+export function toSegment({ words, ...segment }: StoredSegment & Partial<WithWords>): SegmentResource {
+  const resource = {
     index: segment.index,
     start: segment.startMilliseconds / 1000,
     end: segment.endMilliseconds / 1000,
     speaker: speakerLabel(segment.speaker),
     text: segment.text,
   };
+  if (words === undefined) return resource;
+  const toWord = ([text, start, end, probability]: WithWords["words"][number]) => {
+    return { text: text.trim(), start: start / 1000, end: end / 1000, probability };
+  };
+  return { ...resource, words: words.map(toWord) };
 }

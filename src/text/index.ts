@@ -2,3 +2,4 @@ export { type Boundary, boundaryBetween, sentenceMark } from "./boundary-between
 export { editDistance } from "./edit-distance.ts";
 export { codeOf, isSystemError, messageOf } from "./errors.ts";
 export { count, percentDecoded, size, utcDay } from "./format.ts";
+export { joinTerms, normalizeTerms } from "./terms.ts";

@@ -6,17 +6,24 @@ export interface CreateForm {
   readonly name?: string;
   readonly url?: string;
   readonly language?: string;
+  readonly prompt?: string;
+  readonly speakers?: string;
+  readonly min_speakers?: string;
+  readonly max_speakers?: string;
 }
 
 /** A link that is accepted without being fetched. */
 export const someUrl = "https://media.example.org/talk.mp3";
 
 /** Sends POST /transcriptions. @param key the Idempotency-Key */
-export function post(client: KeyClient, form: CreateForm, key?: string): Promise<Response> {
+export function post(
+  client: KeyClient,
+  { file, name = "talk.mp3", ...texts }: CreateForm,
+  key?: string,
+): Promise<Response> {
   const body = new FormData();
-  if (form.file !== undefined) body.append("file", form.file, form.name ?? "talk.mp3");
-  if (form.url !== undefined) body.append("url", form.url);
-  if (form.language !== undefined) body.append("language", form.language);
+  if (file !== undefined) body.append("file", file, name);
+  for (const [part, text] of Object.entries(texts)) body.append(part, text);
   const headers = key === undefined ? {} : { "idempotency-key": key };
   return client.fetch("/transcriptions", { method: "POST", body, headers });
 }

@@ -39,6 +39,7 @@ describe.if(ready)("an Idempotency-Key", () => {
     ["a file and its language", { file: recording, language: "de" }],
     ["a link", { url: someUrl }],
     ["a link and its language", { url: someUrl, language: "en" }],
+    ["a link and hints", { url: someUrl, prompt: "Helstone", min_speakers: "2", max_speakers: "3" }],
   ];
   for (const [what, form] of bodies) {
     test(`${what}, sent again: the first answer byte for byte, and one recording`, async () => {
@@ -62,6 +63,11 @@ describe.if(ready)("an Idempotency-Key", () => {
     ["a language more", { file: recording }, { file: recording, language: "de" }],
     ["a language less", { file: recording, language: "de" }, { file: recording }],
     ["another language", { file: recording, language: "de" }, { file: recording, language: "en" }],
+    ["a prompt more", { url: someUrl }, { url: someUrl, prompt: "Helstone" }],
+    ["another prompt", { url: someUrl, prompt: "Helstone" }, { url: someUrl, prompt: "Leverrier" }],
+    ["a number of speakers less", { url: someUrl, speakers: "2" }, { url: someUrl }],
+    ["another minimum of speakers", { url: someUrl, min_speakers: "2" }, { url: someUrl, min_speakers: "3" }],
+    ["a maximum for a minimum", { url: someUrl, min_speakers: "2" }, { url: someUrl, max_speakers: "2" }],
     ["another link", { url: someUrl }, { url: `${someUrl}?2` }],
     ["a file for a link", { url: someUrl }, { file: recording }],
     ["a link for a file", { file: recording }, { url: someUrl }],

@@ -51,6 +51,10 @@ describe("pages of segments", () => {
     ["cursor=MTA", "cursor"],
     ["cursor=%F0%9F%98%80", "cursor"],
     ["cursor=a&cursor=b", "cursor"],
+    ["words=1", "words"],
+    ["words=", "words"],
+    ["words=TRUE", "words"],
+    ["words=true&words=true", "words"],
   ];
   for (const [query, field] of invalid) {
     test(`?${query} is refused under ${field}, never clamped`, async () => {
@@ -64,6 +68,27 @@ describe("pages of segments", () => {
   test("report two faults at once, each under its name", async () => {
     const response = await client.fetch(`/transcriptions/${completed}/segments?limit=0&cursor=a&cursor=b`);
     expect(Object.keys((await errorOf(response, 422)).errors ?? {}).sort()).toEqual(["cursor", "limit"]);
+  });
+
+  test("have words with their times only if they are asked for", async () => {
+    const [segment] = (await page("?words=true&limit=1")).data;
+    expect(segment?.words).toEqual([{ text: "Segment 0.", start: 0, end: 0.9, probability: 0.9 }]);
+    for (const query of ["?limit=1", "?limit=1&words=false"]) {
+      expect(Object.keys((await page(query)).data[0] ?? {})).toEqual(["index", "start", "end", "speaker", "text"]);
+    }
+  });
+
+  test("with words join to the same whole as those without", async () => {
+    const read = async (query: string) => {
+      const data: unknown[] = [];
+      for (let cursor = "", isLast = false; !isLast; ) {
+        const found = await page(`?limit=99${query}${cursor === "" ? "" : `&cursor=${cursor}`}`);
+        data.push(...found.data.map(({ words, ...segment }) => ({ ...segment, words: words?.length ?? 1 })));
+        [cursor, isLast] = [found.next_cursor, !found.has_more];
+      }
+      return data;
+    };
+    expect(await read("&words=true")).toEqual(await read(""));
   });
 
   test("an unknown parameter is ignored", async () => {

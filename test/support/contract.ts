@@ -52,6 +52,16 @@ export const listContract = Type.Object(
 );
 export type ListPage = Static<typeof listContract>;
 
+const word = Type.Object(
+  {
+    text: Type.String({ pattern: "^\\S(.*\\S)?$" }),
+    start: Type.Number({ minimum: 0 }),
+    end: Type.Number({ minimum: 0 }),
+    probability: Type.Number({ minimum: 0, maximum: 1 }),
+  },
+  strict,
+);
+
 export const segmentPageContract = Type.Object(
   {
     data: Type.Array(
@@ -62,6 +72,7 @@ export const segmentPageContract = Type.Object(
           end: Type.Number({ exclusiveMinimum: 0 }),
           speaker: Type.String({ pattern: "^[A-Z]{1,2}$" }),
           text: Type.String({ pattern: "^\\S(.*\\S)?$" }),
+          words: Type.Optional(Type.Array(word)),
         },
         strict,
       ),

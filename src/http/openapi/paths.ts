@@ -49,12 +49,14 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
           "one without an audio track is refused with 422 under `file`. A request that is larger by more than 64 MiB is refused " +
           "with 413, before it is read if its `Content-Length` shows this. If a link can't be fetched or its recording is too " +
           "long, the recording fails with `internal`.",
+        "Hints improve the transcript: `prompt` has names and terms of the recording, and `speakers`, or `min_speakers` and " +
+          "`max_speakers`, the number of its speakers. A hint that is not valid is 422 under its name.",
         "Neither or both of `file` and `url` is 422 under `url`; a part that occurs twice is 422 under its name; unknown parts are " +
           "ignored. Parts may come in any order.",
         "Checked in this order: `Content-Length`; the `Idempotency-Key`, and whether its request is in progress; for a new key the " +
           "rate limits, then the number of recordings of the account; the body and its fields; the body against that of a known key.",
         "**Idempotency.** With an `Idempotency-Key` the first answer is stored for 24 hours. The same key with the same body (the " +
-          "file's bytes and name, url and language) gives that answer again, byte for byte, with `Idempotency-Replayed: true`. 201 and " +
+          "file's bytes and name, url, language and hints) gives that answer again, byte for byte, with `Idempotency-Replayed: true`. 201 and " +
           "every 422 are stored; after any other answer, or none, the key is free. The key belongs to the account and the key's " +
           "workspace. A replay uses up no quota and is refused by no limit on creates. After the recording was deleted, the key " +
           "gives 404.",
@@ -133,7 +135,9 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
     },
     listSegments: {
       summary: "Read the transcript",
-      description: "The segments of the transcript, with speakers and times, in pages. Only of a completed recording.",
+      description:
+        "The segments of the transcript, with speakers and times, in pages. Only of a completed recording. With `words=true` " +
+        "each segment also has its words with their times.",
       success: {
         200: jsonAnswer("A page.", schemaOf("SegmentPage"), {
           firstPage: { value: { data: segmentExamples, has_more: true, next_cursor: "aTI" } },

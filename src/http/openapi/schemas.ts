@@ -11,6 +11,7 @@ import {
   segmentSchema,
   transcriptionPageSchema,
   transcriptionSchema,
+  wordSchema,
 } from "../resources.ts";
 import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
@@ -21,6 +22,7 @@ const resources = {
   Transcription: transcriptionSchema,
   ListedTranscription: listedTranscriptionSchema,
   TranscriptionPage: transcriptionPageSchema,
+  Word: wordSchema,
   Segment: segmentSchema,
   SegmentPage: segmentPageSchema,
   Language: languageSchema,

@@ -3,11 +3,12 @@ import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { isSystemError } from "../../text/index.ts";
 import type { ReceivedFile } from "./receive-upload.ts";
-import type { KnownPart, UploadFailure } from "./upload-failure.ts";
+import { isTextPart, type KnownPart, type TextFields, type UploadFailure } from "./upload-failure.ts";
 
-// A valid url has at most 2,048 characters and a language three, so a value that was cut is refused for its length.
+// A valid url has at most 2,048 characters, a prompt 2,000 of at most 4 bytes, and other values three. A value that was
+// cut is therefore refused for its length.
 const MAX_FIELD_BYTES = 8 * 1024;
-// Three parts are known. A form with hundreds of parts is meant to keep the parser busy.
+// Seven parts are known. A form with hundreds of parts is meant to keep the parser busy.
 const MAX_PARTS = 256;
 const MAX_PART_HEADER_BYTES = 16 * 1024;
 
@@ -21,7 +22,7 @@ export class FormReader {
   readonly #filePath: string;
   readonly #maxFileBytes: number;
   readonly #seen = new Set<string>();
-  readonly #fields: { url?: string; language?: string } = {};
+  readonly #fields: { -readonly [P in keyof TextFields]: string } = {};
   #stream: BusboyFileStream | undefined;
   #stored: Promise<ReceivedFile | undefined> | undefined;
   #failure: UploadFailure | undefined;
@@ -38,7 +39,7 @@ export class FormReader {
       headers: { "content-type": contentType },
       // The server, not the sender, decides which parts are text. Unknown parts are streams, which are discarded as
       // they arrive.
-      isPartAFile: (name) => name !== "url" && name !== "language",
+      isPartAFile: (name) => !isTextPart(name),
       limits: { fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS, headerSize: MAX_PART_HEADER_BYTES },
     });
     this.#parser.on("file", (name, stream, fileName) => this.#receiveStream(name, stream, fileName));
@@ -82,7 +83,7 @@ export class FormReader {
    * Ends the form and waits until the file is on disk or, after a failure, removed.
    * @throws the error of the file system, unless the disk was full
    */
-  async close(): Promise<{ fields: { url?: string; language?: string }; file: ReceivedFile | null } | UploadFailure> {
+  async close(): Promise<{ fields: TextFields; file: ReceivedFile | null } | UploadFailure> {
     if (!this.#failed()) {
       const finished = new Promise<void>((resolve) => this.#parser.once("finish", resolve));
       this.#parser.end();
@@ -128,7 +129,7 @@ export class FormReader {
   }
 
   #receiveField(name: string, value: string): void {
-    if ((name === "url" || name === "language") && this.#claimPart(name)) this.#fields[name] = value;
+    if (isTextPart(name) && this.#claimPart(name)) this.#fields[name] = value;
   }
 
   /** Marks a part as received. A repeated part is a failure. */

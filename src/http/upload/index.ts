@@ -6,5 +6,5 @@ export {
   receiveUpload,
   type UploadOptions,
 } from "./receive-upload.ts";
-export { toUploadError } from "./upload-failure.ts";
+export { type TextFields, toUploadError } from "./upload-failure.ts";
 export { UploadSpace } from "./upload-space.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ContentDigest } from "./content-digest.ts";
 import { FormReader } from "./form-reader.ts";
 import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
-import type { UploadFailure } from "./upload-failure.ts";
+import type { TextFields, UploadFailure } from "./upload-failure.ts";
 import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
@@ -35,8 +35,7 @@ export interface ReceivedFile {
 /** A complete, well-formed upload. Disposing of it removes the file, unless it was renamed. */
 export interface ReceivedUpload extends AsyncDisposable {
   readonly ok: true;
-  /** The text parts of the form. A value is cut at 8 KiB, which exceeds the length of any valid value. */
-  readonly fields: { readonly url?: string; readonly language?: string };
+  readonly fields: TextFields;
   /** The part `file`; null if there was none. */
   readonly file: ReceivedFile | null;
 }

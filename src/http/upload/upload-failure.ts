@@ -1,7 +1,20 @@
 import { ApiError, invalidField, noDiskSpace } from "../errors.ts";
 
+const textParts = ["url", "language", "prompt", "speakers", "min_speakers", "max_speakers"] as const;
+
+/** A text part of a form with a meaning. */
+type TextPart = (typeof textParts)[number];
+
+/** Returns whether a part of a form is a text part with a meaning. */
+export function isTextPart(name: string | undefined): name is TextPart {
+  return textParts.some((part) => part === name);
+}
+
+/** The text parts of a form. A value is cut at 8 KiB, which exceeds the length of any valid value. */
+export type TextFields = { readonly [P in TextPart]?: string };
+
 /** Parts with a meaning; all others are ignored. */
-export type KnownPart = "file" | "url" | "language";
+export type KnownPart = "file" | TextPart;
 
 /** Reason why an upload was not received. Nothing of the upload is left on disk. */
 export type UploadFailure =
