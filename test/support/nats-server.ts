@@ -95,6 +95,12 @@ export class NatsServer implements AsyncDisposable {
     }
   }
 
+  /** Id of its process. */
+  get pid(): number {
+    if (this.#child === null) throw new Error("the broker does not run");
+    return this.#child.pid;
+  }
+
   /** Makes the server read its nats.conf again. */
   reload(): void {
     this.#child?.kill("SIGHUP");

@@ -17,13 +17,17 @@ export interface TestWorkerOptions {
   readonly place?: (command: readonly string[]) => string[];
 }
 
-/** `transcribe worker` on a data directory of its own. Disposing of it removes the process and the directory. */
+/**
+ * `transcribe worker` on a data directory of its own, which survives the process. Disposing of it removes the process
+ * and the directory.
+ */
 export class TestWorker implements AsyncDisposable {
   /** All log lines so far. */
   readonly log: LogLine[] = [];
   readonly #directory = temporaryDirectory();
-  readonly #child: Subprocess<"ignore", "ignore", "pipe">;
-  readonly #collected: Promise<void>;
+  readonly #start: () => Subprocess<"ignore", "ignore", "pipe">;
+  #child: Subprocess<"ignore", "ignore", "pipe">;
+  #collected: Promise<void>;
 
   constructor({ args, environment = {}, verdictsOf, place = (command) => [...command] }: TestWorkerOptions) {
     const { verdicts } = new DataDirectory(verdictsOf);
@@ -31,11 +35,24 @@ export class TestWorker implements AsyncDisposable {
     if (existsSync(verdicts)) copyFileSync(verdicts, own);
     mkdirSync(join(this.#directory.path, "models"), { recursive: true });
     const command = programCommand("worker", ...args, "--data-dir", this.#directory.path);
-    this.#child = Bun.spawn(killedWithParent(place(command)), {
-      env: environmentWith(environment),
-      stdio: ["ignore", "ignore", "pipe"],
-    });
+    this.#start = () =>
+      Bun.spawn(killedWithParent(place(command)), {
+        env: environmentWith(environment),
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+    this.#child = this.#start();
     this.#collected = this.#collect();
+  }
+
+  /** Starts another process on the data directory, after the previous one has exited. */
+  restart(): void {
+    this.#child = this.#start();
+    this.#collected = this.#collect();
+  }
+
+  /** Resolves with the exit code when the process exits. */
+  get exited(): Promise<number> {
+    return this.#child.exited;
   }
 
   get pid(): number {

@@ -7,6 +7,7 @@ import { removeTemporaryDirectories, temporaryDirectories } from "../../../test/
 import { beforeStop, isStopping } from "../processes.ts";
 import { backup } from "./backup.ts";
 import { brokenDisk, disk } from "./disk.ts";
+import { fleet } from "./fleet.ts";
 import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
@@ -22,6 +23,10 @@ const parts: Readonly<Record<string, { readonly does: string; readonly run: Part
   kills: {
     does: "server and worker killed 50 times while they process five recordings",
     run: (options) => kills(options),
+  },
+  fleet: {
+    does: "coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile",
+    run: (options) => fleet(options),
   },
   stuck: { does: "a stopped worker, idle and during a chunk", run: stuck },
   disk: { does: "recordings on a disk that fills up repeatedly", run: disk },

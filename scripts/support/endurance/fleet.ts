@@ -1,0 +1,121 @@
+import { TestClient } from "../../../test/support/client.ts";
+import { natsServerProgram } from "../../../test/support/nats-server.ts";
+import { randomNumbers } from "../../../test/support/random-numbers.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
+import { beforeStop } from "../processes.ts";
+import { noneRow, RoundComparison } from "./compare-rounds.ts";
+import { passesIntegrityCheck, processesWith, strayFiles } from "./leftovers.ts";
+import { linkHost, Round } from "./rounds.ts";
+import type { PartOptions, Row } from "./row.ts";
+import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
+import { TestFleet } from "./test-fleet.ts";
+
+export interface FleetPlan {
+  /** Kills of coordinator, broker and workers. */
+  readonly wanted: number;
+  /** Maximum time between two kills. */
+  readonly pauseMilliseconds: number;
+  /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
+  readonly stopMilliseconds: number;
+  readonly workers: readonly string[];
+  readonly recordings: readonly SmallRecording[];
+  /** Sends the recordings with their language, and limits the longest to two chunks. */
+  readonly isBrief: boolean;
+}
+
+/**
+ * The plan of scripts/endurance. Its kills are far enough apart for recordings to complete in between. The broker
+ * delivers an operation again after 10 s, and a connection counts as lost after 15 s: stops are shorter and longer.
+ */
+const MANY_KILLS: FleetPlan = {
+  wanted: 50,
+  pauseMilliseconds: 8000,
+  stopMilliseconds: 20_000,
+  workers: ["worker-1", "worker-2"],
+  recordings: smallRecordings,
+  isBrief: false,
+};
+
+/** Maximum time until a killed broker starts again. */
+const BROKER_PAUSE_MILLISECONDS = 3000;
+
+/**
+ * fleet: processes recordings at the same time, repeatedly, while coordinator, broker and workers are killed at random
+ * moments, and workers and broker are stopped for a while. All recordings must have the results of a single machine.
+ */
+export async function fleet(
+  { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
+  { wanted, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = MANY_KILLS,
+): Promise<Row[]> {
+  const program = await natsServerProgram("scripts/endurance fleet");
+  if (program === null) throw new Error("nats-server cannot be fetched");
+  using directory = temporaryDirectory();
+  await makeSmallRecordings(directory.path, isBrief ? 2 : 3);
+  await using host = linkHost(directory.path);
+  await using tested = new TestFleet(program, workers, { TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32" });
+  using _ = beforeStop(() => tested.killAll());
+  const { server } = tested;
+  await server.start();
+  const { key } = server.client("fleet");
+  const round = new Round({
+    client: () => new TestClient(server.baseUrl, key),
+    ...{ recordings, directory: directory.path, links: host.origin, withLanguage: isBrief },
+  });
+  const comparison = await RoundComparison.with(server, await round.run());
+  await tested.join(false);
+
+  const [random, randomStops] = [randomNumbers(seed), randomNumbers(seed + 1)];
+  const done = new Map(tested.machines.map((machine) => [machine, 0]));
+  const killed = () => [...done.values()].reduce((sum, count) => sum + count, 0);
+  let stops = 0;
+  let damaged = 0;
+  const kill = async (hasEnded: () => boolean) => {
+    while (killed() < wanted && !hasEnded()) {
+      await Bun.sleep(random() * pauseMilliseconds);
+      const machine = tested.machines[Math.floor(random() * tested.machines.length)] ?? "";
+      tested.setWorkHere(random() < 0.5);
+      if (!(await tested.kill(machine, random() * BROKER_PAUSE_MILLISECONDS))) continue;
+      done.set(machine, (done.get(machine) ?? 0) + 1);
+      if (!passesIntegrityCheck(server.dataDirectory)) damaged += 1;
+    }
+  };
+  const stop = async (hasEnded: () => boolean) => {
+    const machines = ["broker", ...workers];
+    while (stopMilliseconds > 0 && killed() < wanted && !hasEnded()) {
+      await Bun.sleep(randomStops() * pauseMilliseconds);
+      const machine = machines[Math.floor(randomStops() * machines.length)] ?? "";
+      await tested.suspend(machine, randomStops() * stopMilliseconds);
+      stops += 1;
+    }
+  };
+
+  while (killed() < wanted) {
+    reportProgress(`${killed()} of ${wanted} kills; the next recordings`);
+    comparison.add(await round.run(async (hasEnded) => void (await Promise.all([kill(hasEnded), stop(hasEnded)]))));
+  }
+  await tested.recovered();
+  await server.untilCleanedUp();
+  const byWorkers = server.log.filter(({ event }) => event === "recording.operation_finished").length;
+  const late = tested.countInWorkers("fleet.result_not_taken");
+  const left = await tested.leftInBroker();
+  const stray = [...tested.strayFiles(), ...left.files];
+  const failedStops = await tested.stop();
+  if (!passesIntegrityCheck(server.dataDirectory)) damaged += 1;
+  stray.push(...strayFiles(server.dataDirectory, round.entered));
+  const strayProcesses = processesWith(...tested.paths);
+
+  const over = `${[...done].map(([machine, count]) => `${count} kills of ${machine}`).join(", ")}, ${stops} stops, seed ${seed}`;
+  const none = noneRow(over);
+  return [
+    ...comparison.rows(over),
+    {
+      ...{ measured: "operations that workers completed", value: String(byWorkers), over: `${late} results were late` },
+      ...{ target: "1 or more", ok: byWorkers > 0 },
+    },
+    none("databases that fail the integrity check", damaged),
+    none("messages left in the broker", left.messages),
+    none("stray files", stray.length, stray),
+    none("stray processes", strayProcesses.length, strayProcesses),
+    none("machines whose last stop failed", failedStops.length, failedStops),
+  ];
+}
