@@ -143,6 +143,8 @@ export const strings = {
     sidebar: "Speakers, export and more",
     queued: "Processing starts by itself. You can leave this page.",
     cause: "Logged cause:",
+    machines: (machines: readonly { readonly machine: string; readonly parts: number }[]) =>
+      `Parts by machine: ${machines.map(({ machine, parts }) => `${machine} ${parts}`).join(", ")}`,
     failureMeans: {
       no_speech: "The recording contains only silence, music or noise.",
       too_short: "The recording contains less than half a second of audio.",

@@ -41,7 +41,7 @@ export class RecordingFacts {
   }
 
   async show(recording: Recording): Promise<RecordingDetail> {
-    const { store, queue, playback } = this.#services;
+    const { store, recordings, queue, playback } = this.#services;
     const isCompleted = recording.status === "completed";
     const outline = isCompleted ? await this.outline(recording) : null;
     const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
@@ -51,6 +51,7 @@ export class RecordingFacts {
       problem: problemOf(this.#services, recording.id),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
+      machines: recordings.rows.machinesOf(recording.id),
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,

@@ -13,7 +13,7 @@ export interface AttemptRecord {
   readonly crashes: number;
   /** Called when a worker is about to receive the operation. @throws the error that the operation then fails with */
   onStart(): void;
-  /** Called when another machine of a fleet completed the operation. */
+  /** Called with the machine of a fleet that completed the operation; never by an engine without a fleet. */
   onCompletedBy?(machine: string): void;
   /** Called when the worker crashed at the operation, was killed from outside, or was killed because its GPU failed. */
   onInterrupted(cause: "crashed" | "killed" | "gpu failed"): void;

@@ -43,15 +43,19 @@ export interface FleetEngineOptions {
   readonly build: string;
   readonly version: string;
   readonly coordinator: string;
+  /** Name of this machine. */
+  readonly machine: string;
   /** Returns the SHA-256 of a speech model by its path; null if it is not known yet. */
   readonly sha256Of: (modelPath: string) => string | null;
   /** Returns the SHA-256 of the models that operations may need. */
   readonly models: () => readonly string[];
   /** Called with every operation that a worker completed. */
-  readonly onCompletion: NonNullable<EngineOptions["onCompletion"]>;
+  readonly onCompletion: (completed: Completed & { readonly machine: string }) => void;
   readonly now: () => number;
   readonly log: Logger;
 }
+
+type Completed = Parameters<NonNullable<EngineOptions["onCompletion"]>>[0];
 
 /** Operations published for each lane of the workers, so that a worker finds its next one without a round trip. */
 const PUBLISHED_PER_LANE = 1.5;
@@ -190,9 +194,12 @@ export class FleetEngine {
   }
 
   async #runHere({ operation, params, signal, record, settle }: PendingOperation): Promise<void> {
+    const { local, machine } = this.#options;
     this.#runningHere++;
     try {
-      settle({ result: await this.#options.local.run(operation, params, signal, record) });
+      const result = await local.run(operation, params, signal, record);
+      record?.onCompletedBy?.(machine);
+      settle({ result });
     } catch (error) {
       settle({ error });
     } finally {
@@ -270,8 +277,8 @@ export class FleetEngine {
       });
       // The operation may have been cancelled while its files were written.
       if (!this.#publications.remove(header.id)) return { verdict: "late" };
-      pending.settle(outcome);
       if ("result" in outcome) this.#noteCompletion(pending, header);
+      pending.settle(outcome);
       this.#dispatch();
       return { verdict: "go" };
     } catch (error) {
@@ -282,7 +289,7 @@ export class FleetEngine {
   #noteCompletion({ operation, params, record }: PendingOperation, by: WorkResult): void {
     record?.onCompletedBy?.(by.machine);
     const work = describeWork(operation, params, { speechDevice: by.device, gpu: by.gpu, speakersOnGpu: [] });
-    this.#options.onCompletion({ ...work, seconds: by.seconds });
+    this.#options.onCompletion({ ...work, seconds: by.seconds, machine: by.machine });
   }
 
   #refuse(kind: string, error: unknown): Reply {

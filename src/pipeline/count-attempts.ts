@@ -28,6 +28,8 @@ interface AttemptOptions {
   readonly recordingId: string;
   readonly checkpoints: Checkpoints;
   readonly log: Logger;
+  /** Stores the machine of a fleet that computed a part of the recording. */
+  readonly countPart: (machine: string) => void;
   /** Pause before the retry of an operation that was interrupted several times, in milliseconds. */
   readonly pauseMilliseconds?: number;
 }
@@ -38,7 +40,7 @@ interface AttemptOptions {
  * the stored count; interruptions are limited here. When the recording is suspended, a started operation may finish.
  */
 export function countAttempts(engine: StepEngine, options: AttemptOptions): StepEngine {
-  const { recordingId, checkpoints, log, pauseMilliseconds = PAUSE_MILLISECONDS } = options;
+  const { recordingId, checkpoints, log, countPart, pauseMilliseconds = PAUSE_MILLISECONDS } = options;
   const placesInUse = new Set<number>();
   return {
     get partsAtOnce() {
@@ -58,6 +60,7 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
           signal.throwIfAborted();
         }
         let isStarted = false;
+        let completedBy: string | null = null;
         using own = operationSignal(signal);
         try {
           const result = await engine.run(operation, params, own.signal, {
@@ -68,8 +71,10 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
               isStarted = true;
               own.started();
             },
-            onCompletedBy: (machine) =>
-              log.debug({ event: "recording.operation_finished", recordingId, operation, machine }),
+            onCompletedBy(machine) {
+              completedBy = machine;
+              log.debug({ event: "recording.operation_finished", recordingId, operation, machine });
+            },
             onInterrupted(cause) {
               isStarted = false;
               // If the worker was killed, the interruption stays counted.
@@ -79,6 +84,7 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
             },
           });
           attempts.reset();
+          if (completedBy !== null) countPart(completedBy);
           return result;
         } catch (error) {
           // An interruption by suspension is intended. Nothing is stored for a recording that a command has ended.

@@ -74,7 +74,12 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
   const { recordings, dataDirectory, log } = services;
   const { id } = recording;
   const checkpoints = new Checkpoints(services.store, id);
-  const engine = countAttempts(services.engine, { recordingId: id, checkpoints, log });
+  const engine = countAttempts(services.engine, {
+    recordingId: id,
+    checkpoints,
+    log,
+    countPart: (machine) => recordings.rows.countPart(id, machine),
+  });
   const files = dataDirectory.filesOf(id);
   files.prepareWork();
   return (name: Exclude<Step, "fetch">): StepContext => {

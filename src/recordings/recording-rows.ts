@@ -1,16 +1,17 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { and, eq, inArray, isNotNull } from "drizzle-orm";
+import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import { deferSync, deleteSome, type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
 import { removeSearchable } from "./search/search-index.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
-import { ENDED_STATES } from "./states.ts";
+import { ENDED_STATES, OPEN_STATES } from "./states.ts";
 
 /** Number of rows removed at once, which takes some milliseconds. */
 const ROWS_AT_ONCE = 100;
 
 /**
- * The rows that belong to recordings in addition to their records: segments and checkpoints. A recording of days has
- * thousands, which take seconds to write or remove. They are processed in batches, so that this process is not blocked.
+ * The rows that belong to recordings in addition to their records: segments, checkpoints and the machines of a fleet. A
+ * recording of days has thousands of the first two, which take seconds to write or remove. They are processed in
+ * batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;
@@ -51,6 +52,38 @@ export class RecordingRows {
     const status = statusOf(this.#store, id);
     if (status !== "completed" && status !== "failed") return false;
     return this.removeSegments(id, most) || this.#write((transaction) => deleteCheckpoints(transaction, id, most));
+  }
+
+  /** Counts a part that a machine of a fleet computed. Stores nothing for a recording that has ended. */
+  countPart(id: string, machine: string): void {
+    const { recordings, recordingMachines } = tables;
+    const row = this.#store
+      .select({
+        recordingId: recordings.id,
+        machine: sql<string>`${machine}`.as("machine"),
+        parts: sql<number>`1`.as("parts"),
+      })
+      .from(recordings)
+      .where(and(eq(recordings.id, id), inArray(recordings.status, OPEN_STATES)));
+    const insert = this.#store
+      .insert(recordingMachines)
+      .select(row)
+      .onConflictDoUpdate({
+        target: [recordingMachines.recordingId, recordingMachines.machine],
+        set: { parts: sql`${recordingMachines.parts} + 1` },
+      });
+    deferSync(this.#store, () => insert.run());
+  }
+
+  /** Returns how many parts of a recording each machine computed; empty if the server worked alone. */
+  machinesOf(id: string): { readonly machine: string; readonly parts: number }[] {
+    const { recordingMachines } = tables;
+    return this.#store
+      .select({ machine: recordingMachines.machine, parts: recordingMachines.parts })
+      .from(recordingMachines)
+      .where(eq(recordingMachines.recordingId, id))
+      .orderBy(asc(recordingMachines.machine))
+      .all();
   }
 
   /**

@@ -15,6 +15,8 @@ export interface MeasuredParts {
   readonly certificateEndsAt: () => number | null;
   /** Returns the trouble that each stalled recording waits for. */
   readonly stalled: () => readonly MachineTroubleKind[];
+  /** Returns this machine's name in its fleet; null if the server works alone. */
+  readonly machine?: MetricSources["machine"];
   /** Returns the fleet; null if the server works alone. */
   readonly fleet?: MetricSources["fleet"];
   readonly now: () => number;
@@ -44,6 +46,7 @@ export function createMetrics(parts: MeasuredParts): Metrics {
       const isThere = state === "ready" || state === "asleep" || state === "waking";
       return { ready: isThere && trouble === null, asleep: state === "asleep", workers };
     },
+    machine: () => parts.machine?.() ?? null,
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
-import type { Engine, EngineOptions } from "../engine/index.ts";
-import type { FleetEngine } from "../fleet/index.ts";
+import type { Engine } from "../engine/index.ts";
+import type { Broker, FleetEngine, FleetEngineOptions } from "../fleet/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildInfo, programVersion } from "../program/index.ts";
 import type { Logger, MetricSources } from "../telemetry/index.ts";
@@ -11,7 +11,7 @@ import { StartError } from "./start-error.ts";
 interface Parts {
   readonly engine: Engine;
   readonly models: RecordingModels;
-  readonly onCompletion: NonNullable<EngineOptions["onCompletion"]>;
+  readonly onCompletion: FleetEngineOptions["onCompletion"];
   readonly log: Logger;
   readonly now: () => number;
 }
@@ -19,6 +19,8 @@ interface Parts {
 /** The server as the coordinator of a fleet: its engine also uses the workers on other machines. */
 export interface Coordinator {
   readonly engine: FleetEngine;
+  /** Name of the server's machine. */
+  readonly machine: string;
   /** The server's models; the fleet learns their digests from it. */
   readonly models: RecordingModels;
   status(): ReturnType<MetricSources["fleet"]>;
@@ -56,23 +58,28 @@ export async function coordinateFleet(
       onCompletion,
       now,
       log,
+      machine,
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,
       sha256Of: (path) => digests.get(path) ?? null,
       models: () => [...digests.values()],
     });
     await engine.start();
+    const roundTrip = measureRoundTrip(broker);
     log.info({ event: "fleet.coordinating", broker: settings.broker, build });
     return {
       engine,
+      machine,
       models: known,
       status: () => ({
         brokerConnected: broker.connected,
+        roundTripSeconds: roundTrip.seconds(),
         machines: engine.machines(),
         published: engine.load().published,
         counts: engine.counts,
       }),
       async close() {
+        roundTrip.stop();
         engine.close();
         await broker.close();
       },
@@ -80,6 +87,26 @@ export async function coordinateFleet(
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);
   }
+}
+
+/** Interval of the measurements of the round-trip time to the broker. */
+const ROUND_TRIP_MILLISECONDS = 5000;
+
+/** Measures the round-trip time to the broker at regular intervals. */
+function measureRoundTrip(broker: Broker) {
+  let seconds: number | null = null;
+  let isMeasuring = false;
+  const measure = async () => {
+    if (isMeasuring) return;
+    isMeasuring = true;
+    // A broker that is away has no round-trip time.
+    const milliseconds = broker.connected ? await broker.roundTrip().catch(() => null) : null;
+    seconds = milliseconds === null ? null : milliseconds / 1000;
+    isMeasuring = false;
+  };
+  void measure();
+  const timer = setInterval(() => void measure(), ROUND_TRIP_MILLISECONDS);
+  return { seconds: () => (broker.connected ? seconds : null), stop: () => clearInterval(timer) };
 }
 
 /** Returns this machine's name in the fleet, and the name of its build: only equal builds work together. */

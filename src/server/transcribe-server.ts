@@ -97,6 +97,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     modelInUse: () => speech.current().id,
     certificateEndsAt: () => (certificate === null ? null : certificate.endsAt / 1000),
     stalled: () => queue.stalled(),
+    machine: () => fleet?.machine ?? null,
     fleet: () => fleet?.status() ?? null,
   });
   const { speechEngine, models } = startSpeechEngine(settings, {

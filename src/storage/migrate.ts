@@ -9,6 +9,7 @@ import deleted from "./migrations/0005-deleted.sql" with { type: "text" };
 import growth from "./migrations/0006-growth.sql" with { type: "text" };
 import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
 import hints from "./migrations/0008-hints.sql" with { type: "text" };
+import machines from "./migrations/0009-machines.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -28,6 +29,7 @@ const migrations: readonly Migration[] = [
   { name: "0006-growth", sql: growth },
   { name: "0007-console", sql: consoleTables },
   { name: "0008-hints", sql: hints },
+  { name: "0009-machines", sql: machines },
 ];
 
 /** The first version, which did not store its version number in the database. */

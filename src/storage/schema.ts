@@ -220,6 +220,13 @@ export const segments = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.index] })],
 );
 
+/** Number of parts of a recording that each machine of a fleet computed; a server that works alone stores none. */
+export const recordingMachines = sqliteTable(
+  "recording_machines",
+  { recordingId: recordingReference(), machine: text().notNull(), parts: integer().notNull() },
+  (table) => [primaryKey({ columns: [table.recordingId, table.machine] })],
+);
+
 /** Unused sign-in links of the console. */
 export const consoleLinks = sqliteTable("console_links", {
   /** SHA-256 of the link's token, hex. */

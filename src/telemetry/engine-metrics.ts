@@ -24,6 +24,8 @@ export interface EngineSource {
     /** One worker, or one for each GPU. */
     readonly workers: readonly MeasuredWorker[];
   };
+  /** Returns this machine's name in its fleet; null if the server works alone. */
+  machine(): string | null;
   /** Returns the id of the speech model that new recordings get. */
   modelInUse(): string;
 }
@@ -35,31 +37,39 @@ interface StepWork {
   readonly device: string;
   /** The GPU's label; empty or missing if the CPU did the work. */
   readonly gpu?: string;
+  /** Machine of the fleet that did the work; this machine if missing. */
+  readonly machine?: string;
   readonly seconds: number;
   readonly audioSeconds: number;
 }
+
+/** `machine` is set in a fleet only. */
+type StepLabel = "step" | "device" | "gpu" | "machine";
+type StepLabels = Partial<Record<StepLabel, string | number>>;
 
 /** Signals that end crashed or killed native code. */
 const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGTERM"];
 
 /** Metrics of the inference worker: speed, status and memory. */
 export class EngineMetrics {
-  readonly #stepSeconds: Counter<"step" | "device" | "gpu">;
-  readonly #stepAudioSeconds: Counter<"step" | "device" | "gpu">;
+  readonly #source: EngineSource;
+  readonly #stepSeconds: Counter<StepLabel>;
+  readonly #stepAudioSeconds: Counter<StepLabel>;
   readonly #exits: Counter<"signal">;
 
   constructor(registry: Registry, source: EngineSource) {
-    const labels = ["step", "device", "gpu"] as const;
+    this.#source = source;
+    const labels: readonly StepLabel[] = ["step", "device", "gpu", "machine"];
     this.#stepSeconds = counter(
       registry,
       "transcribe_step_seconds_total",
-      "Time spent on each step, waiting excluded, by device and GPU; divided by the step's audio it is the RTF",
+      "Time spent on each step, waiting excluded, by device, GPU and, in a fleet, machine; divided by the step's audio it is the RTF",
       labels,
     );
     this.#stepAudioSeconds = counter(
       registry,
       "transcribe_step_audio_seconds_total",
-      "Duration of the audio that each step processed, by device and GPU; transcribe receives only speech",
+      "Duration of the audio that each step processed, by device, GPU and, in a fleet, machine; transcribe receives only speech",
       labels,
     );
     this.#exits = counter(
@@ -120,16 +130,17 @@ export class EngineMetrics {
     );
   }
 
-  /** Returns the work of each step on each device since the server was started. */
+  /** Returns the work of each step on each device since the server was started, on all machines together. */
   async work(): Promise<StepWork[]> {
     const [seconds, audio] = await Promise.all([this.#stepSeconds.get(), this.#stepAudioSeconds.get()]);
-    return seconds.values.map(({ labels, value }) => {
-      const { step = "", device = "", gpu = "" } = labels;
-      const same = audio.values.find(
-        (each) => each.labels.step === step && each.labels.device === device && each.labels.gpu === gpu,
-      );
-      const of = { step: String(step), device: String(device), gpu: String(gpu) };
-      return { ...of, seconds: value, audioSeconds: same?.value ?? 0 };
+    const keyOf = ({ step = "", device = "", gpu = "" }: StepLabels) => JSON.stringify([step, device, gpu]);
+    const sumOf = (values: readonly { readonly value: number }[] = []) =>
+      values.reduce((sum, { value }) => sum + value, 0);
+    const audioByKey = Map.groupBy(audio.values, ({ labels }) => keyOf(labels));
+    return [...Map.groupBy(seconds.values, ({ labels }) => keyOf(labels))].map(([key, values]) => {
+      const { step = "", device = "", gpu = "" } = values[0]?.labels ?? {};
+      const names = { step: String(step), device: String(device), gpu: String(gpu) };
+      return { ...names, seconds: sumOf(values), audioSeconds: sumOf(audioByKey.get(key)) };
     });
   }
 
@@ -138,9 +149,11 @@ export class EngineMetrics {
     return countsOf(this.#exits, "signal");
   }
 
-  stepDone({ step, device, gpu = "", seconds, audioSeconds }: StepWork): void {
-    this.#stepSeconds.inc({ step, device, gpu }, seconds);
-    this.#stepAudioSeconds.inc({ step, device, gpu }, audioSeconds);
+  stepDone({ step, device, gpu = "", machine, seconds, audioSeconds }: StepWork): void {
+    const name = machine ?? this.#source.machine();
+    const labels = name === null ? { step, device, gpu } : { step, device, gpu, machine: name };
+    this.#stepSeconds.inc(labels, seconds);
+    this.#stepAudioSeconds.inc(labels, audioSeconds);
   }
 
   /** Counts an unexpected exit of the worker. @param signal null if the worker exited by itself */

@@ -7,6 +7,8 @@ export interface FleetSource {
   fleet(): {
     readonly brokerConnected: boolean;
     readonly machines: readonly { readonly machine: string; readonly lanes: number; readonly problem: string | null }[];
+    /** Round-trip time to the broker in seconds; null until it is measured, and while the broker is away. */
+    readonly roundTripSeconds: number | null;
     readonly published: number;
     readonly counts: {
       readonly redelivered: number;
@@ -43,6 +45,11 @@ export function registerFleetMetrics(registry: Registry, source: FleetSource): v
     ({ machines }) =>
       machines.map(({ machine, lanes, problem }) => ({ labels: { machine }, value: problem === null ? lanes : 0 })),
     ["machine"],
+  );
+  gauge(
+    "transcribe_fleet_broker_round_trip_seconds",
+    "Round-trip time to the fleet's broker, measured every five seconds",
+    ({ roundTripSeconds }) => (roundTripSeconds === null ? [] : one(roundTripSeconds)),
   );
   gauge("transcribe_fleet_parts_in_flight", "Parts of recordings that the broker or a worker has", ({ published }) =>
     one(published),

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
+import { Recordings } from "../../src/recordings/index.ts";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { Commands, shapes } from "./support.ts";
@@ -63,6 +64,22 @@ describe("transcribe recordings, with a running server,", () => {
       });
       expect((await commands.run("recordings", "show", failed)).stdout).toMatch(/failure_cause +fetch_blocked_address/);
       expect(await (await client.fetch(`/transcriptions/${failed}`)).text()).not.toContain("fetch");
+    },
+    timeout,
+  );
+
+  test(
+    "show prints the machines of a fleet that computed a recording's parts, and nothing of the kind without a fleet",
+    async () => {
+      const shown = async (id: string) => (await commands.run("recordings", "show", id)).stdout;
+      expect(await shown(processing)).not.toContain("machine");
+      for (const machine of ["gpu2", "gpu1", "gpu2"])
+        new Recordings(server.store, Date.now).rows.countPart(processing, machine);
+      expect(await shown(processing)).toMatch(/^parts_by_machine +gpu1 1, gpu2 2$/m);
+      expect(JSON.parse((await commands.run("recordings", "show", processing, "--json")).stdout).machines).toEqual([
+        { machine: "gpu1", parts: 1 },
+        { machine: "gpu2", parts: 2 },
+      ]);
     },
     timeout,
   );

@@ -214,6 +214,12 @@ describe("the alerts", () => {
       ["TranscribeFleetBrokerDown"],
     ],
     [
+      "the network of a fleet is slow",
+      { 'transcribe_fleet_broker_round_trip_seconds{instance="a"}': "0.6x60" },
+      30,
+      ["TranscribeFleetSlowNetwork"],
+    ],
+    [
       "a fleet has no worker",
       { 'transcribe_fleet_broker_connected{instance="a"}': "1x60" },
       30,

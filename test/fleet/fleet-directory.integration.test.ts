@@ -145,7 +145,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
   async function coordinator(stack: AsyncDisposableStack) {
     const engine = new FleetEngine({
       ...{ build: "1-test", version: "1", now: Date.now, log, onCompletion: () => {} },
-      ...{ local: engineOfOneWord, workHere: false, coordinator: "c1" },
+      ...{ local: engineOfOneWord, workHere: false, coordinator: "c1", machine: "own" },
       broker: await brokerFor("coordinator", stack),
       sha256Of: () => MODEL,
       models: () => [MODEL],

@@ -76,7 +76,7 @@ describe.skipIf(program === null)("a fleet", () => {
   async function coordinator(workHere: boolean, stack: AsyncDisposableStack, local = new ScriptedEngine(1)) {
     const broker = await connect("coordinator", stack);
     const engine = new FleetEngine({
-      ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, log },
+      ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, machine: "own", log },
       sha256Of: () => model.sha256,
       models: () => [model.sha256],
       onCompletion: () => {},
@@ -149,7 +149,7 @@ describe.skipIf(program === null)("a fleet", () => {
     while (readdirSync(join(directory.path, "w0")).length > 0) await Bun.sleep(10);
   });
 
-  test("names the machine that completed an operation, and none for the coordinator's own", async () => {
+  test("names the machine that completed an operation, also the coordinator's own", async () => {
     await using stack = new AsyncDisposableStack();
     const own = await coordinator(true, stack);
     const machines: string[] = [];
@@ -166,11 +166,11 @@ describe.skipIf(program === null)("a fleet", () => {
       chunk: { startSeconds: 0, endSeconds: 1, speech: [{ startSeconds: 0, endSeconds: 1 }] },
     };
     await own.engine.run("transcribe", params, never, record);
-    expect(machines).toEqual([]);
+    expect(machines).toEqual(["own"]);
     const { engine } = await coordinator(false, stack);
     await worker("w1", new ScriptedEngine(1), stack);
     await engine.run("transcribe", params, never, record);
-    expect(machines).toEqual(["w1"]);
+    expect(machines).toEqual(["own", "w1"]);
   });
 
   test("a cancelled operation is cancelled on its worker too", async () => {

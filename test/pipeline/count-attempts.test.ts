@@ -37,9 +37,10 @@ describe("the count of attempts at an operation", () => {
       await act(tries, signal);
       return { chunks: [] } as never;
     };
-    const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log };
+    const options = { recordingId: id, checkpoints: new Checkpoints(store, id), log, countPart };
     return countAttempts({ run, partsAtOnce: 1 }, { ...options, pauseMilliseconds: 5 });
   };
+  const countPart = (machine: string) => new Recordings(store, Date.now).rows.countPart(id, machine);
   const done: Act = (tries) => tries.onStart();
   const crashesOnce: Act = (tries) => {
     tries.onStart();
@@ -70,6 +71,21 @@ describe("the count of attempts at an operation", () => {
         ...{ event: "recording.operation_finished", recordingId: id, operation: "planChunks", machine: "w1" },
       }),
     ]);
+  });
+
+  test("counts the parts of each machine of a fleet, until the recording ends", async () => {
+    const completedBy = (machine: string) => server((tries) => tries.onCompletedBy?.(machine));
+    for (const [part, machine] of ["w1", "own", "w1"].entries())
+      await completedBy(machine).run("planChunks", plan(`${part}`), never);
+    await runOn(done);
+    const expected = [
+      { machine: "own", parts: 1 },
+      { machine: "w1", parts: 2 },
+    ];
+    expect(new Recordings(store, Date.now).rows.machinesOf(id)).toEqual(expected);
+    new Recordings(store, Date.now).fail(id, { reason: "internal", cause: "cancelled" });
+    countPart("w1");
+    expect(new Recordings(store, Date.now).rows.machinesOf(id)).toEqual(expected);
   });
 
   test("belongs to one operation with its parameters; another starts at zero", async () => {
@@ -166,7 +182,12 @@ describe("when the server stops", () => {
     const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
     const id = Bun.randomUUIDv7();
     new Recordings(store, Date.now).create(newRecording(id, accountId));
-    return { recordingId: id, checkpoints: new Checkpoints(store, id), log: createLogger("silent") };
+    return {
+      recordingId: id,
+      checkpoints: new Checkpoints(store, id),
+      log: createLogger("silent"),
+      countPart: () => {},
+    };
   };
   /** Returns an engine whose worker takes this long and stops at the signal. */
   const engine = (begins: boolean, milliseconds: number): Pick<Engine, "run" | "partsAtOnce"> => ({

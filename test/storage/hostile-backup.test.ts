@@ -77,6 +77,16 @@ describe("a manipulated backup", () => {
     ["a prompt of megabytes", recording(", prompt", ", printf('%.*c', 5000000, 'x')"), "recordings.prompt"],
     ["a recording of no speakers", recording(", min_speakers", ", 0"), "recordings.min_speakers"],
     ["a recording of millions of speakers", recording(", max_speakers", ", 5000000"), "recordings.max_speakers"],
+    [
+      "a machine whose name is an escape sequence",
+      `${recording("", "")}; INSERT INTO recording_machines VALUES ('${good}', char(27) || '[2J', 1)`,
+      "recording_machines.machine",
+    ],
+    [
+      "a machine of less than one part",
+      `${recording("", "")}; INSERT INTO recording_machines VALUES ('${good}', 'gpu1', 0)`,
+      "recording_machines.parts",
+    ],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     [

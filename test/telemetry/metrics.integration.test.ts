@@ -19,6 +19,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
+    machine: () => null,
     fleet: () => null,
     ...changes,
   };
@@ -50,6 +51,30 @@ test("gauges are read with their labels when the metrics are read", async () => 
   ]) {
     expect(samples).toContain(expected);
   }
+});
+
+test("steps name their machine in a fleet only, and a fleet shows the round trip to its broker", async () => {
+  const work = { step: "transcribe", device: "cpu", seconds: 2, audioSeconds: 10 };
+  const alone = new Metrics(sources());
+  alone.engine.stepDone(work);
+  const single = await read(alone);
+  expect(single).toContain('transcribe_step_seconds_total{step="transcribe",device="cpu",gpu=""} 2');
+  expect(single.join("\n")).not.toMatch(/machine|fleet/);
+
+  const counts = { redelivered: 0, lateResults: 0, refusedResults: 0, sentBytes: 0, receivedBytes: 0 };
+  const fleet = { brokerConnected: true, roundTripSeconds: 0.004, machines: [], published: 0, counts };
+  const metrics = new Metrics(sources({ machine: () => "own", fleet: () => fleet }));
+  metrics.engine.stepDone(work);
+  metrics.engine.stepDone({ ...work, machine: "gpu1" });
+  const samples = await read(metrics);
+  for (const expected of [
+    'transcribe_step_seconds_total{step="transcribe",device="cpu",gpu="",machine="own"} 2',
+    'transcribe_step_audio_seconds_total{step="transcribe",device="cpu",gpu="",machine="gpu1"} 10',
+    "transcribe_fleet_broker_round_trip_seconds 0.004",
+  ]) {
+    expect(samples).toContain(expected);
+  }
+  expect(await metrics.engine.work()).toEqual([{ ...work, gpu: "", seconds: 4, audioSeconds: 20 }]);
 });
 
 test("a series whose source is gone is dropped", async () => {

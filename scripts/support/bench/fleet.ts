@@ -47,7 +47,15 @@ function makeArea(): WorkArea {
 async function measure(area: WorkArea, count: number): Promise<string> {
   const broker = await Broker.connect({ url: server.url, ca: "", certificate: "", key: "", machine: "bench", log });
   const engine = new FleetEngine({
-    ...{ broker, build, version: "simulation", coordinator: `c${Bun.randomUUIDv7()}`, workHere: false, log },
+    ...{
+      broker,
+      build,
+      version: "simulation",
+      coordinator: `c${Bun.randomUUIDv7()}`,
+      machine: "bench",
+      workHere: false,
+      log,
+    },
     local: { run: () => Promise.reject(new Error("the coordinator does not work here")), partsAtOnce: 1, lanes: 0 },
     sha256Of: () => model,
     models: () => [model],

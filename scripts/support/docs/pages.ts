@@ -108,6 +108,7 @@ export function describedMetrics(): MetricDescription[] {
     modelInUse: () => "",
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,
+    machine: () => null,
     fleet: () => null,
   }).describe();
 }

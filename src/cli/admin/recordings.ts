@@ -62,8 +62,12 @@ function showCommand(): Command {
   return settingsCommand("show", "Show a recording, with the internal cause of a failure.")
     .argument("<id>")
     .action((id: string, options: JsonOption, command: Command) => {
-      const shown = toJson(requireRecording(new Recordings(openStoreOf(command), Date.now), id));
-      print(options, shown, () => facts(shown));
+      const recordings = new Recordings(openStoreOf(command), Date.now);
+      const shown = toJson(requireRecording(recordings, id));
+      const machines = recordings.rows.machinesOf(id);
+      if (machines.length === 0) return print(options, shown, () => facts(shown));
+      const text = machines.map(({ machine, parts }) => `${machine} ${parts}`).join(", ");
+      print(options, { ...shown, machines }, () => facts({ ...shown, parts_by_machine: text }));
     });
 }
 

@@ -58,7 +58,7 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
 }
 
 function Facts({ recording }: { recording: RecordingDetail }) {
-  const { account, workspace, language, duration_seconds, created_at, size_bytes, model, held } = recording;
+  const { account, workspace, language, duration_seconds, created_at, size_bytes, model, machines, held } = recording;
   return (
     <p class="soft facts">
       {duration_seconds !== null && <span>{clock(duration_seconds)}</span>}
@@ -67,6 +67,7 @@ function Facts({ recording }: { recording: RecordingDetail }) {
       <OwnerName account={account} workspace={workspace} />
       {size_bytes !== null && <span>{bytes(size_bytes)}</span>}
       {model !== null && <span>{model}</span>}
+      {machines.length > 0 && <span>{texts.machines(machines)}</span>}
       {held && <span>{strings.recordings.held}</span>}
     </p>
   );

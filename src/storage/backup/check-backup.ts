@@ -76,6 +76,9 @@ const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
 const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_type(?) = '${kind}' END`;
 
+/** The same rule as for names of machines in the messages of a fleet. */
+const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
+
 /**
  * Maximum length of a stored vocabulary in characters, which is passed to native code. The server itself accepts only
  * much shorter ones.
@@ -136,6 +139,8 @@ const rules: readonly ColumnRule[] = [
   { column: "accounts.limits", rule: json("object") },
   { column: "api_keys.scopes", rule: json("array") },
   { column: "segments.words", rule: json("array") },
+  { column: "recording_machines.machine", rule: machineName },
+  { column: "recording_machines.parts", rule: "? BETWEEN 1 AND 1000000000" },
   { column: "audit_log.details", rule: "json_valid(?)" },
   ...times.map((column) => ({ column, rule: time })),
   // Other cost parameters of argon2id could keep the server's memory and processor busy with one sign-in attempt.

@@ -96,7 +96,7 @@ describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
   async function startCoordinator(stack: AsyncDisposableStack) {
     const coordinator = new FleetEngine({
       ...{ build, version: "1", now: Date.now, log, onCompletion: () => {}, local: engine },
-      ...{ workHere: false, coordinator: "c1", sha256Of: () => MODEL, models: () => [MODEL] },
+      ...{ workHere: false, coordinator: "c1", machine: "own", sha256Of: () => MODEL, models: () => [MODEL] },
       broker: await brokerFor("coordinator", stack),
     });
     stack.defer(() => coordinator.close());
