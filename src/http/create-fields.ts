@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import type { Language } from "../speech/index.ts";
 import { hintParts } from "./create-hints.ts";
 import { ApiError, invalidField } from "./errors.ts";
-import type { ReceivedFile, ReceivedUpload } from "./upload/index.ts";
+import type { FormParts, ReceivedFile, ReceivedUpload } from "./upload/index.ts";
 
 /** The parts of a create's form, for its documentation. They are read as a stream, see upload/, and validated below. */
 export const createForm = Type.Object({
@@ -29,6 +29,11 @@ export const createForm = Type.Object({
   ),
   ...hintParts,
 });
+
+/** The text parts of a create's form. */
+export const createParts: FormParts = {
+  once: ["url", "language", "prompt", "speakers", "min_speakers", "max_speakers"],
+};
 
 /** The recording to transcribe: a received file, or a link that is yet to be fetched. */
 export type Source =

@@ -100,7 +100,7 @@ export class IdempotentCreate implements Disposable {
 }
 
 /** Returns the fingerprint by which bodies are compared: the file's bytes and name, the link, the language and hints. */
-export function fingerprintOf({ file, fields }: ReceivedUpload): string {
+export function fingerprintOf({ file, fields }: Pick<ReceivedUpload, "file" | "fields">): string {
   const { url, language, prompt, speakers, min_speakers, max_speakers } = fields;
   const compared: unknown[] = [file?.sha256 ?? null, file?.name ?? null, url ?? null, language ?? null];
   const hints = { prompt, speakers, min_speakers, max_speakers };

@@ -3,14 +3,32 @@ import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { isSystemError } from "../../text/index.ts";
 import type { ReceivedFile } from "./receive-upload.ts";
-import { isTextPart, type KnownPart, type TextFields, type UploadFailure } from "./upload-failure.ts";
+import type { UploadFailure } from "./upload-failure.ts";
 
-// A valid url has at most 2,048 characters, a prompt 2,000 of at most 4 bytes, and other values three. A value that was
+// A valid url has at most 2,048 characters, a prompt 2,000 of at most 4 bytes, and other values few. A value that was
 // cut is therefore refused for its length.
 const MAX_FIELD_BYTES = 8 * 1024;
-// Seven parts are known. A form with hundreds of parts is meant to keep the parser busy.
+// A form with hundreds of parts is meant to keep the parser busy.
 const MAX_PARTS = 256;
 const MAX_PART_HEADER_BYTES = 16 * 1024;
+
+/** The text parts that a form may have besides `file`. */
+export interface FormParts {
+  /** Parts that may occur once. */
+  readonly once: readonly string[];
+  /** Parts that may be repeated. */
+  readonly repeated?: readonly string[];
+}
+
+/** The text parts that may occur once. A value is cut at 8 KiB, which exceeds the length of any valid value. */
+export type TextFields = Readonly<Record<string, string | undefined>>;
+
+/** The parts of a form that was read to its end. */
+interface ReadForm {
+  readonly fields: TextFields;
+  readonly lists: Readonly<Record<string, readonly string[]>>;
+  readonly file: ReceivedFile | null;
+}
 
 /**
  * Reads the parts of a form as its bytes arrive, and writes the part `file` to disk meanwhile.
@@ -22,7 +40,9 @@ export class FormReader {
   readonly #filePath: string;
   readonly #maxFileBytes: number;
   readonly #seen = new Set<string>();
-  readonly #fields: { -readonly [P in keyof TextFields]: string } = {};
+  readonly #parts: FormParts;
+  readonly #fields: Record<string, string> = {};
+  readonly #lists: Record<string, string[]> = {};
   #stream: BusboyFileStream | undefined;
   #stored: Promise<ReceivedFile | undefined> | undefined;
   #failure: UploadFailure | undefined;
@@ -32,14 +52,15 @@ export class FormReader {
   readonly #stopped = Promise.withResolvers<void>();
 
   /** Throws when the Content-Type is not a multipart form or has no boundary. */
-  constructor(contentType: string, filePath: string, maxFileBytes: number) {
-    this.#filePath = filePath;
-    this.#maxFileBytes = maxFileBytes;
+  constructor(contentType: string, parts: FormParts, file: { readonly path: string; readonly maxBytes: number }) {
+    this.#parts = parts;
+    this.#filePath = file.path;
+    this.#maxFileBytes = file.maxBytes;
     this.#parser = new Busboy({
       headers: { "content-type": contentType },
       // The server, not the sender, decides which parts are text. Unknown parts are streams, which are discarded as
       // they arrive.
-      isPartAFile: (name) => !isTextPart(name),
+      isPartAFile: (name) => name === undefined || !(this.#mayOccurOnce(name) || this.#mayRepeat(name)),
       limits: { fieldSize: MAX_FIELD_BYTES, parts: MAX_PARTS, headerSize: MAX_PART_HEADER_BYTES },
     });
     this.#parser.on("file", (name, stream, fileName) => this.#receiveStream(name, stream, fileName));
@@ -83,7 +104,7 @@ export class FormReader {
    * Ends the form and waits until the file is on disk or, after a failure, removed.
    * @throws the error of the file system, unless the disk was full
    */
-  async close(): Promise<{ fields: TextFields; file: ReceivedFile | null } | UploadFailure> {
+  async close(): Promise<ReadForm | UploadFailure> {
     if (!this.#failed()) {
       const finished = new Promise<void>((resolve) => this.#parser.once("finish", resolve));
       this.#parser.end();
@@ -92,7 +113,7 @@ export class FormReader {
     const file = await this.#stored;
     if (this.#failure !== undefined) await rm(this.#filePath, { force: true });
     if (this.#unexpected !== undefined) throw this.#unexpected.error;
-    return this.#failure ?? { fields: this.#fields, file: file ?? null };
+    return this.#failure ?? { fields: this.#fields, lists: this.#lists, file: file ?? null };
   }
 
   #failed(): boolean {
@@ -129,11 +150,20 @@ export class FormReader {
   }
 
   #receiveField(name: string, value: string): void {
-    if (isTextPart(name) && this.#claimPart(name)) this.#fields[name] = value;
+    if (this.#mayRepeat(name)) this.#lists[name] = [...(this.#lists[name] ?? []), value];
+    else if (this.#mayOccurOnce(name) && this.#claimPart(name)) this.#fields[name] = value;
+  }
+
+  #mayOccurOnce(name: string): boolean {
+    return this.#parts.once.includes(name);
+  }
+
+  #mayRepeat(name: string): boolean {
+    return this.#parts.repeated?.includes(name) === true;
   }
 
   /** Marks a part as received. A repeated part is a failure. */
-  #claimPart(part: KnownPart): boolean {
+  #claimPart(part: string): boolean {
     if (this.#seen.has(part)) {
       this.fail({ kind: "duplicate_part", part });
       return false;

@@ -1,3 +1,4 @@
+export type { FormParts, TextFields } from "./form-reader.ts";
 export { type PaceLimits, UPLOAD_PACE } from "./pace.ts";
 export {
   type ReceivedFile,
@@ -6,5 +7,5 @@ export {
   receiveUpload,
   type UploadOptions,
 } from "./receive-upload.ts";
-export { type TextFields, toUploadError } from "./upload-failure.ts";
+export { toUploadError } from "./upload-failure.ts";
 export { UploadSpace } from "./upload-space.ts";

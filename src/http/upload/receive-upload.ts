@@ -2,12 +2,14 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContentDigest } from "./content-digest.ts";
-import { FormReader } from "./form-reader.ts";
+import { type FormParts, FormReader, type TextFields } from "./form-reader.ts";
 import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
-import type { TextFields, UploadFailure } from "./upload-failure.ts";
+import type { UploadFailure } from "./upload-failure.ts";
 import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
+  /** The text parts that are read. All other parts besides `file` are ignored. */
+  readonly parts: FormParts;
   /** Directory in which the file is written, under a new name. */
   readonly directory: string;
   readonly maxFileBytes: number;
@@ -36,6 +38,8 @@ export interface ReceivedFile {
 export interface ReceivedUpload extends AsyncDisposable {
   readonly ok: true;
   readonly fields: TextFields;
+  /** The text parts that may be repeated, with their values in order. */
+  readonly lists: Readonly<Record<string, readonly string[]>>;
   /** The part `file`; null if there was none. */
   readonly file: ReceivedFile | null;
 }
@@ -61,7 +65,8 @@ export async function receiveUpload(request: Request, options: UploadOptions): P
   if (boundary === null || request.body === null) return refused({ kind: "not_multipart" });
 
   const filePath = join(options.directory, `${randomUUID()}.part`);
-  const form = new FormReader(`multipart/form-data; boundary="${boundary}"`, filePath, options.maxFileBytes);
+  const contentType = `multipart/form-data; boundary="${boundary}"`;
+  const form = new FormReader(contentType, options.parts, { path: filePath, maxBytes: options.maxFileBytes });
   const digest = new ContentDigest(request.headers.get("content-digest"));
   const delimiter = Buffer.from(`--${boundary}`);
   /** First bytes of the body, at most as many as the delimiter has. */

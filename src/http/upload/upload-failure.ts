@@ -1,21 +1,5 @@
 import { ApiError, invalidField, noDiskSpace } from "../errors.ts";
 
-const textParts = ["url", "language", "prompt", "speakers", "min_speakers", "max_speakers"] as const;
-
-/** A text part of a form with a meaning. */
-type TextPart = (typeof textParts)[number];
-
-/** Returns whether a part of a form is a text part with a meaning. */
-export function isTextPart(name: string | undefined): name is TextPart {
-  return textParts.some((part) => part === name);
-}
-
-/** The text parts of a form. A value is cut at 8 KiB, which exceeds the length of any valid value. */
-export type TextFields = { readonly [P in TextPart]?: string };
-
-/** Parts with a meaning; all others are ignored. */
-export type KnownPart = "file" | TextPart;
-
 /** Reason why an upload was not received. Nothing of the upload is left on disk. */
 export type UploadFailure =
   /** The body is not multipart/form-data, or not a byte of it can be parsed as such. */
@@ -26,8 +10,8 @@ export type UploadFailure =
   | { readonly kind: "file_too_large" }
   /** The whole body exceeds its limit. */
   | { readonly kind: "body_too_large" }
-  /** A known part occurs twice. */
-  | { readonly kind: "duplicate_part"; readonly part: KnownPart }
+  /** A part that may occur once occurs twice. */
+  | { readonly kind: "duplicate_part"; readonly part: string }
   /** The bytes do not match the request's Content-Digest. */
   | { readonly kind: "digest_mismatch" }
   /** The client disconnected. */

@@ -49,7 +49,7 @@ export async function startReceiving(limits: Partial<Omit<UploadOptions, "direct
     development: false,
     async fetch(request) {
       const result = await receiveUpload(request, {
-        ...{ directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, pace: UPLOAD_PACE },
+        ...{ directory, maxFileBytes: 1e6, maxBodyBytes: 2e6, pace: UPLOAD_PACE, parts: { once: ["url", "language"] } },
         ...limits,
       });
       const file = result.ok ? result.file : null;

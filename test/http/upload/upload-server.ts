@@ -14,7 +14,7 @@ const server = Bun.serve({
   development: false,
   maxRequestBodySize: 2048 * MIB,
   async fetch(request) {
-    const limits = { maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB, pace: UPLOAD_PACE };
+    const limits = { maxFileBytes: 512 * MIB, maxBodyBytes: 576 * MIB, pace: UPLOAD_PACE, parts: { once: [] } };
     const upload = await receiveUpload(request, { directory, ...limits });
     if (!upload.ok) return Response.json(upload, { status: 422 });
     await using received = upload;

@@ -1,0 +1,185 @@
+import { renameSync, rmSync } from "node:fs";
+import type { Account } from "../accounts/index.ts";
+import { newRecordingId, type Recording, type RecordingQueue } from "../recordings/index.ts";
+import { type DataDirectory, syncDirectoryNow, type Writer } from "../storage/index.ts";
+import type { Metrics } from "../telemetry/index.ts";
+import { type Source, withoutExtension } from "./create-fields.ts";
+import type { Hints } from "./create-hints.ts";
+import { type CreateLimitServices, CreateLimits, type UploadPlace } from "./create-limits.ts";
+import { ApiError } from "./errors.ts";
+import { type ExamineServices, UploadExaminer } from "./examine-upload.ts";
+import {
+  type FormParts,
+  type PaceLimits,
+  type ReceivedUpload,
+  type RefusedUpload,
+  receiveUpload,
+  toUploadError,
+  UPLOAD_PACE,
+  UploadSpace,
+} from "./upload/index.ts";
+
+export interface IntakeServices extends ExamineServices, CreateLimitServices {
+  readonly queue: Pick<RecordingQueue, "add">;
+  readonly dataDirectory: DataDirectory;
+  readonly metrics: Metrics;
+  /** Returns the reason why no work is accepted now, as text for people; null if work is accepted. */
+  readonly refusal: () => string | null;
+  /** Limits for slow senders; the contract's limits by default. */
+  readonly pace?: PaceLimits;
+}
+
+/** The account for which a recording is created. */
+export interface Sender {
+  readonly account: Account;
+  /** Workspace of the recording; null: none. */
+  readonly workspaceId: string | null;
+  /**
+   * Repeats the access checks made before the upload, which may have taken hours.
+   * @throws what the first check throws
+   */
+  requireAccess(): void;
+}
+
+/** A request that creates a recording, and the place that its upload has. */
+export interface Entry {
+  readonly request: Request;
+  readonly sender: Sender;
+  readonly place: UploadPlace;
+}
+
+/** The recording that a form describes. Its fields are checked; its file is not. */
+export interface Submission {
+  readonly source: Source;
+  readonly pinnedLanguage: string | null;
+  readonly hints: Hints;
+  /** Id or absolute path of the speech model. */
+  readonly speechModel: string;
+}
+
+/** The upload of one request. Disposing of it releases the disk space that it reserved. */
+interface Transfer extends Disposable {
+  /** Size of the largest file that the answer to a refused upload names. */
+  readonly maxFileBytes: number;
+  receive(parts: FormParts): Promise<ReceivedUpload | RefusedUpload>;
+}
+
+/** Allowance for the parts of a body besides its recording, and for the multipart form itself. */
+const BODY_ALLOWANCE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Accepts recordings for every surface: sizes, limits, upload, checks of the file, and the record. The surfaces differ
+ * in the fields of their forms and in their answers. A refused recording leaves nothing behind.
+ */
+export class RecordingIntake {
+  readonly limits: CreateLimits;
+  readonly #services: IntakeServices;
+  readonly #space: UploadSpace;
+  readonly #examiner: UploadExaminer;
+
+  constructor(services: IntakeServices) {
+    this.#services = services;
+    this.limits = new CreateLimits(services);
+    this.#space = new UploadSpace(services.diskSpace);
+    this.#examiner = new UploadExaminer(services);
+  }
+
+  /**
+   * Begins an upload. Nothing of the body is read yet.
+   * @throws {ApiError} when the server accepts no work, or can't store a body of the announced size
+   */
+  open(request: Request, account: Account): Transfer {
+    const { refusal, limits, dataDirectory, metrics, pace = UPLOAD_PACE } = this.#services;
+    const reason = refusal();
+    if (reason !== null) throw new ApiError("service_unavailable", reason, { headers: { "Retry-After": "10" } });
+    const maxFileBytes = limits().upload_bytes;
+    // A body that can never be stored here is answered as too large: clients would retry a 503 again and again.
+    const maxBodyBytes = Math.min(maxFileBytes + BODY_ALLOWANCE_BYTES, this.#space.capacityBytes);
+    const smallest = Math.min(maxFileBytes, maxBodyBytes);
+    const announcedBytes = Number(request.headers.get("content-length") ?? 0) || 0;
+    if (announcedBytes > maxBodyBytes) throw toUploadError({ kind: "body_too_large" }, smallest);
+    const shortage = this.#space.refusal(account.id, announcedBytes);
+    if (shortage !== null) throw toUploadError({ kind: shortage }, maxFileBytes);
+    const space = this.#space.reserve(account.id);
+    return {
+      maxFileBytes: smallest,
+      receive: (parts) =>
+        receiveUpload(request, {
+          parts,
+          directory: dataDirectory.incoming,
+          maxFileBytes,
+          maxBodyBytes,
+          space,
+          pace,
+          onBytes: (count) => metrics.http.received(count),
+        }),
+      [Symbol.dispose]: () => space[Symbol.dispose](),
+    };
+  }
+
+  /**
+   * Checks the file of a submission, then creates its record and adds it to the queue. The place is released in the
+   * same tick in which the record is inserted.
+   * @param also runs further statements in the transaction that inserts the record
+   * @throws {ApiError} when the file can't be processed, a limit was reached meanwhile, or the client has disconnected
+   */
+  async enter(
+    { request, sender, place }: Entry,
+    { source, pinnedLanguage, hints, speechModel }: Submission,
+    also: (writer: Writer, recording: Recording) => void = () => {},
+  ): Promise<Recording> {
+    const { recordings, usage, queue, now } = this.#services;
+    const { account, workspaceId } = sender;
+    if (source.type === "file") await this.#examiner.examine(source.file, account.id);
+    // A client that has disconnected would never learn of the recording.
+    if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
+
+    // No await from here to the insert: other creates may have used the remaining quota since this one began. Ids must
+    // also be in the order in which recordings are inserted.
+    sender.requireAccess();
+    this.limits.requireQuota(request, account);
+    const id = newRecordingId(now());
+    const values = {
+      id,
+      accountId: account.id,
+      workspaceId,
+      pinnedLanguage,
+      ...hints,
+      speechModel,
+      ...sourceColumns(source),
+    };
+    const recording = this.#withFile(source, id, () =>
+      recordings.create(values, (writer, created) => {
+        usage.spendCreate(writer, account.id, now());
+        also(writer, created);
+      }),
+    );
+    place.release();
+    this.limits.showQuota(request, account);
+    queue.add(recording);
+    return recording;
+  }
+
+  /**
+   * Moves the file to its final path before the recording is inserted. A file without a recording is removed at the
+   * next start, or at once when the insert fails.
+   */
+  #withFile(source: Source, id: string, enter: () => Recording): Recording {
+    if (source.type === "url") return enter();
+    const { dataDirectory } = this.#services;
+    try {
+      renameSync(source.file.path, dataDirectory.filesOf(id).upload);
+      syncDirectoryNow(dataDirectory.uploads);
+      return enter();
+    } catch (error) {
+      rmSync(dataDirectory.filesOf(id).upload, { force: true });
+      throw error;
+    }
+  }
+}
+
+function sourceColumns(source: Source): Pick<Recording, "sourceName" | "sourceUrl" | "sizeBytes"> {
+  return source.type === "file"
+    ? { sourceName: withoutExtension(source.file.name), sourceUrl: null, sizeBytes: source.file.sizeBytes }
+    : { sourceName: null, sourceUrl: source.url, sizeBytes: null };
+}
