@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
+import { natsServerProgram } from "../../test/support/nats-server.ts";
 import { root } from "./checkout.ts";
 import { debianSystems, debootstrapObstacle } from "./debian-systems.ts";
 import { offline } from "./offline.ts";
@@ -34,6 +35,8 @@ export async function binaryTests(
   const obstacle = debootstrapObstacle();
   if (obstacle !== null) logSkipped(obstacle);
   const roots = obstacle === null ? await debianSystems(defaultCacheRoot(), log, {}, logSkipped) : [];
+  // Fetched into the cache now, because the tests may have no network.
+  await natsServerProgram("a fleet of compiled programs");
   const runtimeDirectory = await mkdtemp(join(tmpdir(), "transcribe-runtime-"));
   const command = bunTest(names.length > 0 ? names : END_TO_END_TESTS);
   const hasBrowser = names.some((name) => name.startsWith(BROWSER_TESTS));

@@ -36,30 +36,33 @@ export async function natsServerProgram(what: string): Promise<string | null> {
   }
 }
 
-/** A nats-server on loopback that can be stopped and started again on the same port. Its streams are in memory. */
+/** A nats-server that listens on loopback, or on the address of a test's network. It can be stopped and started again on the same port. Its streams are in memory. */
 export class NatsServer implements AsyncDisposable {
   readonly #program: string;
   readonly #directory = temporaryDirectory();
   readonly #config: string;
   /** Folder of a nats.conf with TLS that is used as it is; null to write one. */
   readonly #folder: string | null;
+  /** Address of this machine on which it listens. */
+  readonly #host: string;
   #child: Subprocess | null = null;
   #port = -1;
 
   /** @param config the text of nats.conf, without the port */
-  constructor(program: string, config = "max_payload: 8388608\n", folder: string | null = null) {
+  constructor(program: string, config = "max_payload: 8388608\n", folder: string | null = null, host = "127.0.0.1") {
     this.#program = program;
     this.#config = config;
     this.#folder = folder;
+    this.#host = host;
   }
 
   /** Returns a server for the broker's folder that `transcribe fleet init` writes; only its port differs. */
-  static withFolder(program: string, folder: string): NatsServer {
-    return new NatsServer(program, "", folder);
+  static withFolder(program: string, folder: string, host?: string): NatsServer {
+    return new NatsServer(program, "", folder, host);
   }
 
   get url(): string {
-    return `${this.#folder === null ? "nats" : "tls"}://127.0.0.1:${this.#port}`;
+    return `${this.#folder === null ? "nats" : "tls"}://${this.#host}:${this.#port}`;
   }
 
   get directory(): string {
@@ -72,10 +75,10 @@ export class NatsServer implements AsyncDisposable {
     if (this.#folder === null) {
       const config = join(path, "nats.conf");
       const store = `jetstream { store_dir: "${join(path, "store")}", max_file_store: 64MB }\n`;
-      writeFileSync(config, `listen: "127.0.0.1:${this.#port}"\n${store}${this.#config}`);
+      writeFileSync(config, `listen: "${this.#host}:${this.#port}"\n${store}${this.#config}`);
       places.push("-c", config);
     } else {
-      places.push("-c", "nats.conf", "-a", "127.0.0.1", "-p", `${this.#port}`);
+      places.push("-c", "nats.conf", "-a", this.#host, "-p", `${this.#port}`);
     }
     this.#child = Bun.spawn(killedWithParent([this.#program, ...places]), {
       ...(this.#folder === null ? {} : { cwd: this.#folder }),
@@ -86,7 +89,7 @@ export class NatsServer implements AsyncDisposable {
         throw new Error(`nats-server ended: ${readFileSync(join(path, "log"), "utf8")}`);
       const file = readdirSync(path).find((name) => name.endsWith(".ports"));
       const text = file === undefined ? "" : readFileSync(join(path, file), "utf8");
-      const port = /"nats":\s*\["\w+:\/\/127\.0\.0\.1:(\d+)"/.exec(text)?.[1];
+      const port = /"nats":\s*\["\w+:\/\/[\d.]+:(\d+)"/.exec(text)?.[1];
       if (port !== undefined && text.trimEnd().endsWith("}")) {
         this.#port = Number(port);
         return this;

@@ -12,6 +12,7 @@ import { hostile } from "./hostile.ts";
 import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
 import { load } from "./load.ts";
+import { partitions } from "./partitions.ts";
 import type { Part, Row } from "./row.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
@@ -34,6 +35,10 @@ const parts: Readonly<Record<string, { readonly does: string; readonly run: Part
   backup: { does: "backups of a busy server, restored elsewhere", run: backup },
   load: { does: "many clients at once, slow clients and cut uploads", run: load },
   hostile: { does: "malicious files", run: hostile },
+  partitions: {
+    does: "a worker of a fleet cut off from the broker 30 times (needs root)",
+    run: (options) => partitions(options),
+  },
 };
 
 const width = Math.max(...Object.keys(parts).map((name) => name.length));
