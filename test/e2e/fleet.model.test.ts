@@ -45,7 +45,10 @@ test.if(ready)(
       const args = ["--config", configOf(machine), "--fleet", broker.url];
       return stack.use(new TestWorker({ args, environment: oneThread, verdictsOf: alone.dataDirectory }));
     });
-    await server.until(() => countOf(server, "fleet.worker_joined") === 2);
+    await server.until(async () => {
+      const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+      return workers.every((machine) => metrics.includes(`transcribe_fleet_worker_lanes{machine="${machine}"} 1`));
+    });
     const { segments } = await server.client("fleet").transcribe(recording, english);
     expect(segments).toEqual(expected);
     expect(countOf(server, "recording.operation_finished")).toBeGreaterThan(0);
@@ -58,7 +61,7 @@ test.if(ready)(
       workers.map((machine) => ({ machine, lanes: 1, devices: ["CPU"], problem: null })),
     );
     expect(status.coordinator).toMatchObject({ work_here: true, waiting: 0, in_flight: 0, refused_messages: 0 });
-    expect(status.coordinator.published).toBeGreaterThan(1);
+    expect(status.coordinator.published).toBeGreaterThan(0);
 
     expect(await Promise.all(started.map((worker) => worker.end("SIGTERM")))).toEqual([0, 0]);
     expect(started.flatMap((worker) => worker.leftovers())).toEqual([]);
