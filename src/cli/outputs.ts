@@ -4,7 +4,13 @@ import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
-import { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "../exports/index.ts";
+import {
+  type ExportFormat,
+  exportExtension,
+  exportFormatSchema,
+  exportFormats,
+  isTextFormat,
+} from "../exports/index.ts";
 import { codeOf, messageOf, percentDecoded } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
@@ -58,8 +64,7 @@ export function planOutputs(
     throw new CommandError("several transcripts need a directory: -o DIRECTORY/", exitCodes.usage);
   }
   if (place === standardOutput) {
-    const isText = exportMediaTypes[chosen].startsWith("text/") || chosen === "srt";
-    if (!isText && process.stdout.isTTY) {
+    if (!isTextFormat(chosen) && process.stdout.isTTY) {
       throw new CommandError(`a terminal can't show ${chosen}; name a file: -o FILE.${chosen}`, exitCodes.usage);
     }
     if (json === true) {
@@ -75,7 +80,10 @@ export function planOutputs(
 }
 
 function inDirectory(names: readonly string[], directory: string, format: ExportFormat, force: boolean): Output[] {
-  const outputs = names.map((name) => ({ format, path: join(directory, `${stemOf(name)}.${format}`) }));
+  const outputs = names.map((name) => ({
+    format,
+    path: join(directory, `${stemOf(name)}.${exportExtension(format)}`),
+  }));
   const taken = new Set<string>();
   for (const { path } of outputs) {
     if (taken.has(path)) {

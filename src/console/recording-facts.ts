@@ -1,4 +1,4 @@
-import { exportFormats } from "../exports/index.ts";
+import { exportExtension, exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
 import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
@@ -62,7 +62,7 @@ export class RecordingFacts {
 }
 
 function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
-  return exportFormats.map((format) => ({ format, file_name: safeFileName(sourceName, format) }));
+  return exportFormats.map((format) => ({ format, file_name: safeFileName(sourceName, exportExtension(format)) }));
 }
 
 export function showPlayback(copy: PlaybackState): PlaybackCopy {

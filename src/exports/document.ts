@@ -15,8 +15,10 @@ export const exportSegmentSchema = Type.Object({
 });
 export type ExportSegment = Static<typeof exportSegmentSchema>;
 
-/** Schema of the data that every format shows above a transcript. */
+/** Schema of the facts about a recording that formats show. */
 export const exportHeadSchema = Type.Object({
+  /** The recording's id. */
+  id: Type.String(),
   title: Type.Union([Type.String(), Type.Null()]),
   /** The uploaded file's name without its extension. */
   name: Type.Union([Type.String(), Type.Null()]),
@@ -43,6 +45,19 @@ export function documentTitle(head: ExportHead): string {
 /** Returns a speaker's display name, or a numbered name if there is none. */
 export function speakerName(head: ExportHead, speaker: number): string {
   return cleanText(head.speakers[speaker] ?? "") || `Speaker ${speaker + 1}`;
+}
+
+/**
+ * Returns the names with a number added to each repeated one, for formats that identify speakers by their names.
+ */
+export function distinctNames(names: readonly string[]): string[] {
+  const taken = new Set<string>();
+  return names.map((name) => {
+    let distinct = name;
+    for (let number = 2; taken.has(distinct); number++) distinct = `${name}_${number}`;
+    taken.add(distinct);
+    return distinct;
+  });
 }
 
 /** Returns the document's details as text, in the order in which every format shows them. */
@@ -74,6 +89,7 @@ function dateInWords(milliseconds: number): string {
 
 const languageNames = new Intl.DisplayNames(["en"], { type: "language" });
 
-function languageInWords(code: string): string {
+/** Returns the English name of a language, or its code if it has none. */
+export function languageInWords(code: string): string {
   return languageNames.of(code) ?? code;
 }

@@ -1,14 +1,27 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { writeEaf, writeTextGrid } from "./annotation-formats.ts";
 import { runExportChild } from "./child-process.ts";
-import type { ExportDocument, ExportSegment } from "./document.ts";
-import type { ExportFormat } from "./formats.ts";
-import { writeSrt, writeTxt, writeVtt } from "./text-formats.ts";
+import { writeCsv, writeJson, writeRttm, writeTsv } from "./data-formats.ts";
+import type { ExportDocument } from "./document.ts";
+import { type ExportFormat, isTextFormat, type TextFormat } from "./formats.ts";
+import { writeLrc, writeSrt, writeTxt, writeVtt } from "./text-formats.ts";
 
-const textWriters = { txt: writeTxt, srt: writeSrt, vtt: writeVtt } as const;
+const textWriters: Readonly<Record<TextFormat, (document: ExportDocument) => AsyncIterable<string>>> = {
+  txt: writeTxt,
+  srt: writeSrt,
+  vtt: writeVtt,
+  json: writeJson,
+  rttm: writeRttm,
+  csv: writeCsv,
+  textgrid: writeTextGrid,
+  eaf: writeEaf,
+  tsv: writeTsv,
+  lrc: writeLrc,
+};
 
-/** Number of segments that are written before the event loop runs: a few milliseconds of work. */
-const SEGMENTS_PER_BATCH = 200;
+/** Number of segments or parts of a text before the event loop runs: a few milliseconds of work. */
+const ITEMS_PER_BATCH = 200;
 
 /**
  * Number of characters that are collected before a write. A shorter text stays in memory. The transcript of two hours
@@ -34,7 +47,7 @@ export interface ExportResult extends Disposable {
 /**
  * Exports a transcript in one of the formats. The same document gives the same bytes. Text formats are written in this
  * process, in parts, so that the event loop is not blocked. PDF and DOCX are written in a short-lived child process.
- * The memory of this process does not grow with the transcript.
+ * The memory of this process does not grow with the transcript, except by its text for TextGrid and EAF.
  * @throws {ExportError} when the child fails
  * @throws {ExportTooLargeError} when the child exceeds its limits
  * @throws the signal's reason after an abort
@@ -48,13 +61,14 @@ export async function exportTranscript(
   const path = `${options.path}.${format}`;
   const remove = () => rmSync(path, { force: true });
   try {
-    if (format === "pdf" || format === "docx") {
+    if (isTextFormat(format)) {
+      const segments = withPauses(document.segments, options.signal);
+      const parts = withPauses(textWriters[format]({ ...document, segments }), options.signal);
+      const text = await writeText(parts, path, options.reserve);
+      if (text !== null) return { content: text, [Symbol.dispose]() {} };
+    } else {
       using _reserved = options.reserve?.();
       await runExportChild(format, document, path, options);
-    } else {
-      const segments = withPauses(document.segments, options.signal);
-      const text = await writeText(textWriters[format]({ ...document, segments }), path, options.reserve);
-      if (text !== null) return { content: text, [Symbol.dispose]() {} };
     }
     return { content: Bun.file(path), [Symbol.dispose]: remove };
   } catch (error) {
@@ -97,15 +111,15 @@ async function writeText(
   }
 }
 
-/** Yields the same segments and lets the event loop run in between. */
-async function* withPauses(
-  segments: ExportDocument["segments"],
+/** Yields the same items and lets the event loop run in between. */
+async function* withPauses<T>(
+  items: AsyncIterable<T> | Iterable<T>,
   signal: AbortSignal | undefined,
-): AsyncGenerator<ExportSegment> {
+): AsyncGenerator<T> {
   let read = 0;
-  for await (const segment of segments) {
-    yield segment;
-    if (++read % SEGMENTS_PER_BATCH !== 0) continue;
+  for await (const item of items) {
+    yield item;
+    if (++read % ITEMS_PER_BATCH !== 0) continue;
     await new Promise<void>((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
   }

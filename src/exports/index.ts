@@ -1,6 +1,14 @@
 export { ExportError, ExportTooLargeError } from "./child-process.ts";
+export { jsonExportSchema } from "./data-formats.ts";
 export type { ExportDocument, ExportSegment } from "./document.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportOptions, type ExportResult, exportTranscript } from "./export-transcript.ts";
-export { type ExportFormat, exportFormatSchema, exportFormats, exportMediaTypes } from "./formats.ts";
+export {
+  type ExportFormat,
+  exportExtension,
+  exportFormatSchema,
+  exportFormats,
+  exportMediaTypes,
+  isTextFormat,
+} from "./formats.ts";
 export { recordingDocument } from "./recording-document.ts";

@@ -12,6 +12,7 @@ export function recordingDocument(
   names: ReadonlyMap<number, string> = new Map(),
 ): ExportDocument {
   return {
+    id: recording.id,
     title: null,
     name: recording.sourceName,
     createdAt: recording.createdAt,

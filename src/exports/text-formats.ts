@@ -1,4 +1,4 @@
-import { xmlText } from "./clean-text.ts";
+import { cleanText, xmlText } from "./clean-text.ts";
 import { type Cue, toCues } from "./cues.ts";
 import { clockTime, documentDetails, documentTitle, type ExportDocument, speakerName } from "./document.ts";
 import { toTurns } from "./turns.ts";
@@ -39,6 +39,27 @@ export async function* writeVtt(document: ExportDocument): AsyncGenerator<string
     // Escaping `>` too keeps `-->` out of the text. A voice span that extends to the end of its cue needs no end tag.
     yield `${timesOf(cue, ".")}\n<v ${voice}>${cue.lines.map(xmlText).join("\n")}\n\n`;
   }
+}
+
+/** Writes LRC, one line for each segment. Like SubRip, the format has no field for speakers. */
+export async function* writeLrc(document: ExportDocument): AsyncGenerator<string> {
+  // A bracket in the title would close its tag.
+  yield `[ti:${documentTitle(document).replaceAll("[", "(").replaceAll("]", ")")}]\n`;
+  yield `[length:${lrcTime(document.durationSeconds * 1000).slice(0, -3)}]\n\n`;
+  for await (const segment of document.segments) {
+    const text = cleanText(segment.text);
+    // Players would take a bracket with a number for another time, of this line or of a word.
+    const line = text.replace(/[[<](?=\d)/g, (opening) => opening + wordJoiner);
+    if (text !== "") yield `[${lrcTime(segment.startMilliseconds)}]${line}\n`;
+  }
+}
+
+/** Formats a time as `MM:SS.cc`. The format has no hours, so minutes go beyond 99. */
+function lrcTime(milliseconds: number): string {
+  const hundredths = Math.max(0, Math.round(milliseconds / 10));
+  const parts = [Math.floor(hundredths / 6000), Math.floor(hundredths / 100) % 60, hundredths % 100];
+  const [minutes, seconds, rest] = parts.map((part) => String(part).padStart(2, "0"));
+  return `${minutes}:${seconds}.${rest}`;
 }
 
 function timesOf({ startMilliseconds, endMilliseconds }: Cue, sign: "," | "."): string {

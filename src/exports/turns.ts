@@ -43,7 +43,8 @@ export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable
   if (text !== "") yield { startMilliseconds, speaker, text };
 }
 
-function joinSentences(before: string, after: string): string {
+/** Joins two texts, with a space where their scripts have one between sentences. */
+export function joinSentences(before: string, after: string): string {
   const last = before.slice(-2).match(/.$/su)?.[0] ?? "";
   const first = String.fromCodePoint(after.codePointAt(0) ?? 0);
   return unspaced.test(last) && unspaced.test(first) ? before + after : `${before} ${after}`;

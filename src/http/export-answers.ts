@@ -4,8 +4,10 @@ import {
   type ExportFormat,
   ExportQueue,
   type ExportResult,
+  exportExtension,
   exportMediaTypes,
   exportTranscript,
+  isTextFormat,
   recordingDocument,
 } from "../exports/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
@@ -86,7 +88,7 @@ export class ExportAnswers {
         headers: {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
-          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, format)),
+          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, exportExtension(format))),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": `bytes 0-${size - 1}/${size}`,
         },
@@ -115,7 +117,7 @@ export class ExportAnswers {
 
   #make({ owner, recording, format, speakerNames }: ExportRequest, signal: AbortSignal): Promise<ExportResult> {
     const { store, dataDirectory, diskSpace } = this.#services;
-    const queue = format === "pdf" || format === "docx" ? this.#documents : this.#texts;
+    const queue = isTextFormat(format) ? this.#texts : this.#documents;
     const make = () =>
       exportTranscript(format, recordingDocument(store, recording, speakerNames), {
         path: join(dataDirectory.incoming, `export-${randomUUID()}`),

@@ -107,7 +107,15 @@ describe.if(ready)("the program in one file", () => {
   test("writes a PDF and a DOCX with its own fonts", async () => {
     const input = join(scope.path, "export.jsonl");
     const text = "Hello. こんにちは。 مرحبا";
-    const head = { title: null, name: "call", createdAt: 0, durationSeconds: 2, language: "en", speakers: [] };
+    const head = {
+      id: "call",
+      title: null,
+      name: "call",
+      createdAt: 0,
+      durationSeconds: 2,
+      language: "en",
+      speakers: [],
+    };
     const segment = { startMilliseconds: 0, endMilliseconds: 2000, speaker: 0, text, words: [] };
     writeFileSync(input, `${JSON.stringify(head)}\n${JSON.stringify(segment)}\n`);
     for (const [format, magic] of [

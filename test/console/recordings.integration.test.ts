@@ -98,7 +98,12 @@ describe("one recording", () => {
     expect(recording).toMatchObject({
       ...{ id, status: "completed", language: "en", duration_seconds: 3, segments: 3, place: null, problem: null },
       ...{ model: "whisper-base", size_bytes: 1000, progress: { step: null, percent: 100 } },
-      exports: ["txt", "srt", "vtt", "pdf", "docx"].map((format) => ({ format, file_name: `interview.${format}` })),
+      exports: ["txt", "srt", "vtt", "pdf", "docx", "json", "rttm", "csv", "textgrid", "eaf", "tsv", "lrc"].map(
+        (format) => ({
+          format,
+          file_name: `interview.${format === "textgrid" ? "TextGrid" : format}`,
+        }),
+      ),
       playback_copy: { state: "none", message: expect.stringContaining("no longer stored") },
     });
     const [ann, bob] = recording.speakers;

@@ -23,6 +23,7 @@ export function segment(text: string, startSeconds: number, endSeconds: number, 
 /** Returns a transcript of consecutive texts of four seconds each, with two alternating speakers. */
 export function transcript(texts: readonly string[], head: Partial<ExportDocument> = {}): ExportDocument {
   return {
+    id: "0192a4d5-0000-7000-8000-000000000001",
     title: null,
     name: "meeting",
     createdAt: Date.UTC(2026, 10, 21, 8, 5),

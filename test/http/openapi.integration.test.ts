@@ -156,10 +156,14 @@ describe("the document", () => {
 
   test("has the media type of every export format", () => {
     expect(Object.keys(responseOf("GET /transcriptions/{id}/export", "200").content ?? {}).sort()).toEqual([
+      "application/json",
       "application/pdf",
       "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
       "application/x-subrip",
+      "application/xml",
+      "text/csv",
       "text/plain",
+      "text/tab-separated-values",
       "text/vtt",
     ]);
   });

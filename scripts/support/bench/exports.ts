@@ -60,6 +60,7 @@ async function measure(format: ExportFormat, language: string, segments: readonl
   const cpu = process.cpuUsage();
   const start = performance.now();
   const head = {
+    id: "bench",
     title: null,
     name: "bench",
     createdAt: 0,
@@ -76,7 +77,7 @@ async function measure(format: ExportFormat, language: string, segments: readonl
   const own = `${((user + system) / 1e6).toFixed(2)} s of this process`;
   const child = peak === 0 ? "" : `, child ${peak} MB`;
   console.log(
-    `${language} ${format.padEnd(4)} ${seconds.toFixed(2)} s (${own}), ${(size / 1e6).toFixed(2)} MB${child}`,
+    `${language} ${format.padEnd(8)} ${seconds.toFixed(2)} s (${own}), ${(size / 1e6).toFixed(2)} MB${child}`,
   );
 }
 

@@ -33,7 +33,7 @@ export function inMib(bytes: number): string {
 }
 
 const pageSegments = 100;
-const formats = ["txt", "srt", "vtt", "pdf", "docx"];
+const formats = ["txt", "srt", "vtt", "pdf", "docx", "json", "textgrid", "eaf"];
 const patienceSeconds = 60;
 
 /** The segments and exports of a recording. */

@@ -1,7 +1,13 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
 import type { Settings } from "../../config/index.ts";
-import { exportMediaTypes } from "../../exports/index.ts";
+import {
+  type ExportFormat,
+  exportFormats,
+  exportMediaTypes,
+  isTextFormat,
+  jsonExportSchema,
+} from "../../exports/index.ts";
 import { type Operation, operations } from "../operations.ts";
 import { aliveSchema, readySchema } from "../resources.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
@@ -148,7 +154,9 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
     exportTranscription: {
       summary: "Download the transcript",
       description:
-        "The transcript as a file; texts are in UTF-8. The same recording gives the same bytes, so store the `ETag` and send it " +
+        "The transcript as a file; texts are in UTF-8. `txt`, `pdf` and `docx` are documents for readers; `srt`, `vtt` and `lrc` " +
+        "are subtitles; `json`, `csv` and `tsv` are data for programs; `textgrid` (Praat), `eaf` (ELAN 3.0) and `rttm` (NIST) " +
+        "are annotations. The same recording gives the same bytes, so store the `ETag` and send it " +
         "as `If-None-Match`. Only of a completed recording. Exports of different accounts are generated in round robin, those of " +
         "one account one after the other. Read an answer as it arrives: one that takes longer than a minute and 16 KiB a second " +
         "is cut.",
@@ -158,11 +166,7 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
           description: "The file.",
           headers: apiHeaders("ETag", "Content-Disposition"),
           content: Object.fromEntries(
-            Object.values(exportMediaTypes).map((mediaType) => {
-              const [type = mediaType] = mediaType.split(";");
-              const isBinary = type.startsWith("application/") && !type.includes("subrip");
-              return [type, { schema: isBinary ? binary : { type: "string" } }];
-            }),
+            exportFormats.map((format) => [exportMediaTypes[format].split(";")[0], { schema: fileSchema(format) }]),
           ),
         },
         304: { description: "The file still has the `ETag` in `If-None-Match`.", headers: apiHeaders("ETag") },
@@ -188,6 +192,11 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
       errors: ["AccountForbidden"],
     },
   };
+}
+
+function fileSchema(format: ExportFormat): Schema {
+  if (format === "json") return toOpenApi(jsonExportSchema);
+  return isTextFormat(format) ? { type: "string" } : binary;
 }
 
 /** Returns an operation in OpenAPI form, with the common parameters, answers and headers. */

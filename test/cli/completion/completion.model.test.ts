@@ -8,7 +8,7 @@ const cases: { words: string[]; offers: string[]; never: string[] }[] = [
   { words: ["su"], offers: ["submit"], never: ["serve", "__worker"] },
   { words: ["keys", ""], offers: ["create", "list", "rotate", "revoke"], never: ["submit", "hold"] },
   { words: ["keys", "create", "--e"], offers: ["--expires"], never: ["--every"] },
-  { words: ["submit", "--format", ""], offers: ["txt", "srt", "vtt", "pdf", "docx"], never: ["--wait", "mp3"] },
+  { words: ["submit", "--format", ""], offers: ["txt", "pdf", "json", "textgrid"], never: ["--wait", "mp3"] },
   { words: ["submit", "--wait", "talk.mp3", "--la"], offers: ["--language"], never: ["--limit"] },
   { words: ["list", "--status", ""], offers: ["queued", "completed"], never: ["--json"] },
   { words: ["recordings", "list", "--status", "q"], offers: ["queued"], never: ["failed"] },
