@@ -5,12 +5,25 @@ import { distinctNames, documentTitle, type ExportDocument, type ExportSegment, 
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 const time = Type.Number({ minimum: 0, description: "Seconds from the beginning of the recording." });
 
-const wordSchema = Type.Object({
-  text: Type.String({ description: "The word with its punctuation, without surrounding space." }),
-  start: time,
-  end: time,
-  probability: Type.Number({ minimum: 0, maximum: 1, description: "How sure the model is of the word, from 0 to 1." }),
-});
+/** A word in the form of the API. */
+export const wordSchema = Type.Object(
+  {
+    text: Type.String({ description: "The word with its punctuation, without surrounding space." }),
+    start: time,
+    end: time,
+    probability: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "How sure the model is of the word, from 0 to 1.",
+    }),
+  },
+  { description: "A word of a segment." },
+);
+
+/** Returns a stored word in the form of the API. */
+export function toWord([text, start, end, probability]: ExportSegment["words"][number]): Static<typeof wordSchema> {
+  return { text: text.toWellFormed().trim(), start: start / 1000, end: end / 1000, probability };
+}
 
 const segmentSchema = Type.Object({
   index: Type.Integer({ minimum: 0, description: "Position in the transcript, from 0." }),
@@ -59,19 +72,12 @@ export async function* writeJson(document: ExportDocument): AsyncGenerator<strin
       end: segment.endMilliseconds / 1000,
       speaker: speakerName(document, segment.speaker),
       text: segment.text.toWellFormed(),
-      words: wordsOf(segment),
+      words: segment.words.map(toWord),
     };
     yield `${index === 0 ? "" : ","}\n${JSON.stringify(resource)}`;
     index++;
   }
   yield "\n]}\n";
-}
-
-/** Returns the words without the spaces around them, in the form of the API. */
-function wordsOf({ words }: ExportSegment): Static<typeof wordSchema>[] {
-  return words.map(([text, start, end, probability]) => {
-    return { text: text.toWellFormed().trim(), start: start / 1000, end: end / 1000, probability };
-  });
 }
 
 /**

@@ -1,5 +1,5 @@
 export { ExportError, ExportTooLargeError } from "./child-process.ts";
-export { jsonExportSchema } from "./data-formats.ts";
+export { jsonExportSchema, toWord, wordSchema } from "./data-formats.ts";
 export type { ExportDocument, ExportSegment } from "./document.ts";
 export { ExportQueue } from "./export-queue.ts";
 export { type ExportOptions, type ExportResult, exportTranscript } from "./export-transcript.ts";

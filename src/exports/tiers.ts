@@ -19,7 +19,7 @@ export interface Tier {
 
 /**
  * Reads a transcript into one tier for each speaker, at least one. The formats with tiers write one speaker after the
- * other, so the whole text is in memory: 7 MB for 18 hours with 20,000 segments.
+ * other, so the whole text is in memory: some 10 MB for 18 hours with 20,000 segments.
  */
 export async function readTiers(document: ExportDocument): Promise<Tier[]> {
   const annotations: Annotation[][] = document.speakers.map(() => []);

@@ -40,7 +40,7 @@ interface ExportRequest {
 
 /** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
 const SLOTS = 2;
-/** Reserved disk space: several times that of an export of 18 hours (5 MB as PDF) and the child process's input. */
+/** Reserved disk space: twice that of an export of 18 hours, which takes 15 MB as JSON and 5 MB as PDF. */
 const RESERVED_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { getWorkspace } from "../accounts/index.ts";
+import { toWord, wordSchema } from "../exports/index.ts";
 import {
   failureReasonSchema,
   type Recording,
@@ -60,20 +61,6 @@ export const transcriptionSchema = Type.Object(
   { description: "A recording and its status." },
 );
 export type TranscriptionResource = Static<typeof transcriptionSchema>;
-
-export const wordSchema = Type.Object(
-  {
-    text: Type.String({ description: "The word with its punctuation, without surrounding space." }),
-    start: Type.Number({ minimum: 0, description: "Seconds from the beginning of the recording." }),
-    end: Type.Number({ minimum: 0, description: "Seconds from the beginning of the recording." }),
-    probability: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: "How sure the model is of the word, from 0 to 1.",
-    }),
-  },
-  { description: "A word of a segment." },
-);
 
 export const segmentSchema = Type.Object(
   {
@@ -184,8 +171,5 @@ export function toSegment({ words, ...segment }: StoredSegment & Partial<WithWor
     text: segment.text,
   };
   if (words === undefined) return resource;
-  const toWord = ([text, start, end, probability]: WithWords["words"][number]) => {
-    return { text: text.trim(), start: start / 1000, end: end / 1000, probability };
-  };
   return { ...resource, words: words.map(toWord) };
 }

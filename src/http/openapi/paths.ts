@@ -195,7 +195,7 @@ function operationTexts(limits: Settings["limits"]): Record<keyof typeof operati
 }
 
 function fileSchema(format: ExportFormat): Schema {
-  if (format === "json") return toOpenApi(jsonExportSchema);
+  if (format === "json") return toOpenApi(jsonExportSchema, refer);
   return isTextFormat(format) ? { type: "string" } : binary;
 }
 

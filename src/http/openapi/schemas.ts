@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
+import { wordSchema } from "../../exports/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 import { createForm } from "../create-fields.ts";
 import { errorCodes, errorSchema } from "../errors.ts";
@@ -11,7 +12,6 @@ import {
   segmentSchema,
   transcriptionPageSchema,
   transcriptionSchema,
-  wordSchema,
 } from "../resources.ts";
 import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
