@@ -4,6 +4,53 @@ import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle
 import { deferSync, type Store, tables } from "../storage/index.ts";
 import { OPEN_STATES } from "./states.ts";
 
+/** Prepares the statements that run for every part: building them anew takes longer than running them. */
+function prepareStatements(store: Store) {
+  const { checkpoints, recordings } = tables;
+  const value = { id: sql.placeholder("id"), step: sql.placeholder("step"), part: sql.placeholder("part") };
+  const ofStep = and(eq(checkpoints.recordingId, value.id), eq(checkpoints.step, value.step));
+  const row = store
+    .select({
+      recordingId: recordings.id,
+      step: sql<string>`${value.step}`.as("step"),
+      part: sql<number>`${value.part}`.as("part"),
+      payload: sql<string>`${sql.placeholder("payload")}`.as("payload"),
+    })
+    .from(recordings)
+    .where(and(eq(recordings.id, value.id), inArray(recordings.status, OPEN_STATES)));
+  return {
+    payload: store
+      .select({ payload: checkpoints.payload })
+      .from(checkpoints)
+      .where(and(ofStep, eq(checkpoints.part, value.part)))
+      .prepare(),
+    parts: store
+      .select({ part: checkpoints.part })
+      .from(checkpoints)
+      .where(ofStep)
+      .orderBy(asc(checkpoints.part))
+      .prepare(),
+    write: store
+      .insert(checkpoints)
+      .select(row)
+      .onConflictDoUpdate({
+        target: [checkpoints.recordingId, checkpoints.step, checkpoints.part],
+        set: { payload: sql`excluded.payload` },
+      })
+      .prepare(),
+  };
+}
+
+const statementsOfStores = new WeakMap<Store, ReturnType<typeof prepareStatements>>();
+
+function statementsOf(store: Store): ReturnType<typeof prepareStatements> {
+  const known = statementsOfStores.get(store);
+  if (known !== undefined) return known;
+  const statements = prepareStatements(store);
+  statementsOfStores.set(store, statements);
+  return statements;
+}
+
 /**
  * The finished results of the steps of one recording. A step skips its finished parts, so it can run again at any time
  * and does only the missing ones. Writing a part again replaces it.
@@ -26,11 +73,7 @@ export class Checkpoints {
 
   /** Returns a part's payload; null if the part is not finished, or its payload does not match the schema. */
   read<T extends TSchema>(step: string, part: number, schema: T): Static<T> | null {
-    const row = this.#store
-      .select({ payload: tables.checkpoints.payload })
-      .from(tables.checkpoints)
-      .where(this.#where(step, part))
-      .get();
+    const row = statementsOf(this.#store).payload.get({ id: this.#recordingId, step: this.#name(step), part });
     if (row === undefined) return null;
     const payload: unknown = JSON.parse(row.payload);
     return Value.Check(schema, payload) ? payload : null;
@@ -38,12 +81,7 @@ export class Checkpoints {
 
   /** Returns the numbers of the finished parts of a step. */
   finished(step: string): Set<number> {
-    const rows = this.#store
-      .select({ part: tables.checkpoints.part })
-      .from(tables.checkpoints)
-      .where(and(eq(tables.checkpoints.recordingId, this.#recordingId), eq(tables.checkpoints.step, this.#name(step))))
-      .orderBy(asc(tables.checkpoints.part))
-      .all();
+    const rows = statementsOf(this.#store).parts.all({ id: this.#recordingId, step: this.#name(step) });
     return new Set(rows.map((row) => row.part));
   }
 
@@ -60,24 +98,9 @@ export class Checkpoints {
 
   /** Stores a finished part. Stores nothing for a recording that has ended: work in progress may finish after that. */
   write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
-    const { recordings } = tables;
-    const row = this.#store
-      .select({
-        recordingId: recordings.id,
-        step: sql<string>`${this.#name(step)}`.as("step"),
-        part: sql<number>`${part}`.as("part"),
-        payload: sql<string>`${JSON.stringify(payload)}`.as("payload"),
-      })
-      .from(recordings)
-      .where(and(eq(recordings.id, this.#recordingId), inArray(recordings.status, OPEN_STATES)));
-    const insert = this.#store
-      .insert(tables.checkpoints)
-      .select(row)
-      .onConflictDoUpdate({
-        target: [tables.checkpoints.recordingId, tables.checkpoints.step, tables.checkpoints.part],
-        set: { payload: sql`excluded.payload` },
-      });
-    deferSync(this.#store, () => insert.run());
+    const { write } = statementsOf(this.#store);
+    const values = { id: this.#recordingId, step: this.#name(step), part, payload: JSON.stringify(payload) };
+    deferSync(this.#store, () => write.run(values));
   }
 
   /** Discards the results of a step on all tracks, so that it runs again from the beginning. */
@@ -91,14 +114,6 @@ export class Checkpoints {
         ),
       );
     deferSync(this.#store, () => remove.run());
-  }
-
-  #where(step: string, part: number) {
-    return and(
-      eq(tables.checkpoints.recordingId, this.#recordingId),
-      eq(tables.checkpoints.step, this.#name(step)),
-      eq(tables.checkpoints.part, part),
-    );
   }
 
   #name(step: string): string {

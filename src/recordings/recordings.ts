@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, type Placeholder, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
 import { deferSync, type Store, tables, transact, type Writer } from "../storage/index.ts";
 import { countWork } from "./daily-work.ts";
@@ -38,6 +38,8 @@ interface NewRecording {
 export class Recordings {
   readonly #store: Store;
   readonly #now: () => number;
+  /** Prepared once, because it runs for every request and every part of a recording. */
+  readonly #find;
   /** The rows that belong to recordings in addition to their records. */
   readonly rows: RecordingRows;
   /** Recordings that have not ended. */
@@ -47,12 +49,17 @@ export class Recordings {
   constructor(store: Store, now: () => number) {
     this.#store = store;
     this.#now = now;
+    this.#find = store
+      .select()
+      .from(tables.recordings)
+      .where(isVisible(sql.placeholder("id")))
+      .prepare();
     this.rows = new RecordingRows(store);
     this.open = new OpenRecordings(store);
   }
 
   get(id: string): Recording | null {
-    return this.#store.select().from(tables.recordings).where(isVisible(id)).get() ?? null;
+    return this.#find.get({ id }) ?? null;
   }
 
   /** Returns the ids of all of an account's recordings. */
@@ -256,6 +263,6 @@ function change(
   );
 }
 
-function isVisible(id: string) {
+function isVisible(id: string | Placeholder) {
   return and(eq(tables.recordings.id, id), isNull(tables.recordings.deletedAt));
 }
