@@ -122,7 +122,7 @@ function openRecordings(services: ConsoleServices): OpenRecording[] {
       status: recording.status,
       progress: toProgress(recording),
       place,
-      problem: problemOf(services, recording.id),
+      problem: problemOf(services, recording),
       duration_seconds: recording.durationSeconds,
       created_at: timestamp(recording.createdAt),
     }));

@@ -48,7 +48,7 @@ export class RecordingFacts {
     return {
       ...showRecording(store, recording),
       place: place === 0 ? null : place,
-      problem: problemOf(this.#services, recording.id),
+      problem: problemOf(this.#services, recording),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
       machines: recordings.rows.machinesOf(recording.id),

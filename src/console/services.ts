@@ -45,6 +45,8 @@ export interface ConsoleServices {
   readonly worker: () => WorkerStatus;
   /** The workers of the server's fleet; null if the server works alone. */
   readonly machines: () => readonly FleetMachine[] | null;
+  /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
+  readonly fleetProblem: () => string | null;
   /** The problem that keeps the server from processing recordings, in plain words; null if there is none. */
   readonly problem: () => string | null;
   /** Whether the server's public URLs use https. */

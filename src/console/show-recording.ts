@@ -1,6 +1,6 @@
 import { getAccount, getWorkspace } from "../accounts/index.ts";
 import { timestamp, toProgress } from "../http/index.ts";
-import type { Recording } from "../recordings/index.ts";
+import { isOpen, type Recording } from "../recordings/index.ts";
 import { machineTroubles, type Store } from "../storage/index.ts";
 import type { ListedRecording } from "./contract/recordings.ts";
 import type { Named } from "./contract/shared.ts";
@@ -25,9 +25,13 @@ export function showRecording(store: Store, recording: Recording): ListedRecordi
 }
 
 /** Returns the problem that keeps a recording from being processed, in plain words; null if there is none. */
-export function problemOf({ queue }: Pick<ConsoleServices, "queue">, recordingId: string): string | null {
-  const problem = queue.troubleOf(recordingId);
-  return problem === null ? null : machineTroubles[problem];
+export function problemOf(
+  { queue, fleetProblem }: Pick<ConsoleServices, "queue" | "fleetProblem">,
+  { id, status }: Pick<Recording, "id" | "status">,
+): string | null {
+  const problem = queue.troubleOf(id);
+  if (problem !== null) return machineTroubles[problem];
+  return isOpen(status) ? fleetProblem() : null;
 }
 
 export function optionalTimestamp(milliseconds: number | null): string | null {

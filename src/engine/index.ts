@@ -20,5 +20,6 @@ export {
   speakerParts,
   toWorkerSchema,
 } from "./protocol.ts";
-export { type AttemptRecord, countLostWorker } from "./task.ts";
+export { RemoteAttempts } from "./remote-attempts.ts";
+export type { AttemptRecord } from "./task.ts";
 export { isCrashSignal, type UnexpectedExit } from "./worker-exit.ts";

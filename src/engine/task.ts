@@ -15,8 +15,11 @@ export interface AttemptRecord {
   onStart(): void;
   /** Called with the machine of a fleet that completed the operation; never by an engine without a fleet. */
   onCompletedBy?(machine: string): void;
-  /** Called when the worker crashed at the operation, was killed from outside, or was killed because its GPU failed. */
-  onInterrupted(cause: "crashed" | "killed" | "gpu failed"): void;
+  /**
+   * Called when the worker crashed at the operation, was killed from outside, or was killed because its GPU failed; and
+   * when a fleet took the operation back from a machine that left, or that the broker no longer reached.
+   */
+  onInterrupted(cause: "crashed" | "killed" | "gpu failed" | "returned"): void;
 }
 
 /** A requested operation that has not finished. */
@@ -83,7 +86,7 @@ export function countExit(interrupted: readonly Task[], { signal, gpuFailure }: 
 }
 
 /** Notifies the caller's record, if there is one. A record that cannot be stored is logged. */
-function recordInterruption(
+export function recordInterruption(
   { record }: Pick<Task, "record">,
   cause: Parameters<AttemptRecord["onInterrupted"]>[0],
   log: Logger,
@@ -116,19 +119,4 @@ export function finalError({
     return stalled ? new EngineStalledError(message) : new EngineCrashError(message);
   }
   return kills >= MAX_ATTEMPTS ? new EngineKilledError(failed(kills, "was killed from outside")) : null;
-}
-
-/**
- * Records that a worker on another machine did not finish an operation.
- * @param kills number of workers that did not finish it, this one included
- * @returns the error of the operation if no attempt is left; null when another attempt remains
- */
-export function countLostWorker(
-  name: Task["operation"]["name"],
-  record: AttemptRecord | null,
-  kills: number,
-  log: Logger,
-): EngineCrashError | null {
-  recordInterruption({ record }, "killed", log);
-  return finalError({ operation: { name }, crashes: 0, kills, stalled: false });
 }

@@ -9,6 +9,7 @@ import {
 import {
   type ConnectionOptions,
   connect,
+  type Msg,
   type NatsConnection,
   nanos,
   type Subscription,
@@ -36,6 +37,9 @@ const ACK_WAIT_MILLISECONDS = 10_000;
 const RECONNECT_MILLISECONDS = 1000;
 const REQUEST_MILLISECONDS = 5000;
 
+/** Handles a message and its subject; returns the reply, or null for none. */
+type MessageHandler = (data: Uint8Array, subject: string) => Promise<Uint8Array | null> | Uint8Array | null;
+
 /** A broker's report about a stream or a consumer. */
 export interface BrokerReport {
   readonly storage: "memory" | "file";
@@ -52,13 +56,15 @@ export class BrokerError extends Error {
 export class Broker {
   readonly #connection: NatsConnection;
   readonly #jetstream: JetStreamClient;
+  readonly #log: Logger;
   readonly #listeners = new Set<(connected: boolean) => void>();
   #connected = true;
 
   private constructor(connection: NatsConnection, log: Logger, url: string) {
     this.#connection = connection;
+    this.#log = log;
     this.#jetstream = jetstream(connection, { timeout: REQUEST_MILLISECONDS });
-    void this.#watch(log, url);
+    void this.#watch(url);
   }
 
   /** @throws {BrokerError} which says what to do */
@@ -181,22 +187,27 @@ export class Broker {
   }
 
   /**
-   * Calls a function with every message of a subject. Its result, if any, is the reply.
+   * Calls a function with every message of a subject, and with the message's own subject. Its result, if any, is the
+   * reply.
    * @param onRefused called if the broker does not let this machine receive the subject
    */
-  subscribe(
-    subject: string,
-    handle: (data: Uint8Array) => Promise<Uint8Array | null> | Uint8Array | null,
-    onRefused: () => void = () => {},
-  ): Subscription {
+  subscribe(subject: string, handle: MessageHandler, onRefused: () => void = () => {}): Subscription {
     return this.#connection.subscribe(subject, {
       callback: (error, message) => {
         if (error !== null) return onRefused();
-        void Promise.resolve(handle(message.data)).then((reply) => {
-          if (reply !== null) message.respond(reply);
-        });
+        void this.#answer(message, handle);
       },
     });
+  }
+
+  /** A fault of one message must not end the program. */
+  async #answer(message: Msg, handle: MessageHandler): Promise<void> {
+    try {
+      const reply = await handle(message.data, message.subject);
+      if (reply !== null) message.respond(reply);
+    } catch (error) {
+      this.#log.error({ event: "fleet.answer_failed", trouble: messageOf(error) });
+    }
   }
 
   /** Returns the round-trip time in milliseconds. */
@@ -217,7 +228,8 @@ export class Broker {
     }
   }
 
-  async #watch(log: Logger, url: string): Promise<void> {
+  async #watch(url: string): Promise<void> {
+    const log = this.#log;
     for await (const status of this.#connection.status()) {
       if (status.type === "disconnect" || status.type === "reconnect") {
         const connected = status.type === "reconnect";

@@ -71,6 +71,7 @@ export async function fleetStatus(
   clock = now();
   const machines = roster.machines().map((machine) => ({
     ...machine,
+    problem: machine.problem ?? coordinator?.paused.find((each) => each.machine === machine.machine)?.reason ?? null,
     clockDifferenceSeconds: differences.get(machine.machine) ?? 0,
     missingModels: (coordinator?.models ?? []).filter((model) => !machine.models.includes(model)),
   }));

@@ -71,6 +71,8 @@ const BEAT_MILLISECONDS = 3000;
 const PULL_MILLISECONDS = 5000;
 /** Pause before another attempt to reach a consumer that does not exist yet, or a broker that is away. */
 const RETRY_MILLISECONDS = 500;
+/** Pause of a worker that gets no operations for a while. */
+const PAUSE_MILLISECONDS = 10_000;
 
 interface Running {
   readonly message: JsMsg;
@@ -83,6 +85,8 @@ export class FleetWorker {
   readonly #running = new Map<string, Running>();
   readonly #presence: NodeJS.Timeout;
   #waiters: (() => void)[] = [];
+  /** End of a pause that the coordinator ordered, on the monotonic clock. */
+  #pausedUntil = 0;
   #stops = false;
 
   constructor(options: FleetWorkerOptions) {
@@ -137,7 +141,7 @@ export class FleetWorker {
   async #fetchFor(model: string): Promise<void> {
     const { broker, build, engine, log } = this.#options;
     while (!this.#stops) {
-      if (this.#running.size >= engine.lanes) {
+      if (this.#running.size >= engine.lanes || performance.now() < this.#pausedUntil) {
         await this.#freeLane();
         continue;
       }
@@ -165,15 +169,21 @@ export class FleetWorker {
       const { header, contents } = unpack(workSchema, message.data);
       work = header;
       this.#running.set(header.id, { message, abort });
-      const started: Started = { id: header.id, machine, delivery: message.info.deliveryCount };
-      if ((await this.#ask(subjects.started(header.coordinator), encode(started))).verdict !== "go") {
+      const started: Started = { id: header.id, delivery: message.info.deliveryCount };
+      const answer = await this.#ask(subjects.started(header.coordinator, machine), encode(started));
+      if (answer.verdict === "paused") {
+        this.#pausedUntil = performance.now() + PAUSE_MILLISECONDS;
+        message.nak();
+        return;
+      }
+      if (answer.verdict !== "go") {
         message.ack();
         return;
       }
       area = await mkdtemp(join(directory, "operation-"));
       const result = await this.#run(header, contents, area, abort.signal);
       if (abort.signal.aborted) return;
-      const { verdict } = await this.#ask(subjects.result(header.coordinator), result);
+      const { verdict } = await this.#ask(subjects.result(header.coordinator, machine), result);
       if (verdict !== "go") log.warn({ event: "fleet.result_not_taken", operation: header.operation, verdict });
       message.ack();
     } catch (error) {
@@ -192,14 +202,13 @@ export class FleetWorker {
 
   /** Runs an operation and packs its result. */
   async #run(work: Work, contents: readonly Uint8Array[], directory: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { engine, machine } = this.#options;
+    const { engine } = this.#options;
     const startedAt = performance.now();
     const area: WorkArea = { directory, pcm: { path: join(directory, "samples.pcm"), sampleCount: work.sampleCount } };
     const params = await this.#paramsOf(work, area, signal);
     for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
     const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
       id: work.id,
-      machine,
       outcome,
       ...this.#options.device(),
       seconds: (performance.now() - startedAt) / 1000,

@@ -20,11 +20,14 @@ export const subjects = {
   allWork: `${SUBJECT_ROOT}.work.>`,
   /** Operations of one build; `model` is the digest of the speech model that they need, or `none`. */
   work: (build: string, model: string) => `${SUBJECT_ROOT}.work.${build}.${model}`,
-  /** Requests of workers: may this operation start? */
-  started: (coordinator: string) => `${SUBJECT_ROOT}.started.${coordinator}`,
+  /**
+   * Requests of workers: may this operation start? The broker lets a machine publish only subjects that end with its own
+   * name, so that a worker cannot speak for another one.
+   */
+  started: (coordinator: string, machine: string) => `${SUBJECT_ROOT}.started.${coordinator}.${machine}`,
   allStarted: `${SUBJECT_ROOT}.started.>`,
   /** Requests of workers: here is a result. */
-  result: (coordinator: string) => `${SUBJECT_ROOT}.result.${coordinator}`,
+  result: (coordinator: string, machine: string) => `${SUBJECT_ROOT}.result.${coordinator}.${machine}`,
   allResults: `${SUBJECT_ROOT}.result.>`,
   cancel: (coordinator: string) => `${SUBJECT_ROOT}.cancel.${coordinator}`,
   allCancels: `${SUBJECT_ROOT}.cancel.>`,
@@ -38,6 +41,11 @@ export const subjects = {
 /** Returns the durable consumer that all workers share for a subject of work. */
 export function consumerOf(build: string, model: string): string {
   return `work-${build}-${model}`;
+}
+
+/** Returns the machine that published a message, which is the last token of its subject. */
+export function senderOf(subject: string): string {
+  return subject.slice(subject.lastIndexOf(".") + 1);
 }
 
 /** Returns a text as one token of a subject. */
@@ -84,7 +92,6 @@ export type Work = Static<typeof workSchema>;
 
 export const startedSchema = Type.Object({
   id: token,
-  machine: token,
   /** 1, or more if an earlier worker did not finish the operation. */
   delivery: Type.Integer({ minimum: 1 }),
 });
@@ -92,7 +99,6 @@ export type Started = Static<typeof startedSchema>;
 
 export const resultSchema = Type.Object({
   id: token,
-  machine: token,
   outcome: Type.Union([
     Type.Object({ type: Type.Literal("done"), result: Type.Unknown() }),
     Type.Object({ type: Type.Literal("failed"), message: text, code: Type.String({ maxLength: 100 }) }),
@@ -112,8 +118,11 @@ export const cancelSchema = Type.Object({ id: token });
 
 /** The coordinator's answer to a request of a worker. */
 export const replySchema = Type.Object({
-  /** `go`: the request counts. `late`: nobody waits for this operation any more. `refused`: the result is invalid. */
-  verdict: Type.Union([Type.Literal("go"), Type.Literal("late"), Type.Literal("refused")]),
+  /**
+   * `go`: the request counts. `late`: nobody waits for this operation of this machine any more. `refused`: the message is
+   * invalid. `paused`: the machine gets no operations for a while, and returns this one.
+   */
+  verdict: Type.Union([Type.Literal("go"), Type.Literal("late"), Type.Literal("refused"), Type.Literal("paused")]),
 });
 export type Reply = Static<typeof replySchema>;
 
@@ -144,6 +153,8 @@ export const coordinatorStatusSchema = Type.Object({
   /** Digests of the speech models that operations may need. */
   models: Type.Array(digest, { maxItems: 1000 }),
   workHere: Type.Boolean(),
+  /** Machines that get no operations for a while, and why. */
+  paused: Type.Array(Type.Object({ machine: token, reason: text }), { maxItems: 1000 }),
   /** Operations that wait, that the broker or a worker has, and that run on the coordinator's machine. */
   load: Type.Object({ waiting: count, published: count, here: count }),
   /** Since the coordinator's start. */

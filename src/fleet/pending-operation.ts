@@ -10,7 +10,7 @@ import {
   type Params,
   type SpanOperation,
 } from "../engine/index.ts";
-import { messageOf } from "../text/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
 import { readItem, writeItem } from "../timeline/index.ts";
 import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
 
@@ -78,9 +78,13 @@ export async function acceptResult(
     outputs.length === attachments.length && outputs.every((output, at) => Value.Equal(output, attachments[at]?.item));
   if (!isExpected) throw new MessageError(`the result of ${operation} has other files than expected`);
   for (const [at, output] of outputs.entries()) {
-    await writeItem(params.area, output, contents[at] as Uint8Array).catch((error: unknown) => {
+    try {
+      await writeItem(params.area, output, contents[at] as Uint8Array);
+    } catch (error) {
+      // The system refused the file, e.g. because the disk is full: the worker is not to blame.
+      if (error instanceof Error && codeOf(error) !== "") return { error };
       throw new MessageError(`a file of the result of ${operation} cannot be used: ${messageOf(error)}`);
-    });
+    }
   }
   return { result: outcome.result };
 }

@@ -11,6 +11,8 @@ interface PublicationsOptions {
   readonly coordinator: string;
   /** Returns the SHA-256 of the models that operations may need. */
   readonly models: () => readonly string[];
+  /** Called when a publication is no longer awaited. */
+  readonly onRemoved: (id: string) => void;
   readonly log: Logger;
 }
 
@@ -27,7 +29,6 @@ export class Publications {
   #consumers = new Set<string>();
   #opening: Promise<void> | null = null;
   #isOpen = false;
-  #nextId = 1;
   /** Publications since the start, and their bytes. */
   readonly counts = { published: 0, sentBytes: 0 };
 
@@ -61,12 +62,12 @@ export class Publications {
 
   /**
    * Publishes an operation; it is listed from the call on.
+   * @param id unique and unguessable: only the worker that receives the operation may answer for it
    * @returns `failed` if the broker did not take it, and then the stream has to be opened again
    * @throws {Error} if the operation's own data cannot be read
    */
-  async publish(operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
+  async publish(id: string, operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
     const { broker, build, coordinator, log } = this.#options;
-    const id = `${coordinator}-${this.#nextId++}`;
     this.#published.set(id, operation);
     operation.machine = null;
     let message: Uint8Array;
@@ -104,16 +105,20 @@ export class Publications {
 
   /** Removes a publication that was answered. @returns whether it was still awaited */
   remove(id: string): boolean {
-    return this.#published.delete(id);
+    const isAwaited = this.#published.delete(id);
+    if (isAwaited) this.#options.onRemoved(id);
+    return isAwaited;
   }
 
-  /** Takes operations back and cancels them on their workers. @returns them in the order of their publication */
-  withdraw(isAffected: (operation: PendingOperation) => boolean): readonly PendingOperation[] {
+  /**
+   * Takes operations back and cancels them on their workers.
+   * @returns them in the order of their publication; each still names the machine that ran it
+   */
+  withdraw(isAffected: (operation: PendingOperation, id: string) => boolean): readonly PendingOperation[] {
     const { broker, coordinator } = this.#options;
-    const affected = [...this.#published].filter(([, operation]) => isAffected(operation));
-    for (const [id, operation] of affected) {
-      this.#published.delete(id);
-      operation.machine = null;
+    const affected = [...this.#published].filter(([id, operation]) => isAffected(operation, id));
+    for (const [id] of affected) {
+      this.remove(id);
       if (!broker.connected) continue;
       broker.publish(subjects.cancel(coordinator), encode({ id } satisfies typeof cancelSchema.static));
     }

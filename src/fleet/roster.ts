@@ -6,6 +6,13 @@ const GONE_MILLISECONDS = 3.5 * PRESENCE_MILLISECONDS;
 /** Difference of clocks that is reported; certificates and logs need clocks that agree. */
 export const MAX_CLOCK_DIFFERENCE_MILLISECONDS = 60_000;
 
+/**
+ * Number of faults within this time after which a machine gets no operations for as long. A fault is an operation that
+ * it did not finish in time, or an invalid result.
+ */
+const MAX_FAULTS = 3;
+const FAULT_MILLISECONDS = 10 * 60_000;
+
 /** A machine of the fleet as the coordinator sees it. */
 export interface Machine extends Presence {
   /** Milliseconds since its last message. */
@@ -21,6 +28,9 @@ export class Roster {
   readonly #now: () => number;
   readonly #log: Logger;
   readonly #seen = new Map<string, { presence: Presence; at: number; reported: string | null }>();
+
+  /** Times of the recent faults of machines, at most `MAX_FAULTS` each, and the end of a pause. */
+  readonly #faults = new Map<string, { readonly at: readonly number[]; readonly pausedUntil: number }>();
 
   /** @param now returns the time since 1970 */
   constructor(own: { readonly build: string; readonly version: string }, now: () => number, log: Logger) {
@@ -57,19 +67,49 @@ export class Roster {
     }
   }
 
+  /** Counts a fault of a machine. After several, the machine gets no operations for a while. */
+  blame(machine: string): void {
+    const now = this.#now();
+    const { at = [], pausedUntil = 0 } = this.#faults.get(machine) ?? {};
+    const recent = [...at.filter((each) => now - each < FAULT_MILLISECONDS), now];
+    const pauses = recent.length >= MAX_FAULTS;
+    this.#faults.set(machine, {
+      at: pauses ? [] : recent,
+      pausedUntil: pauses ? now + FAULT_MILLISECONDS : pausedUntil,
+    });
+    if (pauses) this.#log.error({ event: "fleet.worker_paused", machine, reason: this.pauseOf(machine) });
+  }
+
+  /** Returns why a machine gets no operations for a while; null if it gets some. */
+  pauseOf(machine: string): string | null {
+    const until = this.#faults.get(machine)?.pausedUntil ?? 0;
+    if (until <= this.#now()) return null;
+    const time = new Date(until).toISOString().slice(11, 19);
+    return `it did not return ${MAX_FAULTS} parts in time, or returned invalid results, and gets none until ${time} UTC; see its log, and restart it`;
+  }
+
+  /** Returns the machines that get no operations for a while. */
+  paused(): { readonly machine: string; readonly reason: string }[] {
+    return [...this.#faults.keys()].flatMap((machine) => {
+      const reason = this.pauseOf(machine);
+      return reason === null ? [] : [{ machine, reason }];
+    });
+  }
+
   machines(): readonly Machine[] {
     return [...this.#seen.values()]
       .map(({ presence, at, reported }) => {
-        return { ...presence, silentMilliseconds: this.#now() - at, problem: reported };
+        const problem = reported ?? this.pauseOf(presence.machine);
+        return { ...presence, silentMilliseconds: this.#now() - at, problem };
       })
       .toSorted((a, b) => (a.machine < b.machine ? -1 : 1));
   }
 
   /** Returns the number of lanes that can run operations with a model. @param model null: any model */
   lanes(model: string | null): number {
-    return [...this.#seen.values()]
-      .filter(({ presence, reported }) => reported === null && (model === null || presence.models.includes(model)))
-      .reduce((sum, { presence }) => sum + presence.lanes, 0);
+    return this.machines()
+      .filter(({ problem, models }) => problem === null && (model === null || models.includes(model)))
+      .reduce((sum, { lanes }) => sum + lanes, 0);
   }
 
   #problemOf({ build, version, clock, trouble }: Presence, at: number): string | null {

@@ -79,8 +79,9 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
               isStarted = false;
               // If the worker was killed, the interruption stays counted.
               if (cause === "crashed") attempts.add({ crashes: 1, interruptions: -1 });
-              // Not counted: failing GPUs are given up one by one until only the CPU is left.
-              if (cause === "gpu failed") attempts.add({ interruptions: -1 });
+              // Not counted: failing GPUs are given up one by one until only the CPU is left, and a machine that leaves a
+              // fleet proves nothing.
+              if (cause === "gpu failed" || cause === "returned") attempts.add({ interruptions: -1 });
             },
           });
           attempts.reset();

@@ -7,6 +7,8 @@ interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
+  /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
+  readonly fleetProblem: () => string | null;
 }
 
 /** The readiness of a server: whether it accepts work, and if not, why. */
@@ -39,7 +41,8 @@ export class ServerReadiness {
 
   #before<T>(ofWorker: () => T): string | T {
     if (this.#isStopping) return "the server is stopping";
-    return this.#parts.diskSpace.shortage(0, "intake") ?? stallOf(this.#parts.queue.stalled()) ?? ofWorker();
+    const { diskSpace, queue, fleetProblem } = this.#parts;
+    return diskSpace.shortage(0, "intake") ?? stallOf(queue.stalled()) ?? fleetProblem() ?? ofWorker();
   }
 }
 

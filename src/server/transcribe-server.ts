@@ -160,7 +160,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const recovered = queue.recover();
 
   const health = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
-  const readiness = new ServerReadiness({ diskSpace, queue, health });
+  const fleetProblem = () => fleet?.engine.problem() ?? null;
+  const readiness = new ServerReadiness({ diskSpace, queue, health, fleetProblem });
   const parts = {
     store,
     files,
@@ -197,6 +198,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       settings: () => running.values,
       worker: () => workerStatus(engine),
       machines: () => fleet?.engine.machines() ?? null,
+      fleetProblem,
       problem: () => readiness.known(),
       secure: certificate !== null,
       playback: new PlaybackCopies({

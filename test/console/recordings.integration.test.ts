@@ -123,6 +123,10 @@ describe("one recording", () => {
     const shown = await operator.read(`/recordings/${one}`, recordingSchema);
     expect(shown).toMatchObject({ place: 2, speakers: [], segments: 0, exports: [] });
     expect(shown.problem).toContain("disk");
+    server.fleetProblem = "no worker of the fleet is present";
+    expect((await operator.read(`/recordings/${two}`, recordingSchema)).problem).toBe(server.fleetProblem);
+    const failed = server.api.enterFailed(account);
+    expect((await operator.read(`/recordings/${failed}`, recordingSchema)).problem).toBeNull();
   });
 
   test.each(["0", "0191e5a0-0000-7000-8000-000000000000", "..", "%00"])("is answered 404 for %p", async (id) => {

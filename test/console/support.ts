@@ -22,6 +22,7 @@ export class ConsoleServer implements Disposable {
   waiting: readonly string[] = [];
   /** Workers of the fleet; null: the server works alone. */
   machines: readonly FleetMachine[] | null = null;
+  fleetProblem: string | null = null;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
@@ -42,6 +43,7 @@ export class ConsoleServer implements Disposable {
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
           machines: () => this.machines,
+          fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,
           playback: new PlaybackCopies({
             ...{ ...app, ffmpegPath, diskSpace: new DiskSpace(app.dataDirectory.root, () => 0) },

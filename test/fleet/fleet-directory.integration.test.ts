@@ -222,7 +222,14 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     const connection = await intruder("w1", stack);
     const read = ["transcribe.work.>", "transcribe.started.>", "transcribe.result.>", "transcribe.presence.*"];
     const publish = [
-      ...["transcribe.presence.w2", "transcribe.work.test.none", "transcribe.cancel.c1", "_INBOX.w2.x"],
+      ...[
+        "transcribe.presence.w2",
+        "transcribe.started.c1.w2",
+        "transcribe.result.c1.w2",
+        "transcribe.work.test.none",
+        "transcribe.cancel.c1",
+        "_INBOX.w2.x",
+      ],
       ...["transcribe.status.w1", "_INBOX.coordinator.x", "$JS.API.STREAM.NAMES", "$JS.API.STREAM.CREATE.OTHER"],
       ...["CREATE", "UPDATE", "DELETE", "PURGE", "MSG.GET"].map((action) => `$JS.API.STREAM.${action}.TRANSCRIBE_WORK`),
       ...["CREATE", "DELETE"].map((action) => `$JS.API.CONSUMER.${action}.TRANSCRIBE_WORK.own`),

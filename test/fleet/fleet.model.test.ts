@@ -30,6 +30,11 @@ test.skipIf(!canRun)(
       TRANSCRIBE_FLEET_WORK_HERE: "false",
     });
     await server.start();
+    const readiness = await fetch(`${server.origin}/readyz`);
+    expect([readiness.status, await readiness.text()]).toEqual([
+      503,
+      expect.stringContaining("start one on its machine"),
+    ]);
     const worker = (machine: string) =>
       new TestWorker({
         args: ["--fleet", broker.url],
@@ -50,6 +55,11 @@ test.skipIf(!canRun)(
     expect(metrics).toContain('transcribe_fleet_worker_lanes{machine="second"} 1');
     // The server's own engine did none of the work.
     expect(metrics).toMatch(/transcribe_fleet_sent_bytes_total [1-9]/);
+    expect(metrics).toContain('device="cpu",gpu="",machine="second"');
+    // The killed worker may have completed nothing.
+    expect((await server.cli("recordings", "show", id)).stdout).toMatch(
+      /^parts_by_machine +(first [1-9]\d*, )?second [1-9]\d*$/m,
+    );
     while (second.leftovers().length > 0) await Bun.sleep(20);
     await second.end("SIGTERM");
     expect(await server.stop()).toBe(0);

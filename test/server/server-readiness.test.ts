@@ -16,7 +16,19 @@ test.each<[MachineTroubleKind[], string | null]>([
       diskSpace: { shortage: () => null },
       queue: { stalled: () => stalled },
       health,
+      fleetProblem: () => null,
     });
     expect(readiness.known()).toBe(trouble);
   },
 );
+
+test("a server whose fleet has no machine that processes recordings is not ready, and gives that reason", async () => {
+  const readiness = new ServerReadiness({
+    diskSpace: { shortage: () => null },
+    queue: { stalled: () => [] },
+    health: { known: () => null, trouble: () => Promise.resolve(null) },
+    fleetProblem: () => "no worker of the fleet is present",
+  });
+  expect(readiness.known()).toBe("no worker of the fleet is present");
+  expect(await readiness.trouble()).toBe("no worker of the fleet is present");
+});

@@ -1,0 +1,302 @@
+import { describeWork, type EngineOptions, RemoteAttempts } from "../engine/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import type { Broker } from "./broker.ts";
+import {
+  encode,
+  MessageError,
+  PRESENCE_MILLISECONDS,
+  parse,
+  presenceSchema,
+  type Reply,
+  resultSchema,
+  senderOf,
+  startedSchema,
+  subjects,
+  unpack,
+  type WorkResult,
+} from "./messages.ts";
+import { acceptResult, type PendingOperation } from "./pending-operation.ts";
+import { Publications } from "./publications.ts";
+import { Roster } from "./roster.ts";
+
+export interface RemoteWorkersOptions {
+  readonly broker: Broker;
+  /** This build, and this start of the coordinator. */
+  readonly build: string;
+  readonly version: string;
+  readonly coordinator: string;
+  /** Returns the SHA-256 of the models that operations may need. */
+  readonly models: () => readonly string[];
+  /** Called with every operation that a worker completed. */
+  readonly onCompletion: (completed: Completed & { readonly machine: string }) => void;
+  /** Limits of the attempts of workers. */
+  readonly attempts?: RemoteAttempts;
+  readonly now: () => number;
+  readonly log: Logger;
+}
+
+type Completed = Parameters<NonNullable<EngineOptions["onCompletion"]>>[0];
+
+interface RemoteWorkersEvents {
+  /** Operations that have to start again, in their order. */
+  readonly onReturned: (operations: readonly PendingOperation[]) => void;
+  /** An operation ended, or a worker joined or left. */
+  readonly onChange: () => void;
+}
+
+/** Operations published for each lane of the workers, so that a worker finds its next one without a round trip. */
+const PUBLISHED_PER_LANE = 1.5;
+
+/**
+ * The workers of a fleet, and the operations that they have. An operation that is published here ends in one of three
+ * ways: it is settled, it is returned, or its caller withdraws it. Each worker that started it and did not finish it
+ * counts as a lost attempt, unless the operation was taken back for a reason that says nothing about it.
+ */
+export class RemoteWorkers {
+  readonly #options: RemoteWorkersOptions;
+  readonly #events: RemoteWorkersEvents;
+  readonly #publications: Publications;
+  readonly #attempts: RemoteAttempts;
+  readonly #timer: NodeJS.Timeout;
+  readonly #counts = { redelivered: 0, lateResults: 0, refusedResults: 0, receivedBytes: 0 };
+  readonly roster: Roster;
+  #isClosed = false;
+
+  constructor(options: RemoteWorkersOptions, events: RemoteWorkersEvents) {
+    const { broker, build, version, coordinator, now, log } = options;
+    this.#options = options;
+    this.#events = events;
+    this.roster = new Roster({ build, version }, now, log);
+    this.#attempts = options.attempts ?? new RemoteAttempts({ log });
+    this.#publications = new Publications({ ...options, onRemoved: (id) => this.#attempts.release(id) });
+    broker.subscribe(subjects.allPresence, (data, subject) => this.#onPresence(data, senderOf(subject)));
+    broker.subscribe(subjects.started(coordinator, "*"), (data, subject) =>
+      encode(this.#onStarted(data, senderOf(subject))),
+    );
+    broker.subscribe(subjects.result(coordinator, "*"), async (data, subject) =>
+      encode(await this.#onResult(data, senderOf(subject))),
+    );
+    broker.onChange((connected) => (connected ? void this.#reopen() : this.#takeBack(() => true)));
+    this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
+  }
+
+  /** Creates the stream. @throws {BrokerError} if the broker cannot be used */
+  async open(): Promise<void> {
+    await this.#publications.open();
+    this.#events.onChange();
+  }
+
+  /** Number of operations that the broker or a worker has. */
+  get published(): number {
+    return this.#publications.size;
+  }
+
+  /** Counters since the start. */
+  get counts() {
+    return { ...this.#counts, ...this.#publications.counts };
+  }
+
+  /** Number of operations that may be published at the same time. */
+  get window(): number {
+    return Math.ceil(PUBLISHED_PER_LANE * this.roster.lanes(null));
+  }
+
+  /** Returns whether an operation with a model may be published now. */
+  mayPublish(model: string | null): boolean {
+    const limit = Math.ceil(PUBLISHED_PER_LANE * this.roster.lanes(model));
+    return this.#publications.isOpen && this.#publications.competingWith(model) < limit;
+  }
+
+  async publish(pending: PendingOperation): Promise<void> {
+    const id = `${this.#options.coordinator}-${crypto.randomUUID()}`;
+    pending.machine = null;
+    this.#attempts.waits(id, pending, (seconds) => this.#onNotStarted(id, pending, seconds));
+    try {
+      const outcome = await this.#publications.publish(id, pending);
+      if (outcome === "published" || outcome === "withdrawn") return;
+      // After a failure the next check opens the stream, unless this machine starts the operation before.
+      if (outcome === "too large") pending.isLocal = true;
+      this.#return([pending]);
+    } catch (error) {
+      pending.settle({ error });
+      this.#events.onChange();
+    }
+  }
+
+  /** Withdraws an operation whose caller no longer waits for it. */
+  withdraw(pending: PendingOperation): void {
+    this.#publications.withdraw((each) => each === pending);
+  }
+
+  /** Stops, and withdraws all operations. @returns them */
+  close(): readonly PendingOperation[] {
+    this.#isClosed = true;
+    clearInterval(this.#timer);
+    const withdrawn = this.#publications.withdraw(() => true);
+    this.#attempts[Symbol.dispose]();
+    return withdrawn;
+  }
+
+  #onPresence(data: Uint8Array, sender: string): null {
+    try {
+      const presence = parse(presenceSchema, data);
+      if (presence.machine !== sender) throw new MessageError(`${sender} reports as another machine`);
+      this.roster.note(presence);
+      // A machine that leaves returns its operations; no attempt is lost.
+      if (presence.leaves) this.#takeBack(({ machine }) => machine === sender);
+      this.#events.onChange();
+    } catch (error) {
+      this.#options.log.warn({
+        event: "fleet.message_refused",
+        kind: "presence",
+        machine: sender,
+        trouble: messageOf(error),
+      });
+    }
+    return null;
+  }
+
+  #onStarted(data: Uint8Array, machine: string): Reply {
+    try {
+      const { id, delivery } = parse(startedSchema, data);
+      const pending = this.#publications.get(id);
+      if (pending === undefined) return { verdict: "late" };
+      if (this.roster.pauseOf(machine) !== null) return { verdict: "paused" };
+      if (delivery > 1) this.#options.log.warn({ event: "fleet.redelivered", operation: pending.operation, machine });
+      // A worker that only fetched it made no attempt.
+      if (pending.machine !== null) {
+        this.#counts.redelivered++;
+        if (!this.#hasAttemptLeft(pending)) {
+          this.#publications.remove(id);
+          this.#events.onChange();
+          return { verdict: "late" };
+        }
+      }
+      try {
+        pending.record?.onStart();
+      } catch (error) {
+        this.#publications.remove(id);
+        pending.settle({ error });
+        this.#events.onChange();
+        return { verdict: "late" };
+      }
+      pending.machine = machine;
+      this.#attempts.starts(id, pending, machine, (seconds, limitSeconds) =>
+        this.#onStuck(id, pending, machine, { seconds, limitSeconds }),
+      );
+      return { verdict: "go" };
+    } catch (error) {
+      return this.#refuse("started", machine, error);
+    }
+  }
+
+  async #onResult(data: Uint8Array, machine: string): Promise<Reply> {
+    try {
+      this.#counts.receivedBytes += data.length;
+      const { header, contents } = unpack(resultSchema, data);
+      const { id } = header;
+      const pending = this.#publications.get(id);
+      if (pending === undefined || pending.machine !== machine) {
+        this.#counts.lateResults++;
+        return { verdict: "late" };
+      }
+      const outcome = await acceptResult(pending, header, contents).catch((error: unknown) => {
+        this.#onFault(id, pending, machine);
+        throw error;
+      });
+      this.#attempts.completed(id, pending, machine);
+      // The operation may have been cancelled while its files were written.
+      if (!this.#publications.remove(id)) return { verdict: "late" };
+      if ("result" in outcome) this.#noteCompletion(pending, machine, header);
+      pending.settle(outcome);
+      this.#events.onChange();
+      return { verdict: "go" };
+    } catch (error) {
+      return this.#refuse("result", machine, error);
+    }
+  }
+
+  #noteCompletion(
+    { operation, params, record }: PendingOperation,
+    machine: string,
+    { device, gpu, seconds }: WorkResult,
+  ): void {
+    record?.onCompletedBy?.(machine);
+    const work = describeWork(operation, params, { speechDevice: device, gpu, speakersOnGpu: [] });
+    this.#options.onCompletion({ ...work, seconds, machine });
+  }
+
+  #refuse(kind: string, machine: string, error: unknown): Reply {
+    this.#counts.refusedResults++;
+    this.#options.log.error({ event: "fleet.message_refused", kind, machine, trouble: messageOf(error) });
+    return { verdict: "refused" };
+  }
+
+  /** A worker that reports an operation as running for ever would otherwise hold it for ever. */
+  #onStuck(
+    id: string,
+    pending: PendingOperation,
+    machine: string,
+    duration: { readonly seconds: number; readonly limitSeconds: number },
+  ): void {
+    const { operation } = pending;
+    this.#options.log.error({ event: "fleet.operation_stuck", operation, machine, ...duration });
+    this.#onFault(id, pending, machine);
+  }
+
+  /** A worker that fetched an operation may hold it without starting it. */
+  #onNotStarted(id: string, pending: PendingOperation, seconds: number): void {
+    this.#options.log.warn({ event: "fleet.operation_not_started", operation: pending.operation, seconds });
+    this.#return(this.#publications.withdraw((_, each) => each === id));
+  }
+
+  /** Takes an operation back from a worker that cannot finish it, and counts the attempt. */
+  #onFault(id: string, pending: PendingOperation, machine: string): void {
+    const taken = this.#publications.withdraw((_, each) => each === id);
+    this.roster.blame(machine);
+    if (taken.length > 0 && this.#hasAttemptLeft(pending)) this.#return([pending]);
+    this.#events.onChange();
+  }
+
+  /** Counts a worker that did not finish an operation. An operation without another attempt fails. */
+  #hasAttemptLeft(pending: PendingOperation): boolean {
+    pending.lost++;
+    const error = this.#attempts.countLost(pending.operation, pending.record, pending.lost);
+    if (error !== null) pending.settle({ error });
+    return error === null;
+  }
+
+  #return(operations: readonly PendingOperation[]): void {
+    for (const operation of operations) operation.machine = null;
+    this.#events.onReturned(operations);
+  }
+
+  /** Takes operations back for a reason that says nothing about them, e.g. because the connection was lost. */
+  #takeBack(isAffected: (operation: PendingOperation) => boolean): void {
+    const taken = this.#publications.withdraw(isAffected);
+    for (const { machine, record } of taken) if (machine !== null) this.#attempts.countReturned(record);
+    this.#return(taken);
+  }
+
+  /** Notices machines that are gone, and repeats what failed. */
+  #check(): void {
+    this.roster.removeGone();
+    const present = new Set(this.roster.machines().map(({ machine }) => machine));
+    const lost = this.#publications.withdraw(({ machine }) => machine !== null && !present.has(machine));
+    this.#return(lost.filter((pending) => this.#hasAttemptLeft(pending)));
+    if (!this.#publications.isOpen && this.#options.broker.connected) void this.#reopen();
+    // No machine would fetch these any more.
+    this.#takeBack(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);
+  }
+
+  async #reopen(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#takeBack(() => true);
+    try {
+      await this.open();
+    } catch (error) {
+      this.#options.log.error({ event: "fleet.broker_unusable", trouble: messageOf(error) });
+    }
+  }
+}
