@@ -3,11 +3,13 @@
 #include "job.h"
 #include "log.h"
 #include "model.h"
+#include "parakeet-model.h"
+#include "parakeet-state.h"
 #include "state.h"
 
 #include <napi.h>
 
-// The addon's exports; their types are in src/speech/ggml/runtime.ts and src/speech/recognizer/whisper/addon.ts.
+// The addon's exports; their types are in src/speech/ggml.ts and in addon.ts of each family in src/speech/recognizer.
 namespace {
 
 Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
@@ -22,6 +24,8 @@ Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
     exports.Set("Encoder", transcribe::Encoder::define(env));
     exports.Set("Model", transcribe::Model::define(env));
     exports.Set("State", transcribe::State::define(env));
+    exports.Set("ParakeetModel", transcribe::ParakeetModel::define(env));
+    exports.Set("ParakeetState", transcribe::ParakeetState::define(env));
     return exports;
 }
 

@@ -1,12 +1,15 @@
 #include "log.h"
 
+#include <parakeet.h>
 #include <whisper.h>
+
+#include <stdexcept>
 
 namespace transcribe {
 
 namespace {
 
-// whisper.cpp logs a failure on the thread in which it occurs, so a buffer for each thread needs no lock.
+// A library logs a failure on the thread in which it occurs, so a buffer for each thread needs no lock.
 thread_local std::string logged_errors;
 thread_local bool continues_an_error = false;
 
@@ -34,13 +37,20 @@ void keep_errors(ggml_log_level level, const char * text, void *) {
 }  // namespace
 
 void install_log_callback() {
+    // Each library sets ggml's log callback to its own, at the latest with a new state, so both get the same.
     whisper_log_set(keep_errors, nullptr);
+    parakeet_log_set(keep_errors, nullptr);
 }
 
 std::string take_logged_errors() {
     std::string errors;
     errors.swap(logged_errors);
     return errors;
+}
+
+void throw_logged(const std::string & what) {
+    const std::string why = take_logged_errors();
+    throw std::runtime_error(what + (why.empty() ? "" : " (" + why + ")"));
 }
 
 }  // namespace transcribe

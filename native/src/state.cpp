@@ -19,11 +19,6 @@ bool should_abort(void * core) {
     return static_cast<State::Core *>(core)->abort.load(std::memory_order_relaxed) || is_shutting_down();
 }
 
-[[noreturn]] void fail(const std::string & what) {
-    const std::string why = take_logged_errors();
-    throw std::runtime_error(what + (why.empty() ? "" : " (" + why + ")"));
-}
-
 void run_whisper(State::Core & core, const std::vector<float> & samples, const Options & options,
                  Transcript & transcript) {
     whisper_full_params params = to_whisper_params(options);
@@ -40,14 +35,14 @@ void run_whisper(State::Core & core, const std::vector<float> & samples, const O
         return;
     }
     if (status != 0) {
-        fail("whisper could not transcribe the samples, code " + std::to_string(status));
+        throw_logged("whisper could not transcribe the samples, code " + std::to_string(status));
     }
     transcript.segments = read_segments(core.context.get(), core.state);
 }
 
 void compute_spectrum(State::Core & core, const std::vector<float> & samples, int threads) {
     if (whisper_pcm_to_mel_with_state(core.context.get(), core.state, samples.data(), static_cast<int>(samples.size()), threads) != 0) {
-        fail("whisper could not compute the spectrum of the samples");
+        throw_logged("whisper could not compute the spectrum of the samples");
     }
 }
 
@@ -55,7 +50,7 @@ std::vector<float> run_encoding(State::Core & core, const std::vector<float> & s
     take_logged_errors();
     compute_spectrum(core, samples, threads);
     if (whisper_encode_with_state(core.context.get(), core.state, 0, threads) != 0) {
-        fail("whisper could not encode the samples");
+        throw_logged("whisper could not encode the samples");
     }
     return core.output();
 }
@@ -66,7 +61,7 @@ std::vector<float> run_detection(State::Core & core, const std::vector<float> & 
     compute_spectrum(core, samples, threads);
     std::vector<float> probabilities(whisper_lang_max_id() + 1, 0.0f);
     if (whisper_lang_auto_detect_with_state(context, core.state, 0, threads, probabilities.data()) < 0) {
-        fail("whisper could not detect the language");
+        throw_logged("whisper could not detect the language");
     }
     core.keep_window();
     // whisper.cpp also rates languages for which an older model has no token.
@@ -81,7 +76,7 @@ State::Core::Core(std::shared_ptr<whisper_context> shared, std::shared_ptr<Encod
     : context(std::move(shared)), state(whisper_init_state(context.get())), windows_(std::move(windows)),
       encoder_(std::move(encoder)) {
     if (state == nullptr) {
-        fail("whisper could not set up its working memory");
+        throw_logged("whisper could not set up its working memory");
     }
     whisper_set_encoder_callback(state, encode, this);
 }
