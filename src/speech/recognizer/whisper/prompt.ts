@@ -1,5 +1,6 @@
 import { sentenceMark } from "../../../text/index.ts";
-import { ModelFileError, readTokens } from "./model-file/index.ts";
+import { ModelFileError } from "../ggml-file/index.ts";
+import { readTokens } from "./model-file/index.ts";
 
 /** Maximum tokens of a prompt: half of whisper.cpp's text context (448) less the opening token. */
 export const maxPromptTokens = 223;

@@ -2,10 +2,11 @@ import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
 import { SAMPLE_RATE } from "../../../../timeline/index.ts";
 import type { GgmlRuntime } from "../../../ggml.ts";
+import { ModelFileError } from "../../ggml-file/index.ts";
 import type { EncoderComparison, EncoderComparisonOptions, EncoderOptions } from "../../recognizer.ts";
 import type { WhisperAddon } from "../addon.ts";
 import { openModel } from "../model.ts";
-import { ModelFileError, validateModelFile } from "../model-file/index.ts";
+import { validateModelFile } from "../model-file/index.ts";
 import { makeEncoder } from "./make-encoder.ts";
 
 /** Number of windows that are encoded. The fastest one counts, so that the warm-up has no effect. */

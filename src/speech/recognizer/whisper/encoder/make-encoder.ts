@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { ModelFileError, type ModelSizes, readModelFile } from "../model-file/index.ts";
+import { ModelFileError } from "../../ggml-file/index.ts";
+import { type ModelSizes, readModelFile } from "../model-file/index.ts";
 import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
 import { readFloats, weightsWriter } from "./weights.ts";
 

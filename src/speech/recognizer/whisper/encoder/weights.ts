@@ -1,5 +1,6 @@
 import type { FileHandle } from "node:fs/promises";
-import { type ModelFile, ModelFileError } from "../model-file/index.ts";
+import { ModelFileError } from "../../ggml-file/index.ts";
+import type { ModelFile } from "../model-file/index.ts";
 import type { StoredBytes } from "./onnx-graph.ts";
 
 /** Size of a memory page: weights that start on a page boundary can be mapped into memory directly. */

@@ -1,11 +1,5 @@
+import { type ExpectedTensor, FLOAT16, FLOAT32 } from "../../ggml-file/index.ts";
 import type { ModelSizes } from "./read-model-file.ts";
-
-/** A tensor that a whisper model of given sizes must have. */
-export interface ExpectedTensor {
-  /** Row-major. */
-  readonly shape: readonly number[];
-  readonly type: number;
-}
 
 /**
  * Lists the tensors that whisper.cpp requires, by name: matrices in the weight type, convolutions in 16 bits, others in
@@ -60,32 +54,6 @@ export function expectedTensors(sizes: ModelSizes, weightType: number): Map<stri
   norm("decoder.ln", textWidth);
   return tensors;
 }
-
-/** ggml's storage layout of a tensor's elements: a row consists of whole blocks. */
-export interface TensorType {
-  readonly name: string;
-  readonly blockElements: number;
-  readonly blockBytes: number;
-}
-
-export const FLOAT32 = 0;
-export const FLOAT16 = 1;
-
-/** The element types of whisper models, by ggml's number (ggml.h, `enum ggml_type`). */
-export const tensorTypes: ReadonlyMap<number, TensorType> = new Map([
-  [FLOAT32, { name: "f32", blockElements: 1, blockBytes: 4 }],
-  [FLOAT16, { name: "f16", blockElements: 1, blockBytes: 2 }],
-  [2, { name: "q4_0", blockElements: 32, blockBytes: 18 }],
-  [3, { name: "q4_1", blockElements: 32, blockBytes: 20 }],
-  [6, { name: "q5_0", blockElements: 32, blockBytes: 22 }],
-  [7, { name: "q5_1", blockElements: 32, blockBytes: 24 }],
-  [8, { name: "q8_0", blockElements: 32, blockBytes: 34 }],
-  [10, { name: "q2_K", blockElements: 256, blockBytes: 84 }],
-  [11, { name: "q3_K", blockElements: 256, blockBytes: 110 }],
-  [12, { name: "q4_K", blockElements: 256, blockBytes: 144 }],
-  [13, { name: "q5_K", blockElements: 256, blockBytes: 176 }],
-  [14, { name: "q6_K", blockElements: 256, blockBytes: 210 }],
-]);
 
 /**
  * Element type of a model's matrices by the header's number for their form (ggml.h, `enum ggml_ftype`). 0 (32 bits) is

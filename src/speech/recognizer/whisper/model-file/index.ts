@@ -1,5 +1,4 @@
 /** Whisper model files in ggml form: locates their parts and checks that native code can load them. */
-export { ModelFileError } from "./file-reader.ts";
 export {
   isModelFile,
   type ModelFile,
@@ -7,6 +6,5 @@ export {
   readModelFile,
   readSizes,
   readTokens,
-  type StoredTensor,
 } from "./read-model-file.ts";
 export { validateModelFile } from "./validate-model-file.ts";

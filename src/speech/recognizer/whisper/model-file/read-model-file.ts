@@ -1,14 +1,4 @@
-import { tensorTypes } from "./expected-tensors.ts";
-import { FileReader, ModelFileError } from "./file-reader.ts";
-
-/** A tensor of a ggml whisper file. It is row-major: elements of the last dimension are adjacent. */
-export interface StoredTensor {
-  readonly shape: readonly number[];
-  /** ggml's number of the element type. */
-  readonly type: number;
-  /** Offset of the first byte in the file. */
-  readonly offset: number;
-}
+import { bounded, FileReader, ModelFileError, readTensors, type StoredTensor } from "../../ggml-file/index.ts";
 
 /** The numbers before the vocabulary of a ggml whisper file. */
 export interface ModelStart {
@@ -26,13 +16,9 @@ export interface ModelFile extends ModelStart {
 }
 
 /** Limits far above any whisper model's sizes; the native loader has the same (native/patches/0018). */
-const MAX_DIMENSIONS = 4;
-const MAX_NAME_BYTES = 256;
 const MAX_WORD_BYTES = 4096;
 const MAX_WORDS = 60_000;
 const MAX_FILTERS = 1024;
-/** The largest models, large-v1 to large-v3, have 1,259 tensors. */
-const MAX_TENSORS = 8192;
 const SPACE = 0x20;
 
 /**
@@ -51,9 +37,7 @@ export function readModelFile(path: string, check: (start: ModelStart) => void =
     if (length === 1) hasSpace = reader.bytes(1)[0] === SPACE || hasSpace;
     else reader.skip(length);
   });
-  const tensors = new Map<string, StoredTensor>();
-  while (!reader.atEnd()) readTensor(reader, tensors);
-  return { sizes, filters, words, hasSpace, tensors };
+  return { sizes, filters, words, hasSpace, tensors: readTensors(reader, "whisper", 1) };
 }
 
 /**
@@ -89,35 +73,6 @@ function readVocabulary(reader: FileReader, read: (length: number) => void): num
     read(length);
   }
   return words;
-}
-
-function readTensor(reader: FileReader, tensors: Map<string, StoredTensor>): void {
-  const dimensions = bounded(reader, "the number of a tensor's dimensions", 1, MAX_DIMENSIONS);
-  const nameLength = bounded(reader, "the length of a tensor's name", 1, MAX_NAME_BYTES);
-  const type = reader.int32();
-  const layout = tensorTypes.get(type);
-  if (layout === undefined) reader.fail(`${type} is not an element type of whisper models`);
-  // ggml stores the innermost dimension first.
-  const shape = Array.from({ length: dimensions }, () => bounded(reader, "a tensor's dimension", 1, 2 ** 31 - 1));
-  const [rowElements = 1] = shape;
-  shape.reverse();
-  // One character for each byte, so that two different names cannot become equal.
-  const name = reader.bytes(nameLength).toString("latin1");
-  if (tensors.has(name)) reader.fail(`the tensor ${JSON.stringify(name)} occurs twice`);
-  if (tensors.size === MAX_TENSORS) reader.fail(`there are more than ${MAX_TENSORS} tensors`);
-  if (rowElements % layout.blockElements !== 0) {
-    reader.fail(`rows of ${rowElements} elements cannot be ${layout.name} in ${JSON.stringify(name)}`);
-  }
-  tensors.set(name, { shape, type, offset: reader.position });
-  const elements = shape.reduce((product, size) => product * size, 1);
-  reader.skip((elements / layout.blockElements) * layout.blockBytes);
-}
-
-/** Reads a number and checks that it is within its bounds. @throws {ModelFileError} */
-function bounded(reader: FileReader, what: string, least: number, most: number): number {
-  const value = reader.int32();
-  if (value < least || value > most) reader.fail(`${what} is ${value}, not ${least} to ${most}`);
-  return value;
 }
 
 /** The numbers at the start of a ggml whisper file, in file order. */

@@ -1,12 +1,6 @@
-import { type ExpectedTensor, expectedTensors, tensorTypes, weightTypes } from "./expected-tensors.ts";
-import { ModelFileError } from "./file-reader.ts";
-import {
-  type ModelFile,
-  type ModelSizes,
-  type ModelStart,
-  readModelFile,
-  type StoredTensor,
-} from "./read-model-file.ts";
+import { ModelFileError, requireOneOf, requireTensors, requireWithin } from "../../ggml-file/index.ts";
+import { expectedTensors, weightTypes } from "./expected-tensors.ts";
+import { type ModelFile, type ModelSizes, type ModelStart, readModelFile } from "./read-model-file.ts";
 
 /** Sizes that all of OpenAI's models share; they differ only in width, layers, mels and vocabulary. */
 const AUDIO_CONTEXT = 1500;
@@ -67,42 +61,5 @@ function requireParts({ sizes, words, hasSpace, tensors }: ModelFile): void {
   const weightType = weightForm < 0 ? undefined : weightTypes.get(weightForm % VERSION_FACTOR);
   if (weightType === undefined)
     throw new ModelFileError(`weights of form ${weightForm} are not supported; 16-bit and quantized weights are`);
-  requireTensors(tensors, expectedTensors(sizes, weightType));
-}
-
-function requireTensors(found: ReadonlyMap<string, StoredTensor>, expected: ReadonlyMap<string, ExpectedTensor>): void {
-  for (const [name, { shape, type }] of expected) {
-    const tensor = found.get(name);
-    if (tensor === undefined) throw new ModelFileError(`the tensor ${name} is missing`);
-    if (!isSameShape(tensor.shape, shape)) {
-      throw new ModelFileError(`the tensor ${name} has the shape [${tensor.shape}], not [${shape}]${placeOf(tensor)}`);
-    }
-    if (tensor.type !== type) {
-      const names = [tensor.type, type].map((number) => tensorTypes.get(number)?.name);
-      throw new ModelFileError(`the tensor ${name} is of ${names.join(", not ")}${placeOf(tensor)}`);
-    }
-  }
-  for (const [name, tensor] of found) {
-    if (!expected.has(name)) {
-      throw new ModelFileError(`no whisper model has a tensor ${JSON.stringify(name)}${placeOf(tensor)}`);
-    }
-  }
-}
-
-function placeOf({ offset }: StoredTensor): string {
-  return ` (before byte ${offset})`;
-}
-
-/** Ignores leading dimensions of one, because ggml always has four dimensions. */
-function isSameShape(one: readonly number[], other: readonly number[]): boolean {
-  const without = (shape: readonly number[]) => shape.slice(shape.findIndex((size) => size !== 1)).join();
-  return without(one) === without(other);
-}
-
-function requireWithin(what: string, value: number, least: number, most: number): void {
-  if (value < least || value > most) throw new ModelFileError(`${what} is ${value}, not ${least} to ${most}`);
-}
-
-function requireOneOf(what: string, value: number, allowed: readonly number[]): void {
-  if (!allowed.includes(value)) throw new ModelFileError(`${what} is ${value}, not ${allowed.join(" or ")}`);
+  requireTensors(tensors, expectedTensors(sizes, weightType), "whisper");
 }

@@ -1,9 +1,11 @@
 import {
   type ExpectedTensor,
-  expectedTensors,
   FLOAT16,
   FLOAT32,
   tensorTypes,
+} from "../../../../../src/speech/recognizer/ggml-file/index.ts";
+import {
+  expectedTensors,
   weightTypes,
 } from "../../../../../src/speech/recognizer/whisper/model-file/expected-tensors.ts";
 import type { ModelSizes } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";

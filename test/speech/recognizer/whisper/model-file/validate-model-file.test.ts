@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { ModelFileError, validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { ModelFileError } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
+import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { available } from "../../../../support/checkout.ts";
 import { temporaryDirectory } from "../../../../support/temporary-directory.ts";
 import { basePath } from "../support.ts";

@@ -3,7 +3,7 @@ import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 /** Block size: headers, names and most words fit; a larger block would read weights that nobody needs. */
 const BLOCK_BYTES = 4096;
 
-/** The file is not a whisper model, is damaged, or has content that its reader cannot use. */
+/** The file is not a model of the expected family, is damaged, or has content that its reader cannot use. */
 export class ModelFileError extends Error {
   override readonly name = "ModelFileError";
 }
