@@ -15,7 +15,8 @@ import {
 import type { InstalledModel } from "./library.ts";
 import { ModelError, requireSpace } from "./model-error.ts";
 
-const IMPORT_HINT = ". import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle";
+const IMPORT_HINT =
+  ". import accepts a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle";
 
 export interface ImportOptions extends InstallOptions {
   /** Id for a model that the catalogue does not know; by default derived from the file name. */
@@ -24,7 +25,7 @@ export interface ImportOptions extends InstallOptions {
 }
 
 /**
- * Imports a local path: a whisper model in ggml format, a directory in faster-whisper's format, which is converted, or
+ * Imports a local path: a model in ggml format, a directory in faster-whisper's format, which is converted, or
  * a bundle. No model is installed before all models of the path are checked.
  * @throws {ModelError}
  */

@@ -146,7 +146,7 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     [["import", "/no/such"], "there is no file or directory /no/such"],
     [
       ["import", "/etc/hostname"],
-      "import accepts a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle",
+      "import accepts a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle",
     ],
     [["bundle", "whisper-base", "-o", "/tmp/never"], "is part of the program and needs no bundle"],
     [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
@@ -161,7 +161,7 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     await Bun.write(hostile, bytes);
     const refusal = await commands.refusal("models", "import", hostile);
     expect(refusal).toContain("the number of a tensor's dimensions is 4096, not 1 to 4 (at byte ");
-    expect(refusal).toContain("import accepts a whisper model in ggml format");
+    expect(refusal).toContain("import accepts a Whisper or Parakeet model in ggml format");
     expect(existsSync(join(data, "models/installed/whisper-hostile"))).toBe(false);
   });
 

@@ -181,7 +181,9 @@ describe("a hostile bundle is refused and leaves nothing when it", () => {
       throw new Error("not a whisper model");
     };
     const attempt = importModels(made.file("bundle.tar", good), importOptions(made, { inspect }));
-    await expect(attempt).rejects.toThrow("not a whisper model. import accepts a whisper model in ggml format");
+    await expect(attempt).rejects.toThrow(
+      "not a whisper model. import accepts a Whisper or Parakeet model in ggml format",
+    );
     expect(made.files()).toEqual([]);
   });
 });

@@ -120,7 +120,7 @@ function outputError(path: string, error: unknown): Error {
 /** transcribe models import PATH */
 export function importCommand(): Command {
   return settingsCommand("import", "Install a model or a bundle from a file.")
-    .argument("<path>", "a whisper model in ggml format (.bin), a faster-whisper directory, or a bundle")
+    .argument("<path>", "a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle")
     .option("--name <id>", "id for a model that is not in the catalogue (default: by its file)")
     .action(async (path: string, options: JsonOption & { name?: string }, command: Command) => {
       const { name } = options;

@@ -1,12 +1,16 @@
+import { parakeetFamily } from "./parakeet/index.ts";
 import type { Language, RecognizerFamily } from "./recognizer.ts";
 import { whisperFamily } from "./whisper/index.ts";
 
-/** All model families. A file that none recognizes gets the first one's error message. */
-const families: readonly [RecognizerFamily, ...RecognizerFamily[]] = [whisperFamily];
+/** All model families. Whisper is the last one, because it recognizes any file in ggml form. */
+const families: readonly RecognizerFamily[] = [parakeetFamily, whisperFamily];
 
-/** Returns the family of a model file, by its first bytes. @throws {Error} when the file cannot be read */
+/**
+ * Returns the family of a model file, by its first bytes; Whisper's for an unknown file, whose error message says so.
+ * @throws {Error} when the file cannot be read
+ */
 export function familyOf(path: string): RecognizerFamily {
-  return families.find((family) => family.recognizesFile(path)) ?? families[0];
+  return families.find((family) => family.recognizesFile(path)) ?? whisperFamily;
 }
 
 /** Checks that native code can load a model file. @throws {ModelFileError} that says what is wrong and what to do */

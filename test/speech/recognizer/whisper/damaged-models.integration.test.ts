@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { validateModelFile } from "../../../../src/speech/index.ts";
 import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { loadNatively } from "../load-natively.ts";
 import { mutate, randomFrom } from "./model-file/mutate-model.ts";
 import { smallWhisper } from "./model-file/small-models.ts";
 import { canTranscribe } from "./support.ts";
@@ -11,34 +12,6 @@ import { canTranscribe } from "./support.ts";
 setDefaultTimeout(180_000);
 
 const model = smallWhisper();
-
-/** Runs the native loader on unchecked files in one process, which a single crash would end. */
-async function loadNatively(files: readonly (() => string)[]): Promise<string[]> {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, "load-natively.ts")], {
-    ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
-  });
-  const answers: string[] = [];
-  const errors = new Response(child.stderr).text();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream());
-  const waiting = files.values();
-  const next = async () => {
-    const { value, done } = waiting.next();
-    if (done === true) child.stdin.end();
-    else {
-      child.stdin.write(`${value()}\n`);
-      await child.stdin.flush();
-    }
-  };
-  await next();
-  for await (const line of lines) {
-    answers.push(...line.trim().split("\n"));
-    await next();
-  }
-  const exitCode = await child.exited;
-  if (exitCode !== 0)
-    throw new Error(`the loader crashed at file ${answers.length}: ${child.signalCode}\n${await errors}`);
-  return answers;
-}
 
 describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
   test("refuses altered models that the program's own check refuses, and never crashes", async () => {
@@ -51,7 +24,7 @@ describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
       accepted.push(isAccepted(path));
       return path;
     });
-    const answers = await loadNatively(files);
+    const answers = await loadNatively("whisper", files);
     expect(answers).toHaveLength(files.length);
     const count = (answer: string) => answers.filter((each) => each === answer).length;
     expect(count("refused")).toBeGreaterThan(80);
@@ -63,7 +36,7 @@ describe.skipIf(!canTranscribe("damaged models"))("the native loader", () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "model.bin");
     writeFileSync(path, model.bytes);
-    expect(await loadNatively([() => path])).toEqual(["loaded"]);
+    expect(await loadNatively("whisper", [() => path])).toEqual(["loaded"]);
   });
 });
 
