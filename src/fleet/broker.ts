@@ -6,39 +6,18 @@ import {
   jetstream,
   jetstreamManager,
 } from "@nats-io/jetstream";
-import {
-  type ConnectionOptions,
-  connect,
-  type Msg,
-  type NatsConnection,
-  nanos,
-  type Subscription,
-} from "@nats-io/transport-node";
+import { type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { connectionTrouble, credentialsTrouble } from "./check-credentials.ts";
-import { consumerOf, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
-
-/** How a machine reaches the broker. */
-export interface BrokerOptions {
-  /** e.g. `tls://10.0.0.5:4222` */
-  readonly url: string;
-  /** Paths of the fleet's CA, and of this machine's certificate and key; all empty without TLS, on loopback only. */
-  readonly ca: string;
-  readonly certificate: string;
-  readonly key: string;
-  /** This machine's name; it is the prefix of its inbox. */
-  readonly machine: string;
-  readonly log: Logger;
-}
+import { BrokerError, type BrokerOptions, connectTo, RECONNECT_MILLISECONDS } from "./connection.ts";
+import { consumerOf, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
 const ACK_WAIT_MILLISECONDS = 10_000;
-const RECONNECT_MILLISECONDS = 1000;
-const REQUEST_MILLISECONDS = 5000;
-
-/** Handles a message and its subject; returns the reply, or null for none. */
-type MessageHandler = (data: Uint8Array, subject: string) => Promise<Uint8Array | null> | Uint8Array | null;
+/** A connection without answers counts as lost after this time. On a slow network an answer waits behind large parts. */
+const REQUEST_MILLISECONDS = 15_000;
+/** Slowest network that is used, in bytes a millisecond: 0.5 Mbit/s, less than real time needs. */
+const SLOWEST_BYTES_PER_MILLISECOND = 64;
 
 /** A broker's report about a stream or a consumer. */
 export interface BrokerReport {
@@ -47,58 +26,56 @@ export interface BrokerReport {
   readonly clock: number | null;
 }
 
-/** A fault of the broker or of the connection that a person has to mend. */
-export class BrokerError extends Error {
-  override readonly name = "BrokerError";
+/** Handles a message and its subject; returns the reply, or null for none. */
+type MessageHandler = (data: Uint8Array, subject: string) => Promise<Uint8Array | null> | Uint8Array | null;
+
+/** A subject that this machine receives. */
+interface Subscription {
+  readonly subject: string;
+  readonly handle: MessageHandler;
+  readonly onRefused: () => void;
 }
 
 /** The connection to the broker. It reconnects by itself, for as long as the program runs. */
 export class Broker {
-  readonly #connection: NatsConnection;
-  readonly #jetstream: JetStreamClient;
   readonly #log: Logger;
+  readonly #url: string;
   readonly #listeners = new Set<(connected: boolean) => void>();
-  #connected = true;
+  /** Subscriptions that wait for the first connection. */
+  readonly #subscriptions: Subscription[] = [];
+  /** Ends the requests whose answers are lost with the connection. */
+  readonly #onLost = new Set<(error: Error) => void>();
+  /** Null until the first connection. */
+  #nats: { readonly connection: NatsConnection; readonly jetstream: JetStreamClient } | null = null;
+  #connected = false;
+  #closed = false;
 
-  private constructor(connection: NatsConnection, log: Logger, url: string) {
-    this.#connection = connection;
+  private constructor({ log, url }: BrokerOptions) {
     this.#log = log;
-    this.#jetstream = jetstream(connection, { timeout: REQUEST_MILLISECONDS });
-    void this.#watch(url);
+    this.#url = url;
   }
 
   /** @throws {BrokerError} which says what to do */
-  static async connect({ url, ca, certificate, key, machine, log }: BrokerOptions): Promise<Broker> {
-    const tls = ca !== "" || certificate !== "" || key !== "";
-    const trouble = tls ? credentialsTrouble({ ca, certificate, key, machine }, Date.now()) : null;
-    if (trouble !== null) throw new BrokerError(trouble);
-    if (!tls && !isLoopback(url)) {
-      throw new BrokerError(`without certificates only a broker on this machine may be used, not ${url}`);
-    }
-    const options: ConnectionOptions = {
-      servers: url,
-      name: machine,
-      inboxPrefix: `_INBOX.${machine}`,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: RECONNECT_MILLISECONDS,
-      pingInterval: 5000,
-      maxPingOut: 2,
-      ...(tls ? { tls: { caFile: ca, certFile: certificate, keyFile: key } } : {}),
-    };
-    let connection: NatsConnection;
+  static async connect(options: BrokerOptions): Promise<Broker> {
+    const broker = new Broker(options);
+    broker.#use(await connectTo(options));
+    return broker;
+  }
+
+  /**
+   * Connects to the broker, or returns at once and connects as soon as the broker answers.
+   * @throws {BrokerError} if a person has to mend something else
+   */
+  static async connectOrWait(options: BrokerOptions): Promise<Broker> {
+    const broker = new Broker(options);
     try {
-      connection = await connect(options);
+      broker.#use(await connectTo(options));
     } catch (error) {
-      throw new BrokerError(connectionTrouble(url, messageOf(error)), { cause: error });
+      if (!(error instanceof BrokerError && error.isAway)) throw error;
+      options.log.error({ event: "fleet.broker_lost", url: options.url, trouble: error.message });
+      void broker.#keepConnecting(options);
     }
-    const limit = connection.info?.max_payload ?? 0;
-    if (limit < MAX_MESSAGE_BYTES) {
-      await connection.close();
-      throw new BrokerError(
-        `the broker takes messages of at most ${limit} bytes; set max_payload = ${MAX_MESSAGE_BYTES} in nats.conf`,
-      );
-    }
-    return new Broker(connection, log, url);
+    return broker;
   }
 
   get connected(): boolean {
@@ -165,13 +142,13 @@ export class Broker {
   }
 
   async publishWork(subject: string, id: string, message: Uint8Array): Promise<void> {
-    await this.#jetstream.publish(subject, message, { msgID: id, timeout: REQUEST_MILLISECONDS });
+    await this.#required.jetstream.publish(subject, message, { msgID: id, timeout: answerMilliseconds(message) });
   }
 
   /** Returns the workers' shared consumer; null if the coordinator has not created it. */
   async consumer(build: string, model: string): Promise<Consumer | null> {
     try {
-      return await this.#jetstream.consumers.get(STREAM, consumerOf(build, model));
+      return await this.#required.jetstream.consumers.get(STREAM, consumerOf(build, model));
     } catch (error) {
       if (error instanceof JetStreamApiError) return null;
       throw error;
@@ -179,11 +156,29 @@ export class Broker {
   }
 
   publish(subject: string, message: Uint8Array): void {
-    this.#connection.publish(subject, message);
+    this.#nats?.connection.publish(subject, message);
   }
 
+  /**
+   * Sends a request and returns the answer.
+   * @param patience time for the answer in milliseconds, in addition to the time that a large message needs
+   * @throws {Error} if there is no answer, at once when the connection is lost
+   */
+  /**
+   * Sends a request and returns the answer.
+   * @throws {Error} if there is no answer, at once when the connection is lost
+   */
   async request(subject: string, message: Uint8Array): Promise<Uint8Array> {
-    return (await this.#connection.request(subject, message, { timeout: REQUEST_MILLISECONDS })).data;
+    const { connection } = this.#required;
+    if (!this.#connected) throw awayError(this.#url);
+    const lost = Promise.withResolvers<never>();
+    this.#onLost.add(lost.reject);
+    try {
+      const answer = connection.request(subject, message, { timeout: answerMilliseconds(message) });
+      return (await Promise.race([answer, lost.promise])).data;
+    } finally {
+      this.#onLost.delete(lost.reject);
+    }
   }
 
   /**
@@ -191,13 +186,45 @@ export class Broker {
    * reply.
    * @param onRefused called if the broker does not let this machine receive the subject
    */
-  subscribe(subject: string, handle: MessageHandler, onRefused: () => void = () => {}): Subscription {
-    return this.#connection.subscribe(subject, {
-      callback: (error, message) => {
-        if (error !== null) return onRefused();
-        void this.#answer(message, handle);
-      },
-    });
+  subscribe(subject: string, handle: MessageHandler, onRefused: () => void = () => {}): void {
+    this.#subscriptions.push({ subject, handle, onRefused });
+    if (this.#nats !== null) this.#applySubscriptions(this.#nats.connection);
+  }
+
+  /** Returns the round-trip time in milliseconds. */
+  roundTrip(): Promise<number> {
+    return this.#required.connection.rtt();
+  }
+
+  async close(): Promise<void> {
+    // A broker that is away must not delay the program's end.
+    this.#closed = true;
+    this.#connected = false;
+    await Promise.race([this.#nats?.connection.close(), Bun.sleep(1000)]);
+  }
+
+  /** @throws {Error} before the first connection */
+  get #required() {
+    if (this.#nats === null) throw awayError(this.#url);
+    return this.#nats;
+  }
+
+  #use(connection: NatsConnection): void {
+    this.#nats = { connection, jetstream: jetstream(connection, { timeout: REQUEST_MILLISECONDS }) };
+    this.#connected = true;
+    this.#applySubscriptions(connection);
+    void this.#watch(connection);
+  }
+
+  #applySubscriptions(connection: NatsConnection): void {
+    for (const { subject, handle, onRefused } of this.#subscriptions.splice(0)) {
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (error !== null) return onRefused();
+          void this.#answer(message, handle);
+        },
+      });
+    }
   }
 
   /** A fault of one message must not end the program. */
@@ -210,37 +237,56 @@ export class Broker {
     }
   }
 
-  /** Returns the round-trip time in milliseconds. */
-  roundTrip(): Promise<number> {
-    return this.#connection.rtt();
+  async #keepConnecting(options: BrokerOptions): Promise<void> {
+    let trouble = "";
+    while (!this.#closed) {
+      await Bun.sleep(RECONNECT_MILLISECONDS);
+      try {
+        const connection = await connectTo(options);
+        if (this.#closed) return await connection.close();
+        this.#use(connection);
+        return this.#report(true);
+      } catch (error) {
+        // A fault that was not there at the start, e.g. a broker of another fleet, may go away as well.
+        if (messageOf(error) !== trouble) this.#log.warn({ event: "fleet.broker_error", trouble: messageOf(error) });
+        trouble = messageOf(error);
+      }
+    }
   }
 
-  async close(): Promise<void> {
-    // A broker that is away must not delay the program's end.
-    await Promise.race([this.#connection.close(), Bun.sleep(1000)]);
+  #report(connected: boolean): void {
+    const url = this.#url;
+    if (connected) this.#log.info({ event: "fleet.broker_connected", url });
+    else this.#log.error({ event: "fleet.broker_lost", url });
+    if (!connected) for (const reject of this.#onLost) reject(awayError(url));
+    for (const listener of this.#listeners) listener(connected);
   }
 
   async #manager(): Promise<JetStreamManager> {
     try {
-      return await jetstreamManager(this.#connection, { timeout: REQUEST_MILLISECONDS });
+      return await jetstreamManager(this.#required.connection, { timeout: REQUEST_MILLISECONDS });
     } catch (error) {
       throw new BrokerError(`the broker offers no JetStream; add a jetstream block to nats.conf: ${messageOf(error)}`);
     }
   }
 
-  async #watch(url: string): Promise<void> {
-    const log = this.#log;
-    for await (const status of this.#connection.status()) {
+  async #watch(connection: NatsConnection): Promise<void> {
+    for await (const status of connection.status()) {
       if (status.type === "disconnect" || status.type === "reconnect") {
         const connected = status.type === "reconnect";
         if (connected === this.#connected) continue;
         this.#connected = connected;
-        if (connected) log.info({ event: "fleet.broker_connected", url });
-        else log.error({ event: "fleet.broker_lost", url });
-        for (const listener of this.#listeners) listener(connected);
-      } else if (status.type === "error") log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
+        this.#report(connected);
+      } else if (status.type === "error") {
+        this.#log.warn({ event: "fleet.broker_error", trouble: messageOf(status.error) });
+      }
     }
   }
+}
+
+/** Returns the time after which a message counts as unanswered. A large one takes seconds on a slow network. */
+function answerMilliseconds(message: Uint8Array): number {
+  return REQUEST_MILLISECONDS + message.length / SLOWEST_BYTES_PER_MILLISECOND;
 }
 
 /** Returns the stream; null if there is none. @throws {Error} if the broker does not answer */
@@ -251,11 +297,8 @@ async function streamInfo(manager: JetStreamManager) {
   });
 }
 
+const awayError = (url: string) => new Error(`the broker ${url} is away`);
+
 function clockOf(info: object): number | null {
   return "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : null;
-}
-
-function isLoopback(url: string): boolean {
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
-  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
 }

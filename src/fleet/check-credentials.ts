@@ -77,8 +77,13 @@ function adviceFor(trouble: string): string {
   if (/certificate|tls|ssl|alert/i.test(trouble)) {
     return "the broker refuses this machine's certificate; use the broker's folder and this machine's folder of the same transcribe fleet init, and check both clocks";
   }
-  if (/refused|timeout|unreachable|not found|resolve|dns/i.test(trouble)) {
-    return "check that nats-server runs there and that no firewall blocks the port";
-  }
-  return "";
+  return AWAY.test(trouble) ? AWAY_ADVICE : "";
+}
+
+const AWAY = /refused|reset|closed|timeout|unreachable|not found|resolve|dns/i;
+const AWAY_ADVICE = "check that nats-server runs there and that no firewall blocks the port";
+
+/** Returns whether a connection failed because the broker did not answer. @param trouble the client's message */
+export function isAway(trouble: string): boolean {
+  return adviceFor(trouble) === AWAY_ADVICE;
 }

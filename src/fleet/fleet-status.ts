@@ -1,6 +1,7 @@
 import { createLogger } from "../telemetry/index.ts";
-import { type Broker, BrokerError } from "./broker.ts";
+import type { Broker } from "./broker.ts";
 import { COORDINATOR } from "./broker-config.ts";
+import { BrokerError } from "./connection.ts";
 import {
   type CoordinatorStatus,
   coordinatorStatusSchema,

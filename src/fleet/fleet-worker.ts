@@ -53,7 +53,7 @@ export interface FleetWorkerOptions {
   readonly build: string;
   readonly version: string;
   readonly machine: string;
-  /** Unique for each start. */
+  /** Unique for each start; a later start has a greater one. */
   readonly instance: string;
   /** Directory for the data of running operations. */
   readonly directory: string;

@@ -128,7 +128,7 @@ export type Reply = Static<typeof replySchema>;
 
 export const presenceSchema = Type.Object({
   machine: token,
-  /** Unique for each start of the worker. */
+  /** Unique for each start of the worker; a later start has a greater one. */
   instance: token,
   version: Type.String({ maxLength: 100 }),
   build: token,

@@ -142,6 +142,8 @@ export class RemoteWorkers {
     try {
       const presence = parse(presenceSchema, data);
       if (presence.machine !== sender) throw new MessageError(`${sender} reports as another machine`);
+      // A worker that was started again has lost its operations: it is not necessary to wait for the broker.
+      if (this.roster.isRestarted(presence)) this.#takeBackLost((machine) => machine === sender);
       this.roster.note(presence);
       // A machine that leaves returns its operations; no attempt is lost.
       if (presence.leaves) this.#takeBack(({ machine }) => machine === sender);
@@ -279,12 +281,17 @@ export class RemoteWorkers {
     this.#return(taken);
   }
 
+  /** Takes operations back from machines that did not finish them. */
+  #takeBackLost(isLost: (machine: string) => boolean): void {
+    const lost = this.#publications.withdraw(({ machine }) => machine !== null && isLost(machine));
+    this.#return(lost.filter((pending) => this.#hasAttemptLeft(pending)));
+  }
+
   /** Notices machines that are gone, and repeats what failed. */
   #check(): void {
     this.roster.removeGone();
     const present = new Set(this.roster.machines().map(({ machine }) => machine));
-    const lost = this.#publications.withdraw(({ machine }) => machine !== null && !present.has(machine));
-    this.#return(lost.filter((pending) => this.#hasAttemptLeft(pending)));
+    this.#takeBackLost((machine) => !present.has(machine));
     if (!this.#publications.isOpen && this.#options.broker.connected) void this.#reopen();
     // No machine would fetch these any more.
     this.#takeBack(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);

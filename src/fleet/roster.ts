@@ -27,7 +27,7 @@ export class Roster {
   readonly #version: string;
   readonly #now: () => number;
   readonly #log: Logger;
-  readonly #seen = new Map<string, { presence: Presence; at: number; reported: string | null }>();
+  readonly #seen = new Map<string, { presence: Presence; at: number; reported: string | null; latest: string }>();
 
   /** Times of the recent faults of machines, at most `MAX_FAULTS` each, and the end of a pause. */
   readonly #faults = new Map<string, { readonly at: readonly number[]; readonly pausedUntil: number }>();
@@ -38,6 +38,12 @@ export class Roster {
     this.#version = own.version;
     this.#now = now;
     this.#log = log;
+  }
+
+  /** Returns whether a machine reports for the first time after another start. */
+  isRestarted({ machine, instance }: Presence): boolean {
+    const before = this.#seen.get(machine);
+    return before !== undefined && instance > before.latest;
   }
 
   /** Notes that a machine is present. */
@@ -55,7 +61,9 @@ export class Roster {
     if (problem !== null && problem !== before?.reported) {
       this.#log.warn({ event: "fleet.worker_unusable", machine, reason: problem });
     }
-    this.#seen.set(machine, { presence, at, reported: problem });
+    // Two machines with the same name by mistake would look like restarts all the time.
+    const latest = before !== undefined && before.latest > presence.instance ? before.latest : presence.instance;
+    this.#seen.set(machine, { presence, at, reported: problem, latest });
   }
 
   /** Removes the machines that have been silent for too long. */

@@ -49,7 +49,7 @@ export async function coordinateFleet(
   await known.sha256Of(models.current());
   try {
     const { machine, build } = await fleetIdentity(settings);
-    const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
+    const broker = await Broker.connectOrWait({ ...settings, url: settings.broker, machine, log });
     const engine = new FleetEngine({
       local,
       broker,
@@ -64,7 +64,8 @@ export async function coordinateFleet(
       sha256Of: (path) => digests.get(path) ?? null,
       models: () => [...digests.values()],
     });
-    await engine.start();
+    // Without the broker this machine works alone, and the fleet starts when the broker is back.
+    if (broker.connected) await engine.start();
     const roundTrip = measureRoundTrip(broker);
     log.info({ event: "fleet.coordinating", broker: settings.broker, build });
     return {

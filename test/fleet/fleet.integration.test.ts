@@ -1,125 +1,32 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type AttemptRecord,
-  EngineCrashError,
-  EngineKilledError,
-  type OperationName,
-  type Params,
-  RemoteAttempts,
-  type Result,
-} from "../../src/engine/index.ts";
-import { Broker, FleetEngine, type FleetEngineOptions, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
+import { EngineCrashError, EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import type { WorkArea } from "../../src/timeline/index.ts";
 import { root } from "../support/checkout.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
+import { natsServerProgram } from "../support/nats-server.ts";
 import { killedWithParent } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { build, expected, model, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of the fleet with a real broker");
-const log = createLogger("silent");
-const never = new AbortController().signal;
-const SECOND = 16_000;
-
-/** An engine whose operations take a moment and return the samples that they were given. */
-class ScriptedEngine implements LocalEngine {
-  readonly started: string[] = [];
-  lanes: number;
-  partsAtOnce = 1;
-  behave: (language: string, signal: AbortSignal) => Promise<void> = () => Bun.sleep(20);
-
-  constructor(lanes: number) {
-    this.lanes = lanes;
-  }
-
-  async run<N extends OperationName>(operation: N, params: Params<N>, signal: AbortSignal): Promise<Result<N>> {
-    const { area, chunk, language } = params as Params<"transcribe">;
-    this.started.push(`${operation} ${language}`);
-    await this.behave(language, signal);
-    const first = Math.floor((chunk.speech[0]?.startSeconds ?? 0) * SECOND);
-    const samples = new Int16Array(
-      await Bun.file(area.pcm.path)
-        .slice(2 * first, 2 * first + 20)
-        .arrayBuffer(),
-    );
-    const words = [{ text: samples.join(" "), startSeconds: 0, endSeconds: 1, probability: 1 }];
-    return { words, languages: { en: 1 } } as unknown as Result<N>;
-  }
-}
 
 describe.skipIf(program === null)("a fleet", () => {
-  const directory = temporaryDirectory();
-  let server: NatsServer;
-  let area: WorkArea;
+  let fleet: ScriptedFleet;
+  const coordinator: ScriptedFleet["coordinator"] = (...args) => fleet.coordinator(...args);
+  const worker: ScriptedFleet["worker"] = (...args) => fleet.worker(...args);
+  const ask: ScriptedFleet["ask"] = (...args) => fleet.ask(...args);
 
   beforeAll(async () => {
-    server = await new NatsServer(program ?? "").start();
-    const samples = Int16Array.from({ length: 60 * SECOND }, (_, index) => index % 30_011);
-    mkdirSync(join(directory.path, "area"));
-    area = {
-      directory: join(directory.path, "area"),
-      pcm: { path: join(directory.path, "pcm"), sampleCount: samples.length },
-    };
-    writeFileSync(area.pcm.path, samples);
+    fleet = await ScriptedFleet.start(program ?? "");
   });
-
-  afterAll(async () => {
-    await server?.[Symbol.asyncDispose]();
-    directory[Symbol.dispose]();
-  });
-
-  const model = { path: "/models/own.bin", sha256: "a".repeat(64) };
-  const build = "test";
-
-  async function coordinator(
-    workHere: boolean,
-    stack: AsyncDisposableStack,
-    local = new ScriptedEngine(1),
-    others: Partial<FleetEngineOptions> = {},
-  ) {
-    const broker = await connect("coordinator", stack);
-    const engine = new FleetEngine({
-      ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, machine: "own", log },
-      sha256Of: () => model.sha256,
-      models: () => [model.sha256],
-      onCompletion: () => {},
-      now: Date.now,
-      ...others,
-    });
-    stack.defer(() => engine.close());
-    await engine.start();
-    return { engine, local };
-  }
-
-  async function connect(machine: string, stack: AsyncDisposableStack) {
-    const broker = await Broker.connect({ url: server.url, ca: "", certificate: "", key: "", machine, log });
-    stack.defer(() => broker.close());
-    return broker;
-  }
-
-  async function worker(machine: string, engine: ScriptedEngine, stack: AsyncDisposableStack, ownBuild = build) {
-    const own = join(directory.path, machine);
-    mkdirSync(own, { recursive: true });
-    const made = new FleetWorker({
-      ...{ broker: await connect(machine, stack), engine, build: ownBuild, version: "1", machine, instance: "i", log },
-      models: [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
-      directory: own,
-      device: () => ({ device: "cpu", gpu: "" }),
-      status: () => ({ devices: ["CPU"], trouble: null }),
-      now: Date.now,
-    });
-    stack.defer(() => made.stop());
-    return made;
-  }
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
 
   /** A worker whose operations take ten times as long as their audio, in a process of its own. */
   function scriptedProcess(machine: string, stack: AsyncDisposableStack) {
     const script = join(root, "scripts/support/bench/fleet-worker.ts");
-    const args = [server.url, machine, build, model.sha256, "0.1"];
+    const args = [fleet.broker.url, machine, build, model.sha256, "0.1"];
     const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
       stdio: ["ignore", "inherit", "inherit"],
     });
@@ -129,19 +36,6 @@ describe.skipIf(program === null)("a fleet", () => {
     });
     return child;
   }
-
-  const ask = (engine: FleetEngine, at: number, signal = never, record: AttemptRecord | null = null) =>
-    engine.run(
-      "transcribe",
-      {
-        ...{ area, model: model.path, language: `part${at}` },
-        chunk: { startSeconds: at, endSeconds: at + 1, speech: [{ startSeconds: at, endSeconds: at + 1 }] },
-      },
-      signal,
-      record,
-    );
-  const expected = (at: number) => Array.from({ length: 10 }, (_, index) => (at * SECOND + index) % 30_011).join(" ");
-  const textOf = (result: Result<"transcribe">) => result.words[0]?.text;
 
   test("runs each operation once, on any machine, with the samples of its span", async () => {
     await using stack = new AsyncDisposableStack();
@@ -154,7 +48,7 @@ describe.skipIf(program === null)("a fleet", () => {
     const started = [local, ...others].flatMap((each) => each.started);
     expect(started.toSorted()).toEqual(results.map((_, at) => `transcribe part${at}`).toSorted());
     for (const each of [local, ...others]) expect(each.started.length).toBeGreaterThan(2);
-    while (readdirSync(join(directory.path, "w0")).length > 0) await Bun.sleep(10);
+    while (readdirSync(join(fleet.directory.path, "w0")).length > 0) await Bun.sleep(10);
   });
 
   test("names the machine that completed an operation, also the coordinator's own", async () => {
@@ -167,36 +61,32 @@ describe.skipIf(program === null)("a fleet", () => {
       onInterrupted: () => {},
       onCompletedBy: (machine: string) => void machines.push(machine),
     };
-    const params = {
-      area,
-      model: model.path,
-      language: "part0",
-      chunk: { startSeconds: 0, endSeconds: 1, speech: [{ startSeconds: 0, endSeconds: 1 }] },
-    };
-    await own.engine.run("transcribe", params, never, record);
+    await ask(own.engine, 0, undefined, record);
     expect(machines).toEqual(["own"]);
     const { engine } = await coordinator(false, stack);
     await worker("w1", new ScriptedEngine(1), stack);
-    await engine.run("transcribe", params, never, record);
+    await ask(engine, 0, undefined, record);
     expect(machines).toEqual(["own", "w1"]);
   });
 
-  test("a cancelled operation is cancelled on its worker too", async () => {
+  test("a cancelled operation is cancelled on its worker too, within two seconds", async () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await coordinator(false, stack);
     const other = new ScriptedEngine(1);
     const aborted = Promise.withResolvers<void>();
-    other.behave = (_, signal) => {
+    other.behave = (language, signal) => {
       signal.addEventListener("abort", () => aborted.resolve());
-      return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      return untilAborted(language, signal);
     };
     await worker("w0", other, stack);
     const cancel = new AbortController();
     const running = ask(engine, 1, cancel.signal);
     while (other.started.length === 0) await Bun.sleep(10);
+    const cancelledAt = performance.now();
     cancel.abort(new Error("no longer wanted"));
     await expect(running).rejects.toThrow("no longer wanted");
     await aborted.promise;
+    expect(performance.now() - cancelledAt).toBeLessThan(2000);
     other.behave = () => Bun.sleep(1);
     expect(textOf(await ask(engine, 2))).toBe(expected(2));
   });
@@ -214,7 +104,7 @@ describe.skipIf(program === null)("a fleet", () => {
     await using stack = new AsyncDisposableStack();
     const { engine, local } = await coordinator(true, stack);
     const other = new ScriptedEngine(4);
-    await worker("w0", other, stack, "older");
+    await worker("w0", other, stack, { ownBuild: "older" });
     while (engine.machines().length < 1) await Bun.sleep(10);
     expect(engine.machines()[0]?.problem).toContain("install the coordinator's version");
     await Promise.all(Array.from({ length: 5 }, (_, at) => ask(engine, at)));
@@ -225,8 +115,7 @@ describe.skipIf(program === null)("a fleet", () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await coordinator(false, stack);
     const first = new ScriptedEngine(2);
-    first.behave = (_, signal) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    first.behave = untilAborted;
     const leaving = await worker("w0", first, stack);
     const running = [ask(engine, 1), ask(engine, 2)];
     while (first.started.length < 2) await Bun.sleep(10);
@@ -251,6 +140,9 @@ describe.skipIf(program === null)("a fleet", () => {
     expect(engine.load()).toMatchObject({ waiting: 0, published: 0 });
     lost[1]?.kill("SIGCONT");
     while (engine.counts.lateResults === 0) await Bun.sleep(20);
+    // The results of a simulated worker have no words.
+    lost[1]?.kill("SIGKILL");
+    await lost[1]?.exited;
     expect(textOf(await ask(engine, 3))).toBe(expected(3));
   });
 
@@ -264,9 +156,9 @@ describe.skipIf(program === null)("a fleet", () => {
     other.behave = () => Bun.sleep(100);
     const running = Array.from({ length: 12 }, (_, at) => ask(engine, at));
     while (other.started.length === 0) await Bun.sleep(10);
-    await server.stop();
+    await fleet.broker.stop();
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
-    await server.start();
+    await fleet.broker.start();
     const before = other.started.length;
     while (other.started.length === before) await Promise.all(Array.from({ length: 6 }, (_, at) => ask(engine, at)));
   });
@@ -279,14 +171,14 @@ describe.skipIf(program === null)("a fleet", () => {
     other.behave = () => Bun.sleep(200);
     const running = Array.from({ length: 4 }, (_, at) => ask(engine, at));
     while (other.started.length === 0) await Bun.sleep(10);
-    await server.stop();
-    await server.start();
+    await fleet.broker.stop();
+    await fleet.broker.start();
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
   });
 
   test("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
     await using stack = new AsyncDisposableStack();
-    const attempts = new RemoteAttempts({ log, maxSeconds: 0.3, checkMilliseconds: 20 });
+    const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.3, checkMilliseconds: 20 });
     const { engine } = await coordinator(false, stack, undefined, { attempts });
     const stuck = new ScriptedEngine(1);
     // It ignores that its operations are cancelled.
@@ -294,7 +186,7 @@ describe.skipIf(program === null)("a fleet", () => {
     await worker("w0", stuck, stack);
     const causes: string[] = [];
     const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void causes.push(cause) };
-    await expect(ask(engine, 1, never, record)).rejects.toThrow(EngineKilledError);
+    await expect(ask(engine, 1, undefined, record)).rejects.toThrow(EngineKilledError);
     expect(causes).toEqual(["killed", "killed", "killed"]);
     expect(engine.machines()[0]?.problem).toContain("it did not return 3 parts in time");
     expect(engine.problem()).toContain("w0: it did not return 3 parts in time");
@@ -311,7 +203,7 @@ describe.skipIf(program === null)("a fleet", () => {
     const { engine } = await coordinator(false, stack);
     await worker("w0", new ScriptedEngine(1), stack);
     while (engine.machines().length < 1) await Bun.sleep(10);
-    const hostile = await connect("hostile", stack);
+    const hostile = await fleet.connect("hostile", stack);
     const presence = { ...engine.machines()[0], leaves: true };
     hostile.publish("transcribe.presence.hostile", new TextEncoder().encode(JSON.stringify(presence)));
     // The coordinator answers requests in their order.
@@ -324,12 +216,11 @@ describe.skipIf(program === null)("a fleet", () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await coordinator(false, stack);
     const first = new ScriptedEngine(1);
-    first.behave = (_, signal) =>
-      new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    first.behave = untilAborted;
     const leaving = await worker("w0", first, stack);
     const causes: string[] = [];
     const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void causes.push(cause) };
-    const running = ask(engine, 1, never, record);
+    const running = ask(engine, 1, undefined, record);
     while (first.started.length === 0) await Bun.sleep(10);
     await worker("w1", new ScriptedEngine(1), stack);
     await leaving.stop();
@@ -349,7 +240,7 @@ describe.skipIf(program === null)("a fleet", () => {
       },
       onInterrupted: () => {},
     };
-    await expect(ask(engine, 1, never, record)).rejects.toThrow("the disk is full");
+    await expect(ask(engine, 1, undefined, record)).rejects.toThrow("the disk is full");
     expect([other.started, engine.load().published]).toEqual([[], 0]);
     expect(textOf(await ask(engine, 2))).toBe(expected(2));
   });
@@ -358,8 +249,7 @@ describe.skipIf(program === null)("a fleet", () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await coordinator(false, stack);
     const other = new ScriptedEngine(1);
-    other.behave = (_, signal) =>
-      new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    other.behave = untilAborted;
     await worker("w0", other, stack);
     const running = [ask(engine, 1), ask(engine, 2), ask(engine, 3)];
     while (other.started.length === 0) await Bun.sleep(10);
@@ -371,7 +261,7 @@ describe.skipIf(program === null)("a fleet", () => {
   });
 
   test("the broker stores no samples in files", async () => {
-    const store = join(server.directory, "store");
+    const store = join(fleet.broker.directory, "store");
     const files = readdirSync(store, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     expect(files.filter(({ name }) => name.endsWith(".blk"))).toEqual([]);
   });

@@ -29,7 +29,7 @@ export interface FleetPlan {
  */
 const MANY_KILLS: FleetPlan = {
   wanted: 50,
-  pauseMilliseconds: 8000,
+  pauseMilliseconds: 16_000,
   stopMilliseconds: 20_000,
   workers: ["worker-1", "worker-2"],
   recordings: smallRecordings,

@@ -1,0 +1,75 @@
+import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
+import type { Logger } from "../telemetry/index.ts";
+import { messageOf } from "../text/index.ts";
+import { connectionTrouble, credentialsTrouble, isAway } from "./check-credentials.ts";
+import { MAX_MESSAGE_BYTES } from "./messages.ts";
+
+/** How a machine reaches the broker. */
+export interface BrokerOptions {
+  /** e.g. `tls://10.0.0.5:4222` */
+  readonly url: string;
+  /** Paths of the fleet's CA, and of this machine's certificate and key; all empty without TLS, on loopback only. */
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+  /** This machine's name; it is the prefix of its inbox. */
+  readonly machine: string;
+  readonly log: Logger;
+}
+
+/** Pause between two attempts to connect. */
+export const RECONNECT_MILLISECONDS = 1000;
+
+/** A fault of the broker or of the connection that a person has to mend. */
+export class BrokerError extends Error {
+  override readonly name = "BrokerError";
+
+  constructor(
+    message: string,
+    /** Whether the broker may answer later without a change of this machine's settings. */
+    readonly isAway = false,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Connects to the broker. @throws {BrokerError} which says what to do */
+export async function connectTo({ url, ca, certificate, key, machine }: BrokerOptions): Promise<NatsConnection> {
+  const tls = ca !== "" || certificate !== "" || key !== "";
+  const trouble = tls ? credentialsTrouble({ ca, certificate, key, machine }, Date.now()) : null;
+  if (trouble !== null) throw new BrokerError(trouble);
+  if (!tls && !isLoopback(url)) {
+    throw new BrokerError(`without certificates only a broker on this machine may be used, not ${url}`);
+  }
+  const options: ConnectionOptions = {
+    servers: url,
+    name: machine,
+    inboxPrefix: `_INBOX.${machine}`,
+    maxReconnectAttempts: -1,
+    // A broker that restarts with a wrong nats.conf for a moment must not end the connection for good.
+    ignoreAuthErrorAbort: true,
+    reconnectTimeWait: RECONNECT_MILLISECONDS,
+    pingInterval: 5000,
+    maxPingOut: 2,
+    ...(tls ? { tls: { caFile: ca, certFile: certificate, keyFile: key } } : {}),
+  };
+  let connection: NatsConnection;
+  try {
+    connection = await connect(options);
+  } catch (error) {
+    const message = messageOf(error);
+    throw new BrokerError(connectionTrouble(url, message), isAway(message), { cause: error });
+  }
+  const limit = connection.info?.max_payload ?? 0;
+  if (limit >= MAX_MESSAGE_BYTES) return connection;
+  await connection.close();
+  throw new BrokerError(
+    `the broker takes messages of at most ${limit} bytes; set max_payload = ${MAX_MESSAGE_BYTES} in nats.conf`,
+  );
+}
+
+function isLoopback(url: string): boolean {
+  const host = URL.canParse(url) ? new URL(url).hostname : "";
+  return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+}

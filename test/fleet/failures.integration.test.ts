@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { EngineKilledError } from "../../src/engine/index.ts";
+import { natsServerProgram } from "../support/nats-server.ts";
+import { expected, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { SlowNetwork } from "./slow-network.ts";
+
+setDefaultTimeout(60_000);
+
+const program = await natsServerProgram("tests of failures in a fleet with a real broker");
+
+describe.skipIf(program === null)("in a fleet", () => {
+  let fleet: ScriptedFleet;
+  beforeAll(async () => {
+    fleet = await ScriptedFleet.start(program ?? "");
+  });
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
+
+  /** A record that notes what it is told. */
+  function notedRecord() {
+    const noted: string[] = [];
+    return {
+      noted,
+      crashes: 0,
+      onStart: () => void noted.push("start"),
+      onInterrupted: (cause: string) => void noted.push(cause),
+    };
+  }
+
+  test("operations wait with a reason while no worker is present, and continue when one comes", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine, local } = await fleet.coordinator(false, stack);
+    const running = fleet.ask(engine, 1);
+    expect(engine.problem()).toContain("no worker of the fleet is present");
+    expect(engine.load()).toEqual({ waiting: 1, published: 0, here: 0 });
+    await fleet.worker("w0", new ScriptedEngine(1), stack);
+    expect(textOf(await running)).toBe(expected(1));
+    expect([engine.problem(), local.started]).toEqual([null, []]);
+  });
+
+  test("a coordinator starts while the broker is away, and uses the workers as soon as it is back", async () => {
+    await using stack = new AsyncDisposableStack();
+    await fleet.broker.stop();
+    const broker = await fleet.connect("coordinator", stack, undefined, true);
+    const { engine, local } = await fleet.coordinator(true, stack, broker);
+    expect(textOf(await fleet.ask(engine, 1))).toBe(expected(1));
+    await fleet.broker.start();
+    const other = new ScriptedEngine(1);
+    await fleet.worker("w0", other, stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    local.behave = untilAborted;
+    const cancel = new AbortController();
+    const blocked = fleet.ask(engine, 2, cancel.signal).catch(() => {});
+    expect(textOf(await fleet.ask(engine, 3))).toBe(expected(3));
+    expect(other.started).toEqual(["transcribe part3"]);
+    cancel.abort();
+    await blocked;
+  });
+
+  test("an operation whose worker is killed and started again is retried at once, and fails after three kills", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const record = notedRecord();
+    const running = fleet.ask(engine, 1, undefined, record);
+    for (const instance of ["i1", "i2", "i3"]) {
+      const broker = await fleet.connect("w0", stack);
+      const other = new ScriptedEngine(1);
+      other.behave = untilAborted;
+      await fleet.worker("w0", other, stack, { instance, broker });
+      while (other.started.length === 0) await Bun.sleep(10);
+      // A killed process says nothing to the broker.
+      await broker.close();
+    }
+    await fleet.worker("w0", new ScriptedEngine(1), stack, { instance: "i4" });
+    await expect(running).rejects.toThrow(EngineKilledError);
+    expect(record.noted).toEqual(["start", "killed", "start", "killed", "start", "killed"]);
+    expect(textOf(await fleet.ask(engine, 2))).toBe(expected(2));
+  });
+
+  test("two machines with the same name by mistake take no operations from each other", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const twins = [new ScriptedEngine(1), new ScriptedEngine(1)];
+    const gate = Promise.withResolvers<void>();
+    for (const each of twins) each.behave = () => gate.promise;
+    // Both report every three seconds; the older one reports last.
+    await fleet.worker("w0", twins[0] as ScriptedEngine, stack, { instance: "i2" });
+    await fleet.worker("w0", twins[1] as ScriptedEngine, stack, { instance: "i1" });
+    const record = notedRecord();
+    const running = fleet.ask(engine, 1, undefined, record);
+    while (twins.every(({ started }) => started.length === 0)) await Bun.sleep(10);
+    await fleet.worker("w0", new ScriptedEngine(0), stack, { instance: "i1" });
+    while (engine.machines()[0]?.instance !== "i1") await Bun.sleep(10);
+    gate.resolve();
+    expect(textOf(await running)).toBe(expected(1));
+    expect(record.noted).toEqual(["start"]);
+  });
+
+  test("a machine that leaves and a broker that exits cost an operation no attempt", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const record = notedRecord();
+    const [first, second] = [new ScriptedEngine(1), new ScriptedEngine(1)];
+    first.behave = untilAborted;
+    const leaving = await fleet.worker("w0", first, stack);
+    const running = fleet.ask(engine, 1, undefined, record);
+    while (first.started.length === 0) await Bun.sleep(10);
+    const gate = Promise.withResolvers<void>();
+    second.behave = () => gate.promise;
+    await fleet.worker("w1", second, stack);
+    await leaving.stop();
+    while (second.started.length === 0) await Bun.sleep(10);
+    await fleet.broker.stop();
+    gate.resolve();
+    await fleet.broker.start();
+    expect(textOf(await running)).toBe(expected(1));
+    expect(record.noted).toEqual(["start", "returned", "start", "returned", "start"]);
+  });
+
+  test("a coordinator that was killed leaves nothing to its successor, and its late results are refused", async () => {
+    await using stack = new AsyncDisposableStack();
+    const killed = await fleet.coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    const gate = Promise.withResolvers<void>();
+    other.behave = () => gate.promise;
+    await fleet.worker("w0", other, stack);
+    const lost = [1, 2].map((at) => fleet.ask(killed.engine, at).catch(() => {}));
+    while (other.started.length === 0 || killed.engine.load().published < 2) await Bun.sleep(10);
+    await killed.broker.close();
+    const { engine } = await fleet.coordinator(false, stack);
+    const running = fleet.ask(engine, 3);
+    gate.resolve();
+    expect(textOf(await running)).toBe(expected(3));
+    // One of the first two started before the kill.
+    expect(other.started).toEqual([expect.stringMatching(/part[12]$/), "transcribe part3"]);
+    killed.engine.close();
+    await Promise.all(lost);
+  });
+
+  test("a slow network delays the parts on their way, but none is sent twice, and few are on their way", async () => {
+    await using stack = new AsyncDisposableStack();
+    // A part of a minute has 1.9 MB and takes longer than an answer of the broker may take.
+    const network = stack.use(new SlowNetwork(fleet.broker.url, 320_000));
+    const { engine } = await fleet.coordinator(false, stack, await fleet.connect("coordinator", stack, network.url));
+    await fleet.worker("w0", new ScriptedEngine(1), stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    const running = [0, 1, 2, 3, 4].map((at) => fleet.ask(engine, at, undefined, null, at === 0 ? 59 : 1));
+    expect(engine.load()).toEqual({ waiting: 3, published: 2, here: 0 });
+    expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
+    expect(engine.counts).toMatchObject({ published: 5, redelivered: 0, lateResults: 0 });
+  });
+});
