@@ -176,6 +176,7 @@ export const strings = {
   },
   exports: {
     title: "Export",
+    name: (format: string) => ({ textgrid: "Praat", eaf: "ELAN" })[format] ?? format.toUpperCase(),
     save: (format: string) => `Save as ${format}`,
     generating: (format: string) => `Generating ${format}…`,
     saved: (name: string) => `${name} was saved.`,

@@ -40,7 +40,7 @@ interface ExportRequest {
 
 /** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
 const SLOTS = 2;
-/** Reserved disk space: twice that of an export of 18 hours, which takes 15 MB as JSON and 5 MB as PDF. */
+/** Reserved disk space: twice that of an export of 18 hours, which takes 17 MB as JSON and 5 MB as PDF. */
 const RESERVED_BYTES = 32 * 1024 * 1024;
 
 /**
@@ -90,7 +90,7 @@ export class ExportAnswers {
           "Content-Type": exportMediaTypes[format],
           "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, exportExtension(format))),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
-          "Content-Range": `bytes 0-${size - 1}/${size}`,
+          "Content-Range": size === 0 ? "bytes */0" : `bytes 0-${size - 1}/${size}`,
         },
       });
     } catch (error) {

@@ -16,7 +16,7 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
   const { problem, isRunning, attempt } = useAttempt();
   const save = (format: string, fileName: string) =>
     attempt(async () => {
-      setGenerating(format.toUpperCase());
+      setGenerating(texts.name(format));
       const response = await request(`recordings/${recording.id}/exports/${format}`);
       saveFile(await response.blob(), fileName);
       announce(texts.saved(fileName));
@@ -30,10 +30,10 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
             key={format}
             type="button"
             disabled={isRunning}
-            aria-label={texts.save(format.toUpperCase())}
+            aria-label={texts.save(texts.name(format))}
             onClick={() => void save(format, file_name)}
           >
-            <Icon name="save" /> {format.toUpperCase()}
+            <Icon name="save" /> {texts.name(format)}
           </button>
         ))}
       </div>

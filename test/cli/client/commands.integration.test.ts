@@ -208,6 +208,10 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
         const path = join(directory.path, "talk.docx");
         expect(await run("export", id, "-o", path)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
         expect(readFileSync(path).subarray(0, 2).toString()).toBe("PK");
+        const { stdout } = await run("export", id, "--format", "json");
+        expect(JSON.parse(stdout)).toMatchObject({ recording: { id } });
+        await run("export", id, "--format", "textgrid", "-o", `${directory.path}/`);
+        expect(readFileSync(join(directory.path, `${id}.TextGrid`), "utf8")).toStartWith("File type = ");
       },
       timeout,
     );
