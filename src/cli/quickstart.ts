@@ -10,6 +10,7 @@ import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
+import { addRecordingOptions, createParts, type RecordingOptions } from "./recording-options.ts";
 import { catchHangups, untilStopped } from "./serve.ts";
 import {
   addSettingsOptions,
@@ -25,13 +26,14 @@ const MAX_START_SECONDS = 120;
 
 /** transcribe quickstart [RECORDING]: all steps from the first account to a transcript, for a quick test. */
 export function quickstartCommand(): Command {
-  return addSettingsOptions(new Command("quickstart"), serveFlags)
+  const command = addSettingsOptions(new Command("quickstart"), serveFlags)
     .description(
       "Try the program: start a server if none is running, create an account and a key, transcribe a recording.",
     )
-    .argument("[recording]", "a recording; without one, the server runs in the foreground")
-    .option("--language <code>", "ISO code of the spoken language (default: detected)")
-    .action(async (recording: string | undefined, options: { language?: string }, command: Command) => {
+    .argument("[recording]", "a recording; without one, the server runs in the foreground");
+  return addRecordingOptions(command).action(
+    async (recording: string | undefined, options: RecordingOptions, command: Command) => {
+      const parts = createParts(options);
       const settings = settingsOf(command);
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const root = resolve(settings.storage.data_dir);
@@ -52,14 +54,15 @@ export function quickstartCommand(): Command {
       await transcribeFiles({
         connection: { baseUrl, key, trust: trustOf(server) },
         jobs: [{ input: recording, output: null }],
-        language: options.language,
+        parts,
         ...{ wait: true, json: false, force: false, everySeconds: 1 },
       });
       process.stderr.write(
         `\nThe server keeps running at ${baseUrl} (stop it: kill ${server.pid}); your key is in ${keyPath(directory)}\n` +
           `Send another: ${programFile ?? "scripts/transcribe"} submit --wait --server ${server.origin} --key-file ${keyPath(directory)} FILE\n`,
       );
-    });
+    },
+  );
 }
 
 async function serveInForeground(readSettings: () => Settings, directory: DataDirectory): Promise<void> {

@@ -13,11 +13,11 @@ import { print } from "./output.ts";
 import { addOutputOptions, type Output, type OutputOptions, planOutputs, writeOutput } from "./outputs.ts";
 import { printable } from "./printable.ts";
 import { ProgressBoard } from "./progress-board.ts";
+import { addRecordingOptions, hintsOf, type RecordingOptions } from "./recording-options.ts";
 import { failureTexts, progressText, transcriptText } from "./recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "./settings-options.ts";
 
-interface RunOptions extends OutputOptions {
-  readonly language?: string;
+interface RunOptions extends OutputOptions, RecordingOptions {
   readonly model?: string;
   readonly logLevel?: string;
 }
@@ -26,13 +26,13 @@ interface RunOptions extends OutputOptions {
 export function runCommand(): Command {
   const transcribing = new Command("run")
     .description("Transcribe recordings on this machine without a server or an account; only the transcripts are kept.")
-    .argument("<file...>", "recordings, audio or video")
-    .option("--language <code>", "ISO code of the spoken language (default: detected)")
-    .option("--model <model>", "id or path of a speech model (default: engine.whisper_model, else the built-in one)");
-  const command = addOutputOptions(transcribing).option(
-    "--json",
-    "print as JSON, for each: input, language, duration_seconds, segments, output, error",
-  );
+    .argument("<file...>", "recordings, audio or video");
+  const command = addOutputOptions(
+    addRecordingOptions(transcribing).option(
+      "--model <model>",
+      "id or path of a speech model (default: engine.whisper_model, else the built-in one)",
+    ),
+  ).option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
   return addSettingsOptions(command, ["storage.data_dir", "log.level"]).action((files: string[], options: RunOptions) =>
     interruptible((signal) => run(command, files, options, signal)),
   );
@@ -57,6 +57,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const outputs = planOutputs(files, options);
+  hintsOf(options);
   const settings = settingsForAll(command);
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
   // The command's output suffices by default, so logs are written only if a level is given.
@@ -125,7 +126,7 @@ async function transcribe(
   const row = board.row(basename(file));
   try {
     const transcript = await pipeline.transcribe({
-      ...{ file, language: options.language, signal },
+      ...{ file, language: options.language, hints: hintsOf(options), signal },
       onProgress: (step, percent) => row.show(progressText(step), percent),
     });
     const { recording, segments } = transcript;

@@ -55,7 +55,15 @@ export const operations = {
   /** Computes the voice embeddings of one block and writes them to a file. Needs the block's activity. */
   embedBlock: operation(Type.Object({ area: workAreaSchema, block: Type.Integer({ minimum: 0 }) }), none),
   /** Computes the speaker turns of the whole recording. Needs every block's activity and embeddings. */
-  clusterSpeakers: operation(Type.Object({ area: workAreaSchema }), Type.Object({ turns: Type.Array(turnSchema) })),
+  clusterSpeakers: operation(
+    Type.Object({
+      area: workAreaSchema,
+      /** Bounds of the number of speakers. */
+      minSpeakers: Type.Optional(Type.Integer({ minimum: 1 })),
+      maxSpeakers: Type.Optional(Type.Integer({ minimum: 1 })),
+    }),
+    Type.Object({ turns: Type.Array(turnSchema) }),
+  ),
   /**
    * Computes the voice embeddings of one block of sentences and writes them to a file. Reuses those of the first pass.
    */

@@ -1,10 +1,10 @@
 import { Type } from "@sinclair/typebox";
-import { type Turn, turnSchema } from "../timeline/index.ts";
-import type { Detected } from "./detect.ts";
+import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
+import { allotSpeakers, boundsOf, type SpeakerBounds } from "./speaker-bounds.ts";
 import { spokenWords } from "./spoken-words.ts";
-import { partOfStep } from "./step.ts";
-import { forEachMissingBlock, type TrackContext } from "./tracks.ts";
+import { partOfStep, type StepContext } from "./step.ts";
+import { eachTrack, forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
 const turnsSchema = Type.Object({ turns: Type.Array(turnSchema) });
 
@@ -16,22 +16,55 @@ export interface Diarized {
   readonly speakerTurns: readonly Turn[];
 }
 
-/** Runs the step `diarize` for a track with words. */
-export async function diarize(context: TrackContext, { chunks }: Detected): Promise<Diarized> {
-  const speechTurns = await runFirstPass(partOfStep(context, 0, 0.9));
-  const fragments: Fragment[] = [];
-  for await (const words of spokenWords(context, chunks, speechTurns, speechTurns)) {
-    for (const fragment of fragmentsOf(words)) fragments.push(fragment);
-  }
-  return { speechTurns, speakerTurns: await runSecondPass(partOfStep(context, 0.9, 1), fragments, speechTurns) };
+/** A track whose words are known. */
+interface TranscribedTrack extends Track {
+  readonly chunks: readonly Chunk[];
+  readonly wordCount: number;
 }
 
-async function runFirstPass(context: TrackContext): Promise<readonly Turn[]> {
+/** Runs the step `diarize`. Tracks without words have no turns. @param shareOf returns a track's share of the work */
+export async function diarize<T extends TranscribedTrack>(
+  context: StepContext,
+  tracks: readonly T[],
+  shareOf: (track: T) => number,
+): Promise<(T & Diarized)[]> {
+  const bounds = boundsOf(context.recording);
+  const isOnly = tracks.filter(({ wordCount }) => wordCount > 0).length === 1;
+  const found = await eachTrack(partOfStep(context, 0, 0.9), tracks, shareOf, async (track, { wordCount }) => {
+    if (wordCount === 0) return { speechTurns: [] };
+    await forEachMissingBlock(track, "voices", "embeddings", "embedBlock");
+    return { speechTurns: await clusterSpeakers(track, 0, isOnly ? bounds : {}) };
+  });
+  const allotted = allotSpeakers(bounds, found.map(speakersOf));
+  return eachTrack(partOfStep(context, 0.9, 1), found, shareOf, async (track, spoken) => {
+    const { index, chunks, wordCount, speechTurns } = spoken;
+    if (wordCount === 0) return { speechTurns, speakerTurns: speechTurns };
+    const speakers = allotted[index] ?? 0;
+    const isChanged = !isOnly && speakers !== speakersOf(spoken).speakers;
+    const exact = { minSpeakers: speakers, maxSpeakers: speakers };
+    const turns = isChanged ? await clusterSpeakers(track, 1, exact) : speechTurns;
+    const fragments: Fragment[] = [];
+    for await (const words of spokenWords(track, chunks, turns, turns)) {
+      for (const fragment of fragmentsOf(words)) fragments.push(fragment);
+    }
+    const fewest = bounds.minSpeakers === undefined ? 1 : isOnly ? bounds.minSpeakers : speakers;
+    return { speechTurns: turns, speakerTurns: await runSecondPass(track, fragments, turns, fewest) };
+  });
+}
+
+function speakersOf({ speechTurns }: Pick<Diarized, "speechTurns">) {
+  return {
+    speakers: new Set(speechTurns.map(({ speaker }) => speaker)).size,
+    seconds: speechTurns.reduce((sum, turn) => sum + secondsOf(turn), 0),
+  };
+}
+
+/** Finds the turns of a track whose voices are known. @param part number of the checkpoint */
+async function clusterSpeakers(context: TrackContext, part: number, bounds: SpeakerBounds): Promise<readonly Turn[]> {
   const { area, engine, signal, checkpoints } = context;
-  const finished = checkpoints.read("turns", 0, turnsSchema);
+  const finished = checkpoints.read("turns", part, turnsSchema);
   if (finished !== null) return finished.turns;
-  await forEachMissingBlock(context, "voices", "embeddings", "embedBlock");
-  const result = await engine.run("clusterSpeakers", { area }, signal);
-  checkpoints.write("turns", 0, turnsSchema, result);
+  const result = await engine.run("clusterSpeakers", { area, ...bounds }, signal);
+  checkpoints.write("turns", part, turnsSchema, result);
   return result.turns;
 }

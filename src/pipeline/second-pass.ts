@@ -33,11 +33,13 @@ const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
  * the server, and no voice data reaches a database or a backup.
  * @param fragments all sentence fragments, in order, with speakers by the turns
  * @param turns in order of their starts
+ * @param fewest number of speakers that are not left without a fragment
  */
 export async function runSecondPass(
   context: TrackContext,
   fragments: readonly Fragment[],
   turns: readonly Turn[],
+  fewest = 1,
 ): Promise<readonly Turn[]> {
   const { area, engine, signal, checkpoints } = context;
   await yieldToEventLoop(signal);
@@ -66,7 +68,29 @@ export async function runSecondPass(
   const sentences = compared.map((fragment) => ({ speaker: fragment.speaker, seconds: embeddedSeconds(fragment) }));
   const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
   await yieldToEventLoop(signal);
-  return reassignTurns(turns, compared, speakers);
+  return reassignTurns(turns, compared, keepSpeakers(compared, speakers, fewest));
+}
+
+/**
+ * Returns the speakers of fragments after a second pass. If fewer than `fewest` would remain, it leaves the missing
+ * speakers, longest speech first, the fragments that they had before.
+ */
+export function keepSpeakers(fragments: readonly Fragment[], speakers: readonly number[], fewest: number): number[] {
+  const remaining = new Set(speakers);
+  const missing = Map.groupBy(
+    fragments.filter(({ speaker }) => !remaining.has(speaker)),
+    ({ speaker }) => speaker,
+  );
+  const seconds = ([, own]: readonly [number, readonly Fragment[]]) =>
+    own.reduce((sum, fragment) => sum + secondsOf(fragment), 0);
+  const kept = [...missing]
+    .sort((a, b) => seconds(b) - seconds(a))
+    .slice(0, Math.max(0, fewest - remaining.size))
+    .map(([speaker]) => speaker);
+  return speakers.map((speaker, index) => {
+    const before = fragments[index]?.speaker ?? speaker;
+    return kept.includes(before) ? before : speaker;
+  });
 }
 
 /** Groups words into sentence fragments. */

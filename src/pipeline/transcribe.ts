@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Checkpoints } from "../recordings/index.ts";
+import { joinTerms } from "../text/index.ts";
 import { type Chunk, type EngineWord, wordSchema } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
@@ -38,12 +39,13 @@ export async function transcribe(
   const { engine, area, signal, checkpoints, recording } = context;
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
   if (chunks.length === 0) return found;
-  const { vocabulary } = recording;
+  // Whisper drops the beginning of a vocabulary that is too long, so the recording's own terms come last.
+  const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
   const { path, encoder } = model;
   const params = {
     ...{ area, model: path, mayChangeLanguage },
     ...(encoder === null ? {} : { encoder }),
-    ...(vocabulary === null ? {} : { vocabulary }),
+    ...(vocabulary === "" ? {} : { vocabulary }),
   };
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };

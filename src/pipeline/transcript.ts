@@ -56,9 +56,7 @@ export async function transcript(
   );
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
-  const diarized = await eachTrack(step("diarize"), transcribed, speechSeconds, async (context, track) =>
-    track.wordCount === 0 ? { speechTurns: [], speakerTurns: [] } : diarize(context, track),
-  );
+  const diarized = await diarize(step("diarize"), transcribed, speechSeconds);
   const finalizing = step("finalize");
   const since = now();
   const segmented = await eachTrack(finalizing, diarized, () => 1, segmentsOf);

@@ -7,6 +7,7 @@ import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { newRecordingId, type Recording, readSegments } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
+import type { Hints } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
 
 /** A recording to transcribe without a server. */
@@ -14,6 +15,7 @@ export interface LocalTranscription {
   readonly file: string;
   /** ISO code; undefined to detect it. */
   readonly language: string | undefined;
+  readonly hints: Hints;
   readonly signal: AbortSignal;
   readonly onProgress: (step: string, percent: number | null) => void;
 }
@@ -69,6 +71,7 @@ export async function transcribeFile(
     accountId: parts.accountId,
     workspaceId: null,
     pinnedLanguage,
+    ...transcription.hints,
     speechModel: parts.modelId,
     sourceUrl: null,
     sourceName: basename(file, extname(file)),

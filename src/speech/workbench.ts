@@ -131,8 +131,8 @@ function createHandlers(
       await embedBlock(diarization, area, block);
       return {};
     },
-    async clusterSpeakers({ area }) {
-      return { turns: await cluster(area) };
+    async clusterSpeakers({ area, minSpeakers: min = 1, maxSpeakers: max = Number.POSITIVE_INFINITY }) {
+      return { turns: await cluster(area, { min, max }) };
     },
     async embedSentences({ area, spans, block }) {
       const voices = await embedSentences(diarization, area, spans);

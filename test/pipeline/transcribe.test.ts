@@ -12,13 +12,13 @@ const english: Language = { code: "en", name: "English", modelCode: "en" };
 const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
 const chunks = [0, 30, 60].map((startSeconds) => ({ startSeconds, endSeconds: startSeconds + 30, speech: [] }));
 
-test("all chunks are transcribed with the recording's own vocabulary, even after an interruption and a change", async () => {
+test("all chunks are transcribed with the recording's vocabulary and prompt, even after an interruption and a change", async () => {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const by = { actor: "operator", now: 1 };
   const account = createAccount(store, "acme", by);
   setVocabulary(store, account, by, "Zitronenfalter");
-  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
+  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id, { prompt: "Admiral, C-Falter" }));
   setVocabulary(store, account, by, "Kohlweißling");
   const told: unknown[] = [];
   const run = async (interruptAt: number) => {
@@ -44,7 +44,7 @@ test("all chunks are transcribed with the recording's own vocabulary, even after
   };
   await expect(run(30)).rejects.toThrow("interrupted");
   await run(-1);
-  expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter"]));
+  expect(told).toEqual([0, 30, 60].map((startSeconds) => [startSeconds, "Zitronenfalter, Admiral, C-Falter"]));
 });
 
 test("the languages of each chunk's words are returned, also for chunks of an earlier version", async () => {

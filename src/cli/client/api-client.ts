@@ -14,7 +14,8 @@ import type { PauseOptions, Retries } from "./retries.ts";
 import { UploadMonitor, uploadForm } from "./upload.ts";
 
 interface CreateOptions extends PauseOptions {
-  readonly language: string | undefined;
+  /** Text parts of the form: the language and hints. */
+  readonly parts: Readonly<Record<string, string>>;
   /** Receives the share of the body that was passed to the network, 0 to 1. */
   readonly onSent: (fraction: number) => void;
 }
@@ -62,8 +63,8 @@ export class ApiClient {
    * @param input a file's path or an http(s) URL
    * @throws {ClientError} @throws {CommandError} when the recording can't be read
    */
-  async create(input: string, { language, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
-    const form = uploadForm(input, language);
+  async create(input: string, { parts, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
+    const form = uploadForm(input, parts);
     const send = async (idempotencyKey: string) => {
       const body = await form.prepare(this.retries.signal);
       using monitor = new UploadMonitor(body, onSent, this.retries.signal);

@@ -33,7 +33,8 @@ export interface SubmitOutcome {
 export interface BatchOptions {
   readonly client: ApiClient;
   readonly board: ProgressBoard;
-  readonly language: string | undefined;
+  /** Text parts of each create's form: the language and hints. */
+  readonly parts: Readonly<Record<string, string>>;
   readonly wait: boolean;
   readonly everySeconds: number | undefined;
   readonly force: boolean;
@@ -103,12 +104,12 @@ export class Batch {
   }
 
   async #create(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
-    const { client, language, wait, onCreated } = this.#options;
+    const { client, parts, wait, onCreated } = this.#options;
     row.show("Upload", 0);
     this.sending = true;
     outcome.transcription = await client.create(job.input, {
       ...this.#pauseOptions(row, job.input),
-      language,
+      parts,
       onSent: (fraction) => row.show("Upload", 100 * fraction),
     });
     this.sending = false;

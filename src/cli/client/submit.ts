@@ -6,6 +6,7 @@ import { addOutputOptions, type OutputOptions, planOutputs } from "../outputs.ts
 import { seconds } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
+import { addRecordingOptions, createParts, type RecordingOptions } from "../recording-options.ts";
 import { transcriptText } from "../recording-texts.ts";
 import { ApiClient } from "./api-client.ts";
 import { Batch, type BatchOptions, type Job, type SubmitOutcome } from "./batch.ts";
@@ -13,7 +14,7 @@ import { addServerOptions, connectionOf, LONG_OUTAGE_SECONDS } from "./connectio
 import type { Connection } from "./request.ts";
 import { Retries } from "./retries.ts";
 
-interface TranscribeFilesOptions extends Pick<BatchOptions, "language" | "everySeconds" | "force" | "wait"> {
+interface TranscribeFilesOptions extends Pick<BatchOptions, "parts" | "everySeconds" | "force" | "wait"> {
   readonly connection: Connection;
   readonly jobs: readonly Job[];
   readonly json: boolean;
@@ -68,9 +69,8 @@ function printTranscripts(outcomes: readonly SubmitOutcome[]): void {
   }
 }
 
-interface SubmitOptions extends OutputOptions {
+interface SubmitOptions extends OutputOptions, RecordingOptions {
   readonly wait?: boolean;
-  readonly language?: string;
   readonly every?: number;
 }
 
@@ -79,17 +79,17 @@ export function submitCommand(): Command {
   const sending = new Command("submit")
     .description("Send recordings to a server; with --wait or an output, wait for their transcripts.")
     .argument("<recording...>", "audio or video files, or http(s) links")
-    .option("-w, --wait", "wait until all are completed and print the transcripts; else the ids are printed")
-    .option("--language <code>", "ISO code of the spoken language (default: detected)");
-  const command = addOutputOptions(sending)
+    .option("-w, --wait", "wait until all are completed and print the transcripts; else the ids are printed");
+  const command = addOutputOptions(addRecordingOptions(sending))
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print as JSON, for each recording: input, transcription, segments, output, error");
   return addServerOptions(command).action(async (inputs: string[], options: SubmitOptions) => {
-    const { language, json = false, force = false, every } = options;
+    const { json = false, force = false, every } = options;
+    const parts = createParts(options);
     const outputs = planOutputs(inputs, options);
     const jobs = inputs.map((input, index) => ({ input, output: outputs[index] ?? null }));
     const wait = options.wait === true || jobs.some(({ output }) => output !== null);
     const connection = await connectionOf(command);
-    await transcribeFiles({ connection, jobs, language, wait, json, force, everySeconds: every });
+    await transcribeFiles({ connection, jobs, parts, wait, json, force, everySeconds: every });
   });
 }

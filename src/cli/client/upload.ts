@@ -24,12 +24,14 @@ interface PreparedBody {
   chunks(): AsyncGenerator<Uint8Array>;
 }
 
-/** Returns the form for a recording, given by a file's path or an http(s) URL. */
-export function uploadForm(input: string, language: string | undefined): UploadForm {
+/** Returns the form for a recording, given by a file's path or an http(s) URL. @param parts further text parts */
+export function uploadForm(input: string, parts: Readonly<Record<string, string>>): UploadForm {
   const boundary = `transcribe-${randomUUID()}`;
   const field = (name: string, value: string) =>
     `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
-  const fields = language === undefined ? "" : field("language", language);
+  const fields = Object.entries(parts)
+    .map(([name, value]) => field(name, value))
+    .join("");
   const contentType = `multipart/form-data; boundary=${boundary}`;
   const end = `--${boundary}--\r\n`;
   if (isLink(input)) {

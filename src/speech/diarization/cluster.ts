@@ -14,7 +14,8 @@ import { FrameAverage } from "./frame-average.ts";
 import { joinSimilar } from "./linkage.ts";
 import { channelComponent, removeChannel } from "./remove-channel.ts";
 import { addScaled, thresholdsFor, unit } from "./similarity.ts";
-import { speechSeconds, VoiceCollector, withoutSmall } from "./speakers.ts";
+import { type SpeakerBounds, withoutSmall } from "./speaker-bounds.ts";
+import { type Grouping, speechSeconds, VoiceCollector } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 
@@ -22,6 +23,12 @@ import { readVoices, type Voice, wholeVoice } from "./voices.ts";
  * Minimum clean frames of a voice that helps find the speakers (0.8 s). 0.4 s and 1.2 s are worse on the AMI excerpts.
  */
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
+
+const UNBOUNDED: SpeakerBounds = { min: 1, max: Number.POSITIVE_INFINITY };
+/** Maximum number of speakers in addition to those asked for, in place of speakers without a turn. */
+const MAX_SURPLUS = 3;
+/** Speakers by the similarity of voices alone. */
+const SIMILAR: Grouping = { ...UNBOUNDED, isDivided: false };
 
 interface Recording {
   readonly blocks: number;
@@ -31,12 +38,39 @@ interface Recording {
 /**
  * Returns the speaker turns of a whole recording, ordered by start; they overlap if several people speak at once.
  * Memory holds one block and at most 1,200 voices, regardless of the recording's length.
+ *
+ * Bounds matter only if the number of speakers that the voices alone give is outside them. With too few, voices are
+ * divided further; with too many, the most similar speakers are merged. The number remains outside the bounds only if
+ * the recording has too few distinguishable voices.
  */
-export async function cluster(area: WorkArea): Promise<Turn[]> {
-  const { sampleCount } = area.pcm;
-  const recording = { blocks: blockCount(sampleCount), area };
-  const centroids = await findSpeakers(recording);
-  const turns = new TurnFinder(centroids.length, sampleCount / SAMPLE_RATE);
+export async function cluster(area: WorkArea, bounds = UNBOUNDED): Promise<Turn[]> {
+  const recording = { blocks: blockCount(area.pcm.sampleCount), area };
+  let best: Turn[] = [];
+  let least = Number.POSITIVE_INFINITY;
+  for (const grouping of groupingsFor(bounds)) {
+    const turns = await findTurns(recording, await findSpeakers(recording, grouping));
+    const beyond = distanceTo(bounds, new Set(turns.map(({ speaker }) => speaker)).size);
+    if (beyond < least) [best, least] = [turns, beyond];
+    if (beyond === 0 || turns.length === 0) break;
+  }
+  return best;
+}
+
+/** Returns the ways to group voices, in the order in which they are tried. */
+function groupingsFor({ min, max }: SpeakerBounds): Grouping[] {
+  const divided = Array.from({ length: MAX_SURPLUS + 1 }, (_, surplus) => {
+    return { min: min + surplus, max: max + surplus, isDivided: true };
+  });
+  return [SIMILAR, { min, max, isDivided: false }, ...divided];
+}
+
+/** Returns by how many speakers a number of them is outside the bounds. */
+function distanceTo({ min, max }: SpeakerBounds, speakers: number): number {
+  return Math.max(0, min - speakers, speakers - max);
+}
+
+async function findTurns(recording: Recording, centroids: readonly Float32Array[]): Promise<Turn[]> {
+  const turns = new TurnFinder(centroids.length, recording.area.pcm.sampleCount / SAMPLE_RATE);
   const average = new FrameAverage(centroids.length, (frame, values) => turns.add(frame, values));
   for await (const { activity, window, voices } of windows(recording)) {
     const speakers = speakersByFrame(voices, centroids);
@@ -57,13 +91,15 @@ export async function cluster(area: WorkArea): Promise<Turn[]> {
  * most similar to it, which removes mistakes of the segmentation model. Only these centroids are precise enough to
  * decide which speakers are the same person.
  */
-async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
+async function findSpeakers(recording: Recording, grouping: Grouping): Promise<Float32Array[]> {
+  const { min, max } = grouping;
   const least = thresholdsFor(await channelOf(recording));
-  const collector = new VoiceCollector(least);
+  const collector = new VoiceCollector(least, grouping);
+  const foundingFrames = min > 1 ? 1 : FOUNDING_FRAMES;
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
     for (const voice of voices) {
-      if (voice.cleanFrames >= FOUNDING_FRAMES) collector.add(voice);
+      if (voice.cleanFrames >= foundingFrames) collector.add(voice);
       if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
     }
   }
@@ -86,8 +122,11 @@ async function findSpeakers(recording: Recording): Promise<Float32Array[]> {
     }
   }
   const spoken = groups.filter(({ seconds }) => seconds > 0);
-  if (spoken.length === 0) return found;
-  return withoutSmall(joinSimilar(spoken, least.ofSpeakers)).map((group) => unit(group.sum));
+  if (spoken.length < min) return found;
+  // Speakers who are removed in the end must not take the place of others.
+  const known = min > 1 ? withoutSmall(spoken, min) : spoken;
+  const joined = withoutSmall(joinSimilar(known, least.ofSpeakers, { min, max: Number.POSITIVE_INFINITY }), min);
+  return joinSimilar(joined, least.ofSpeakers, { min, max }).map((group) => unit(group.sum));
 }
 
 /** Returns the mean channel component of a recording's fragments (see `channelComponent`); 0 if there are none. */

@@ -95,12 +95,18 @@ export function mergeDown(
 /**
  * Repeatedly joins the two groups whose means exceed their minimum similarity by the most, until no pair reaches it.
  * `least` returns the minimum for the shorter speech duration of a pair, in seconds. n is at most some hundreds.
+ * @param bounds the number of groups at which joining ends, and the number above which it continues in any case
  */
-export function joinSimilar(groups: readonly VoiceGroup[], least: (seconds: number) => number): VoiceGroup[] {
+export function joinSimilar(
+  groups: readonly VoiceGroup[],
+  least: (seconds: number) => number,
+  bounds = { min: 1, max: Number.POSITIVE_INFINITY },
+): VoiceGroup[] {
   const left = groups.map((group) => ({ group, mean: unit(group.sum) }));
   for (;;) {
-    let most = 0;
+    let most = left.length > bounds.max ? Number.NEGATIVE_INFINITY : 0;
     let closest: [number, number] | undefined;
+    if (left.length <= bounds.min) return left.map(({ group }) => group);
     for (let i = 1; i < left.length; i++) {
       for (let j = 0; j < i; j++) {
         const [a, b] = [left[j], left[i]];

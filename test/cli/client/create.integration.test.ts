@@ -12,7 +12,7 @@ const jfk = samplePath("jfk.mp3");
 describe.if(available("tests of sending recordings", jfk, ffmpegPath))("a sent recording", () => {
   const server = new ApiServer({ recordingsPerAccount: 2 });
   const network = new BadNetwork(() => server.origin);
-  const nothing = { language: undefined, onSent: () => {} };
+  const nothing = { parts: {}, onSent: () => {} };
   let origin = "";
   let account = 0;
   let caller: KeyClient;
