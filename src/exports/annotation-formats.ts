@@ -63,7 +63,7 @@ export async function* writeEaf(document: ExportDocument): AsyncGenerator<string
   yield " </TIME_ORDER>\n";
 
   const slotIds = slotIdsOf(slots);
-  const languageReference = language === null ? "" : ` LANG_REF="${language}"`;
+  const languageReference = language === null ? "" : ` LANG_REF="${xmlAttribute(language)}"`;
   let annotation = 0;
   for (const { name, annotations } of tiers) {
     const id = xmlAttribute(name);
@@ -79,7 +79,7 @@ export async function* writeEaf(document: ExportDocument): AsyncGenerator<string
   }
   yield ' <LINGUISTIC_TYPE GRAPHIC_REFERENCES="false" LINGUISTIC_TYPE_ID="default-lt" TIME_ALIGNABLE="true"/>\n';
   if (language !== null) {
-    yield ` <LANGUAGE LANG_ID="${language}" LANG_LABEL="${xmlAttribute(languageInWords(language))}"/>\n`;
+    yield ` <LANGUAGE LANG_ID="${xmlAttribute(language)}" LANG_LABEL="${xmlAttribute(languageInWords(language))}"/>\n`;
   }
   yield "</ANNOTATION_DOCUMENT>\n";
 }

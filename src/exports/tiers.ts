@@ -22,15 +22,18 @@ export interface Tier {
  * other, so the whole text is in memory: some 10 MB for 18 hours with 20,000 segments.
  */
 export async function readTiers(document: ExportDocument): Promise<Tier[]> {
-  const annotations: Annotation[][] = document.speakers.map(() => []);
+  // A restored backup may have any number as a speaker, so the tiers are not indexed by it.
+  const bySpeaker = new Map<number, Annotation[]>(document.speakers.map((_name, speaker) => [speaker, []]));
   for await (const { speaker, startMilliseconds, endMilliseconds, text } of document.segments) {
-    while (annotations.length <= speaker) annotations.push([]);
     const clean = cleanText(text);
-    if (clean !== "") append(annotations[speaker] ?? [], startMilliseconds, endMilliseconds, clean);
+    if (clean === "") continue;
+    const annotations = bySpeaker.get(speaker) ?? [];
+    bySpeaker.set(speaker, annotations);
+    append(annotations, startMilliseconds, endMilliseconds, clean);
   }
-  if (annotations.length === 0) annotations.push([]);
-  const names = distinctNames(annotations.map((_tier, speaker) => speakerName(document, speaker)));
-  return annotations.map((tier, speaker) => ({ name: names[speaker] ?? "", annotations: tier }));
+  if (bySpeaker.size === 0) bySpeaker.set(0, []);
+  const names = distinctNames([...bySpeaker.keys()].map((speaker) => speakerName(document, speaker)));
+  return [...bySpeaker.values()].map((annotations, index) => ({ name: names[index] ?? "", annotations }));
 }
 
 /**

@@ -154,6 +154,13 @@ describe("eaf", () => {
   });
 });
 
+test("textgrid: a speaker with any number, as in a restored backup, has one tier", async () => {
+  const segments = [segment("One.", 0, 1), { ...segment("Two.", 1, 2), speaker: 2 ** 50 }];
+  const tiers = tiersOf(await exported("textgrid", transcript([], { durationSeconds: 2, segments, speakers: ["A"] })));
+  expect([...tiers.keys()]).toEqual(["A", `Speaker ${2 ** 50 + 1}`]);
+  expectCovered(tiers, 2);
+});
+
 test("textgrid and eaf: a segment outside the recording has a place, a duration and its text", async () => {
   const late: ExportSegment = { ...segment("Late.", 5, 6), startMilliseconds: 5000, endMilliseconds: 5000 };
   const document = transcript([], { durationSeconds: 2, segments: [late], speakers: ["A"] });
