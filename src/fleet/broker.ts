@@ -6,7 +6,7 @@ import {
   jetstream,
   jetstreamManager,
 } from "@nats-io/jetstream";
-import { type Msg, type NatsConnection, nanos } from "@nats-io/transport-node";
+import { type Msg, type NatsConnection, nanos, RequestError } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { BrokerError, type BrokerOptions, connectTo, RECONNECT_MILLISECONDS } from "./connection.ts";
@@ -22,6 +22,8 @@ const SLOWEST_BYTES_PER_MILLISECOND = 64;
 /** A broker's report about a stream or a consumer. */
 export interface BrokerReport {
   readonly storage: "memory" | "file";
+  /** Operations that no worker has completed. */
+  readonly messages: number;
   /** The broker's clock, in milliseconds since 1970; null before nats-server 2.10. */
   readonly clock: number | null;
 }
@@ -34,6 +36,11 @@ interface Subscription {
   readonly subject: string;
   readonly handle: MessageHandler;
   readonly onRefused: () => void;
+}
+
+/** No machine receives the subject of a request. */
+export class NobodyThereError extends Error {
+  override readonly name = "NobodyThereError";
 }
 
 /** The connection to the broker. It reconnects by itself, for as long as the program runs. */
@@ -116,15 +123,15 @@ export class Broker {
   /** Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream. */
   async streamReport(): Promise<BrokerReport | null> {
     const info = await streamInfo(await this.#manager());
-    return info === null ? null : { storage: info.config.storage, clock: clockOf(info) };
+    return info === null ? null : { storage: info.config.storage, messages: info.state.messages, clock: clockOf(info) };
   }
 
   /** Returns the broker's report about the workers' shared consumer; null if the coordinator has not created it. */
   async consumerReport(build: string, model: string): Promise<BrokerReport | null> {
     const info = await (await this.consumer(build, model))?.info(true);
-    return info === undefined
-      ? null
-      : { storage: info.config.mem_storage === true ? "memory" : "file", clock: clockOf(info) };
+    if (info === undefined) return null;
+    const storage = info.config.mem_storage === true ? "memory" : "file";
+    return { storage, messages: info.num_pending + info.num_ack_pending, clock: clockOf(info) };
   }
 
   /** Ensures that the workers' shared consumer for a subject exists. */
@@ -162,6 +169,7 @@ export class Broker {
   /**
    * Sends a request and returns the answer.
    * @param patience time for the answer in milliseconds, in addition to the time that a large message needs
+   * @throws {NobodyThereError} if no machine receives the subject
    * @throws {Error} if there is no answer, at once when the connection is lost
    */
   /**
@@ -176,6 +184,9 @@ export class Broker {
     try {
       const answer = connection.request(subject, message, { timeout: answerMilliseconds(message) });
       return (await Promise.race([answer, lost.promise])).data;
+    } catch (error) {
+      if (error instanceof RequestError && error.isNoResponders()) throw new NobodyThereError("no machine answers");
+      throw error;
     } finally {
       this.#onLost.delete(lost.reject);
     }

@@ -15,7 +15,7 @@ import {
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { readItem, type WorkArea, type WorkItem, writeItem } from "../timeline/index.ts";
-import type { Broker } from "./broker.ts";
+import { type Broker, NobodyThereError } from "./broker.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
 import {
   cancelSchema,
@@ -188,6 +188,12 @@ export class FleetWorker {
       message.ack();
     } catch (error) {
       if (abort.signal.aborted) return;
+      // The coordinator that published it is gone. One that comes back publishes again what it needs.
+      if (error instanceof NobodyThereError) {
+        log.warn({ event: "fleet.coordinator_gone", operation: work?.operation });
+        message.ack();
+        return;
+      }
       log.error({ event: "fleet.operation_failed", operation: work?.operation, trouble: messageOf(error) });
       // A message that this build cannot read will not become readable; anything else may succeed elsewhere.
       if (error instanceof MessageError) message.term(messageOf(error));

@@ -136,6 +136,24 @@ describe.skipIf(program === null)("in a fleet", () => {
     await Promise.all(lost);
   });
 
+  test("the operations of a coordinator that is gone do not stay in the broker", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine, broker } = await fleet.coordinator(false, stack);
+    const other = new ScriptedEngine(2);
+    const gate = Promise.withResolvers<void>();
+    other.behave = () => gate.promise;
+    await fleet.worker("w0", other, stack);
+    const lost = [1, 2, 3].map((at) => fleet.ask(engine, at).catch(() => {}));
+    while (other.started.length < 2 || engine.load().published < 3) await Bun.sleep(10);
+    await broker.close();
+    const inspector = await fleet.connect("inspector", stack);
+    gate.resolve();
+    while ((await inspector.streamReport())?.messages !== 0) await Bun.sleep(20);
+    expect(other.started.length).toBe(2);
+    engine.close();
+    await Promise.all(lost);
+  });
+
   test("a slow network delays the parts on their way, but none is sent twice, and few are on their way", async () => {
     await using stack = new AsyncDisposableStack();
     // A part of a minute has 1.9 MB and takes longer than an answer of the broker may take.

@@ -75,6 +75,7 @@ export async function fleet(
       const machine = tested.machines[Math.floor(random() * tested.machines.length)] ?? "";
       tested.setWorkHere(random() < 0.5);
       if (!(await tested.kill(machine, random() * BROKER_PAUSE_MILLISECONDS))) continue;
+      reportProgress(`${killed() + 1} of ${wanted} kills: ${machine}`);
       done.set(machine, (done.get(machine) ?? 0) + 1);
       if (!passesIntegrityCheck(server.dataDirectory)) damaged += 1;
     }
@@ -90,7 +91,6 @@ export async function fleet(
   };
 
   while (killed() < wanted) {
-    reportProgress(`${killed()} of ${wanted} kills; the next recordings`);
     comparison.add(await round.run(async (hasEnded) => void (await Promise.all([kill(hasEnded), stop(hasEnded)]))));
   }
   await tested.recovered();

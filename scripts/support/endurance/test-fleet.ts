@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { jetstreamManager } from "@nats-io/jetstream";
-import { connect } from "@nats-io/transport-node";
-import { COORDINATOR, FleetDirectory } from "../../../src/fleet/index.ts";
+import { Broker, COORDINATOR, FleetDirectory } from "../../../src/fleet/index.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
 import { NatsServer } from "../../../test/support/nats-server.ts";
 import { childrenOf, isAlive } from "../../../test/support/processes.ts";
 import { TestServer } from "../../../test/support/server.ts";
@@ -145,25 +144,23 @@ export class TestFleet implements AsyncDisposable {
     await this.server.until(() => this.strayFiles().length === 0).catch(() => {});
   }
 
-  /** Returns the number of messages in the broker's streams, and its files with data of a stream. */
+  /** Returns the number of messages in the broker's stream, and its files with data of a stream. */
   async leftInBroker(): Promise<{ readonly messages: number; readonly files: readonly string[] }> {
     const folder = join(this.#directory.path, "fleet", COORDINATOR);
-    const connection = await connect({
-      servers: this.#broker?.url ?? "",
-      inboxPrefix: `_INBOX.${COORDINATOR}`,
-      tls: {
-        caFile: join(folder, "ca.pem"),
-        certFile: join(folder, "certificate.pem"),
-        keyFile: join(folder, "key.pem"),
-      },
+    const broker = await Broker.connect({
+      url: this.#broker?.url ?? "",
+      ca: join(folder, "ca.pem"),
+      certificate: join(folder, "certificate.pem"),
+      key: join(folder, "key.pem"),
+      machine: COORDINATOR,
+      log: createLogger("silent"),
     });
     try {
-      const manager = await jetstreamManager(connection);
-      const { state } = await manager.streams.info("TRANSCRIBE_WORK");
+      const report = await broker.streamReport();
       const store = readdirSync(join(this.#directory.path, "fleet/broker"), { recursive: true }).map(String);
-      return { messages: state.messages, files: store.filter((name) => name.endsWith(".blk")) };
+      return { messages: report?.messages ?? 0, files: store.filter((name) => name.endsWith(".blk")) };
     } finally {
-      await connection.close();
+      await broker.close();
     }
   }
 
