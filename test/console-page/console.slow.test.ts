@@ -69,6 +69,11 @@ describe.if(ready)("the console in a browser", () => {
     const dialog = page.getByRole("dialog", { name: "Transcribe 1 recording" });
     await dialog.getByLabel("Account").selectOption("acme");
     await dialog.getByLabel("Language").selectOption("English");
+    await dialog.getByLabel("Names and terms").fill("Leverrier\nHelstone");
+    await dialog.getByLabel("At least").fill("2");
+    await dialog.getByLabel("At most").fill("1");
+    expect(await dialog.getByLabel("At most").evaluate((field: HTMLInputElement) => field.validity.valid)).toBe(false);
+    await dialog.getByLabel("At least").fill("1");
     expect(await faultsOf(page)).toEqual([]);
     await dialog.getByRole("button", { name: "Upload", exact: true }).click();
     const tray = page.getByRole("region", { name: "Uploads" });

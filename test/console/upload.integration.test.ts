@@ -31,11 +31,15 @@ describe("an upload in the console", () => {
     const workspace = api.workspace("first", "sales");
     const operator = await server.operator();
     const query = `account=${workspace.accountId}&workspace=${workspace.id}`;
-    const answer = await send(operator, query, { language: "DE", file: Bun.file(jfk) });
+    const hints = { prompt: "Leverrier\nHelstone", min_speakers: "2", max_speakers: "3" };
+    const answer = await send(operator, query, { language: "DE", ...hints, file: Bun.file(jfk) });
     const recording = await bodyOf(answer, 201, recordingSchema);
     expect(recording).toMatchObject({
       ...{ status: "queued", language: "de", source: { name: "Team meeting.final" }, size_bytes: Bun.file(jfk).size },
       ...{ account: { name: "first" }, workspace: { name: "sales" } },
+    });
+    expect(api.recordings.get(recording.id)).toMatchObject({
+      ...{ prompt: "Leverrier, Helstone", minSpeakers: 2, maxSpeakers: 3 },
     });
     expect(api.queued).toEqual([recording.id]);
     expect(api.filesIn("uploads")).toEqual([recording.id]);

@@ -14,7 +14,10 @@ interface UploadDialogProps {
   readonly onClose: () => void;
 }
 
-/** Asks for the owner and the language of recordings before they are uploaded. */
+/** The text parts of a create's form that the dialog asks for. */
+const partNames = ["language", "prompt", "min_speakers", "max_speakers"];
+
+/** Asks for the owner of recordings, and for what the user knows about them, before they are uploaded. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
   const { value: options, problem, retry } = useData<UploadOptions>("upload-options");
   const title = texts.title(choice === "link" ? 1 : choice.length);
@@ -32,6 +35,7 @@ export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
 function UploadForm(props: UploadDialogProps & { title: string; options: UploadOptions }) {
   const { title, choice, options, onSend, onClose } = props;
   const [accountId, setAccount] = useState(options.accounts[0]?.id ?? "");
+  const [fewest, setFewest] = useState(1);
   const workspaces = options.accounts.find(({ id }) => id === accountId)?.workspaces ?? [];
   const files = choice === "link" ? [] : choice;
   const fitting = files.filter((file) => file.size <= options.max_bytes);
@@ -42,7 +46,8 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
   const send = async (form: FormData) => {
     const text = (name: string) => String(form.get(name) ?? "").trim();
     for (const source of choice === "link" ? [text("link")] : fitting) {
-      onSend({ source, account: accountId, workspace: text("workspace"), language: text("language") });
+      const parts = Object.fromEntries(partNames.map((name) => [name, text(name)]));
+      onSend({ source, account: accountId, workspace: text("workspace"), parts });
     }
     onClose();
   };
@@ -88,6 +93,24 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
           <Options of={languages} />
         </select>
       </label>
+      <label>
+        {texts.prompt}
+        <textarea name="prompt" rows={2} maxLength={2000} placeholder={texts.promptExample} />
+      </label>
+      <fieldset class="speakers">
+        <legend>{texts.speakers}</legend>
+        <label>
+          {texts.minSpeakers}
+          <input
+            {...{ name: "min_speakers", type: "number", min: 1, max: 50, placeholder: texts.anyNumber }}
+            onInput={(event) => setFewest(event.currentTarget.valueAsNumber || 1)}
+          />
+        </label>
+        <label>
+          {texts.maxSpeakers}
+          <input {...{ name: "max_speakers", type: "number", min: fewest, max: 50, placeholder: texts.anyNumber }} />
+        </label>
+      </fieldset>
     </FormDialog>
   );
 }

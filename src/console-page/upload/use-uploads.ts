@@ -15,8 +15,8 @@ export interface UploadRequest {
   readonly account: string;
   /** Id of the workspace; empty: none. */
   readonly workspace: string;
-  /** Language code; empty: the server detects the language. */
-  readonly language: string;
+  /** Text parts of the create's form: language and hints; empty ones are not sent. */
+  readonly parts: Readonly<Record<string, string>>;
 }
 
 export interface Upload {
@@ -87,12 +87,12 @@ export function useUploads() {
  * @throws {RequestError} with the reason of the refusal; DOMException if the signal aborted the upload
  */
 function sendRecording(
-  { source, account, workspace, language }: UploadRequest,
+  { source, account, workspace, parts }: UploadRequest,
   onProgress: (share: number) => void,
   signal: AbortSignal,
 ): Promise<RecordingDetail> {
   const form = new FormData();
-  if (language !== "") form.append("language", language);
+  for (const [name, text] of Object.entries(parts)) if (text !== "") form.append(name, text);
   if (typeof source === "string") form.append("url", source);
   else form.append("file", source, source.name);
   return new Promise((resolve, reject) => {
