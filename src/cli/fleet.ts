@@ -179,7 +179,7 @@ function machineRow(status: MachineStatus, nameOf: NameOfModel) {
   const lack =
     lacking.length === 0
       ? null
-      : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}, then restart the worker`;
+      : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}`;
   return {
     ...{ machine, version, build, models: modelsJson(status.models, nameOf), devices, lanes, busy },
     clock_difference_seconds: clockDifferenceSeconds,

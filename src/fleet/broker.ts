@@ -168,12 +168,7 @@ export class Broker {
 
   /**
    * Sends a request and returns the answer.
-   * @param patience time for the answer in milliseconds, in addition to the time that a large message needs
    * @throws {NobodyThereError} if no machine receives the subject
-   * @throws {Error} if there is no answer, at once when the connection is lost
-   */
-  /**
-   * Sends a request and returns the answer.
    * @throws {Error} if there is no answer, at once when the connection is lost
    */
   async request(subject: string, message: Uint8Array): Promise<Uint8Array> {

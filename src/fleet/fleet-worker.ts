@@ -1,20 +1,8 @@
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
-import { Value } from "@sinclair/typebox/value";
-import {
-  dataOf,
-  EngineCrashError,
-  EngineKilledError,
-  EngineOperationError,
-  EngineStalledError,
-  operations,
-  type Params,
-  type SpanOperation,
-} from "../engine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { readItem, type WorkArea, type WorkItem, writeItem } from "../timeline/index.ts";
 import { type Broker, NobodyThereError } from "./broker.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
 import {
@@ -23,7 +11,6 @@ import {
   MessageError,
   PRESENCE_MILLISECONDS,
   type Presence,
-  pack,
   parse,
   type Reply,
   replySchema,
@@ -31,25 +18,15 @@ import {
   subjects,
   unpack,
   type Work,
-  type WorkResult,
   workSchema,
 } from "./messages.ts";
-
-/** A speech model that a worker has. */
-export interface WorkerModel {
-  readonly path: string;
-  readonly sha256: string;
-  /**
-   * Ensures that the engine can run the model.
-   * @returns the path of the ONNX form of its encoder on this machine; null if its own encoder is used
-   */
-  readonly prepare: (signal: AbortSignal, usesEncoder: boolean) => Promise<string | null>;
-}
+import { runWork, type WorkerModel } from "./run-work.ts";
 
 export interface FleetWorkerOptions {
   readonly broker: Broker;
   readonly engine: LocalEngine;
-  readonly models: readonly WorkerModel[];
+  /** Returns the installed models, which may change while the worker runs. */
+  readonly models: () => readonly WorkerModel[];
   readonly build: string;
   readonly version: string;
   readonly machine: string;
@@ -65,25 +42,35 @@ export interface FleetWorkerOptions {
   readonly log: Logger;
 }
 
-/** Interval of the beats that keep the broker from delivering a running operation again. */
+/** Interval of the beats that keep the broker from delivering a fetched operation again. */
 const BEAT_MILLISECONDS = 3000;
 /** Time for which a request for the next operation waits at the broker. */
 const PULL_MILLISECONDS = 5000;
 /** Pause before another attempt to reach a consumer that does not exist yet, or a broker that is away. */
 const RETRY_MILLISECONDS = 500;
-/** Pause of a worker that gets no operations for a while. */
+/** Pause of a worker that the coordinator gives no operations for a while. */
 const PAUSE_MILLISECONDS = 10_000;
 
-interface Running {
+/** An operation that the worker has fetched and not yet returned to the broker. */
+interface Fetched {
   readonly message: JsMsg;
   readonly abort: AbortController;
+  /**
+   * `waiting`: for a lane; the coordinator counts no attempt. `running`: it has a lane. `answering`: its result is on its
+   * way, and its lane is free.
+   */
+  state: "waiting" | "running" | "answering";
 }
 
 /** A machine's part in a fleet: fetches operations, runs them on the machine's engine, and returns the results. */
 export class FleetWorker {
   readonly #options: FleetWorkerOptions;
-  readonly #running = new Map<string, Running>();
+  readonly #fetched = new Set<Fetched>();
+  readonly #byId = new Map<string, Fetched>();
+  /** Models, or `none`, for which operations are fetched. */
+  readonly #fetching = new Set<string>();
   readonly #presence: NodeJS.Timeout;
+  #models: readonly WorkerModel[] = [];
   #waiters: (() => void)[] = [];
   /** End of a pause that the coordinator ordered, on the monotonic clock. */
   #pausedUntil = 0;
@@ -91,17 +78,16 @@ export class FleetWorker {
 
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
-    const { broker, models } = options;
+    const { broker } = options;
     broker.subscribe(subjects.allCancels, (data) => this.#onCancel(data));
     broker.onChange((connected) => connected && this.#report(false));
-    this.#presence = setInterval(() => this.#report(false), PRESENCE_MILLISECONDS);
-    this.#report(false);
-    for (const model of ["none", ...models.map(({ sha256 }) => sha256)]) void this.#fetchFor(model);
+    this.#presence = setInterval(() => this.#refresh(), PRESENCE_MILLISECONDS);
+    this.#refresh();
   }
 
   /** Number of operations that run. */
   get busy(): number {
-    return this.#running.size;
+    return this.#countIn("running");
   }
 
   /** Reports that the machine leaves, and returns its operations to the broker at once. */
@@ -109,16 +95,33 @@ export class FleetWorker {
     this.#stops = true;
     clearInterval(this.#presence);
     this.#report(true);
-    this.#release();
-    for (const { abort, message } of this.#running.values()) {
+    for (const { abort, message, state } of this.#fetched) {
+      if (state === "answering") continue;
       message.nak();
       abort.abort(new Error("the worker stops"));
     }
-    while (this.#running.size > 0) await this.#freeLane();
+    this.#wake();
+    while (this.#fetched.size > 0) await this.#change();
+  }
+
+  /** Reports the models that are installed now, and fetches operations for new ones. */
+  #refresh(): void {
+    const { models, log } = this.#options;
+    try {
+      this.#models = models();
+    } catch (error) {
+      log.error({ event: "fleet.models_unreadable", trouble: messageOf(error) });
+    }
+    this.#report(false);
+    for (const model of ["none", ...this.#models.map(({ sha256 }) => sha256)]) {
+      if (this.#fetching.has(model)) continue;
+      this.#fetching.add(model);
+      void this.#fetchFor(model);
+    }
   }
 
   #report(leaves: boolean): void {
-    const { broker, engine, models, build, version, machine, instance, status, now } = this.#options;
+    const { broker, engine, build, version, machine, instance, status, now } = this.#options;
     if (!broker.connected) return;
     const { devices, trouble } = status();
     const presence: Presence = {
@@ -126,10 +129,10 @@ export class FleetWorker {
       instance,
       version,
       build,
-      models: models.map(({ sha256 }) => sha256),
+      models: this.#models.map(({ sha256 }) => sha256),
       devices: [...devices],
       lanes: engine.lanes,
-      busy: this.#running.size,
+      busy: this.busy,
       clock: now(),
       trouble,
       leaves,
@@ -137,57 +140,57 @@ export class FleetWorker {
     broker.publish(subjects.presence(machine), encode(presence));
   }
 
-  /** Fetches and starts operations of one model until the worker stops. */
+  /** Fetches and starts operations of one model until the worker stops or the model is removed. */
   async #fetchFor(model: string): Promise<void> {
     const { broker, build, engine, log } = this.#options;
-    while (!this.#stops) {
-      if (this.#running.size >= engine.lanes || performance.now() < this.#pausedUntil) {
-        await this.#freeLane();
+    let consumer: Awaited<ReturnType<Broker["consumer"]>> = null;
+    while (!this.#stops && this.#hasModel(model)) {
+      const unanswered = this.#fetched.size - this.#countIn("answering");
+      if (unanswered >= engine.lanes || performance.now() < this.#pausedUntil || !broker.connected) {
+        await this.#change();
         continue;
       }
       try {
-        const consumer = broker.connected ? await broker.consumer(build, model) : null;
-        const message = consumer === null ? null : await consumer.next({ expires: PULL_MILLISECONDS });
+        consumer ??= await broker.consumer(build, model);
+        const message = (await consumer?.next({ expires: PULL_MILLISECONDS })) ?? null;
         if (consumer === null) await Bun.sleep(RETRY_MILLISECONDS);
-        if (message === null) continue;
-        if (this.#stops) message.nak();
+        // The consumer may be gone with its stream. While operations arrive it need not be asked for.
+        if (message === null) consumer = null;
+        else if (this.#stops || !this.#hasModel(model)) message.nak();
         else void this.#process(message);
       } catch (error) {
+        consumer = null;
         log.debug({ event: "fleet.fetch_failed", trouble: messageOf(error) });
         await Bun.sleep(RETRY_MILLISECONDS);
       }
     }
+    this.#fetching.delete(model);
+  }
+
+  #hasModel(model: string): boolean {
+    return model === "none" || this.#models.some(({ sha256 }) => sha256 === model);
   }
 
   async #process(message: JsMsg): Promise<void> {
-    const { machine, log, directory } = this.#options;
-    const abort = new AbortController();
-    const beats = setInterval(() => message.working(), BEAT_MILLISECONDS);
+    const { broker, log, directory } = this.#options;
+    const own: Fetched = { message, abort: new AbortController(), state: "waiting" };
+    this.#fetched.add(own);
+    const beats = setInterval(() => broker.connected && message.working(), BEAT_MILLISECONDS);
     let work: Work | null = null;
     let area = "";
     try {
       const { header, contents } = unpack(workSchema, message.data);
       work = header;
-      this.#running.set(header.id, { message, abort });
-      const started: Started = { id: header.id, delivery: message.info.deliveryCount };
-      const answer = await this.#ask(subjects.started(header.coordinator, machine), encode(started));
-      if (answer.verdict === "paused") {
-        this.#pausedUntil = performance.now() + PAUSE_MILLISECONDS;
-        message.nak();
-        return;
-      }
-      if (answer.verdict !== "go") {
-        message.ack();
-        return;
-      }
+      this.#byId.set(header.id, own);
+      if (!(await this.#start(own, header))) return;
       area = await mkdtemp(join(directory, "operation-"));
-      const result = await this.#run(header, contents, area, abort.signal);
-      if (abort.signal.aborted) return;
-      const { verdict } = await this.#ask(subjects.result(header.coordinator, machine), result);
-      if (verdict !== "go") log.warn({ event: "fleet.result_not_taken", operation: header.operation, verdict });
-      message.ack();
+      const result = await this.#run(header, contents, area, own.abort.signal);
+      if (own.abort.signal.aborted) return;
+      own.state = "answering";
+      this.#wake();
+      await this.#answer(own, header, result);
     } catch (error) {
-      if (abort.signal.aborted) return;
+      if (own.abort.signal.aborted) return;
       // The coordinator that published it is gone. One that comes back publishes again what it needs.
       if (error instanceof NobodyThereError) {
         log.warn({ event: "fleet.coordinator_gone", operation: work?.operation });
@@ -200,54 +203,48 @@ export class FleetWorker {
       else message.nak(RETRY_MILLISECONDS);
     } finally {
       clearInterval(beats);
-      if (area !== "") await rm(area, { recursive: true, force: true });
-      if (work !== null) this.#running.delete(work.id);
-      this.#release();
+      if (area !== "") await this.#remove(area);
+      if (work !== null && this.#byId.get(work.id) === own) this.#byId.delete(work.id);
+      this.#fetched.delete(own);
+      this.#wake();
     }
   }
 
-  /** Runs an operation and packs its result. */
+  /** Waits for a lane and asks the coordinator. @returns whether the operation may run now */
+  async #start(own: Fetched, { id, coordinator, model }: Work): Promise<boolean> {
+    const { engine, machine } = this.#options;
+    const { message, abort } = own;
+    while (this.busy >= engine.lanes && !abort.signal.aborted) await this.#change();
+    if (abort.signal.aborted) return false;
+    // It was removed while the operation waited; another machine may have it.
+    if (!this.#hasModel(model ?? "none")) {
+      message.nak();
+      return false;
+    }
+    own.state = "running";
+    const started: Started = { id, delivery: message.info.deliveryCount };
+    const { verdict } = await this.#ask(subjects.started(coordinator, machine), encode(started));
+    if (abort.signal.aborted) return false;
+    if (verdict === "go") return true;
+    if (verdict === "paused") {
+      this.#pausedUntil = performance.now() + PAUSE_MILLISECONDS;
+      message.nak();
+    } else message.ack();
+    return false;
+  }
+
   async #run(work: Work, contents: readonly Uint8Array[], directory: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { engine } = this.#options;
-    const startedAt = performance.now();
-    const area: WorkArea = { directory, pcm: { path: join(directory, "samples.pcm"), sampleCount: work.sampleCount } };
-    const params = await this.#paramsOf(work, area, signal);
-    for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
-    const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
-      id: work.id,
-      outcome,
-      ...this.#options.device(),
-      seconds: (performance.now() - startedAt) / 1000,
-      attachments,
-    });
-    try {
-      const result = await engine.run(work.operation, params, signal);
-      const { outputs } = dataOf(work.operation, params);
-      const files = await Promise.all(outputs.map((item: WorkItem) => readItem(area, item)));
-      const attachments = outputs.map((item, at) => ({ item, bytes: files[at]?.length ?? 0 }));
-      return pack(header({ type: "done", result }, attachments), files);
-    } catch (error) {
-      signal.throwIfAborted();
-      return pack(header(outcomeOf(error), []), []);
-    }
+    const { engine, device } = this.#options;
+    const model = this.#models.find(({ sha256 }) => sha256 === work.model) ?? null;
+    if (work.model !== null && model === null) throw new Error("this machine no longer has the operation's model");
+    return await runWork(work, contents, { engine, model, device, directory }, signal);
   }
 
-  /** Returns the parameters with this machine's paths. @throws {MessageError} if they do not match their schema */
-  async #paramsOf(work: Work, area: WorkArea, signal: AbortSignal): Promise<Params<SpanOperation>> {
-    const model = this.#options.models.find(({ sha256 }) => sha256 === work.model);
-    if (work.model !== null && model === undefined) throw new Error("this machine does not have the operation's model");
-    const encoder = await model?.prepare(signal, work.usesEncoder);
-    const params = {
-      ...work.params,
-      area,
-      ...(model === undefined ? {} : { model: model.path }),
-      ...(encoder == null ? {} : { encoder }),
-    };
-    const { params: schema } = operations[work.operation];
-    if (!Value.Check(schema, params))
-      throw new MessageError(`the parameters of ${work.operation} do not match their schema`);
-    await mkdir(area.directory, { recursive: true, mode: 0o700 });
-    return params as Params<SpanOperation>;
+  async #answer({ message }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
+    const { machine, log } = this.#options;
+    const { verdict } = await this.#ask(subjects.result(coordinator, machine), result);
+    if (verdict !== "go") log.warn({ event: "fleet.result_not_taken", operation, verdict });
+    message.ack();
   }
 
   async #ask(subject: string, message: Uint8Array): Promise<Reply> {
@@ -256,29 +253,34 @@ export class FleetWorker {
 
   #onCancel(data: Uint8Array): null {
     try {
-      const running = this.#running.get(parse(cancelSchema, data).id);
-      running?.message.ack();
-      running?.abort.abort(new Error("the operation was cancelled"));
+      const fetched = this.#byId.get(parse(cancelSchema, data).id);
+      fetched?.message.ack();
+      fetched?.abort.abort(new Error("the operation was cancelled"));
+      this.#wake();
     } catch (error) {
       this.#options.log.warn({ event: "fleet.message_refused", kind: "cancel", trouble: messageOf(error) });
     }
     return null;
   }
 
-  /** Resolves when a lane may have become free. */
-  async #freeLane(): Promise<void> {
+  async #remove(area: string): Promise<void> {
+    try {
+      await rm(area, { recursive: true, force: true });
+    } catch (error) {
+      this.#options.log.error({ event: "fleet.data_not_removed", trouble: messageOf(error) });
+    }
+  }
+
+  #countIn(state: Fetched["state"]): number {
+    return [...this.#fetched].filter((each) => each.state === state).length;
+  }
+
+  /** Resolves when a lane may have become free, at the latest after a moment: the engine's lanes change by themselves. */
+  async #change(): Promise<void> {
     await Promise.race([new Promise<void>((resolve) => this.#waiters.push(resolve)), Bun.sleep(RETRY_MILLISECONDS)]);
   }
 
-  #release(): void {
+  #wake(): void {
     for (const waiter of this.#waiters.splice(0)) waiter();
   }
-}
-
-function outcomeOf(error: unknown): WorkResult["outcome"] {
-  const message = messageOf(error).slice(0, 4000);
-  if (error instanceof EngineStalledError) return { type: "stalled", message };
-  if (error instanceof EngineKilledError) return { type: "killed", message };
-  if (error instanceof EngineCrashError) return { type: "crashed", message };
-  return { type: "failed", message, code: error instanceof EngineOperationError ? error.code : "" };
 }

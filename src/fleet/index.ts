@@ -5,6 +5,7 @@ export { BrokerError, type BrokerOptions } from "./connection.ts";
 export { FleetDirectory, FleetDirectoryError } from "./fleet-directory.ts";
 export { FleetEngine, type FleetEngineOptions, type LocalEngine } from "./fleet-engine.ts";
 export { type FleetStatus, fleetStatus, type MachineStatus } from "./fleet-status.ts";
-export { FleetWorker, type FleetWorkerOptions, type WorkerModel } from "./fleet-worker.ts";
+export { FleetWorker, type FleetWorkerOptions } from "./fleet-worker.ts";
 export { type CoordinatorStatus, subjectToken } from "./messages.ts";
 export { MAX_CLOCK_DIFFERENCE_MILLISECONDS, type Machine } from "./roster.ts";
+export type { WorkerModel } from "./run-work.ts";

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { Engine } from "../engine/index.ts";
@@ -62,7 +63,8 @@ export async function coordinateFleet(
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,
       sha256Of: (path) => digests.get(path) ?? null,
-      models: () => [...digests.values()],
+      // A model that was removed is needed no more.
+      models: () => [...digests].filter(([path]) => existsSync(path)).map(([, sha256]) => sha256),
     });
     // Without the broker this machine works alone, and the fleet starts when the broker is back.
     if (broker.connected) await engine.start();

@@ -2,7 +2,6 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
-import type { WorkerModel } from "../fleet/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { digestFile, programVersion } from "../program/index.ts";
 import { SpeechEngine } from "../speech/index.ts";
@@ -10,6 +9,7 @@ import { DataDirectory } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
+import { FleetModels } from "./fleet-models.ts";
 import { programFilesFor } from "./program-parts.ts";
 import { withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
@@ -23,9 +23,6 @@ export interface FleetMachine {
   /** Returns its operations to the fleet and stops. */
   stop(): Promise<void>;
 }
-
-/** Speech that justifies making the encoder's ONNX form: the coordinator has decided that already. */
-const ENOUGH_SPEECH_SECONDS = Number.MAX_SAFE_INTEGER;
 
 /**
  * Starts a worker of a fleet: this machine's engine, without database and API. The data directory holds models, results
@@ -45,7 +42,12 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   // Operations of an earlier start.
   rmSync(directory, { recursive: true, force: true });
   mkdirSync(directory, { mode: 0o700 });
-  const admitted = new Set<string>();
+  const models = new FleetModels({
+    builtIn: { path: files.speechModel, sha256: await digestFile(files.speechModel, "sha256") },
+    library: new ModelLibrary(dataDirectory.models),
+    speech: () => speech,
+    log,
+  });
   const speech = new SpeechEngine({
     files,
     log,
@@ -53,24 +55,11 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     threads: settings.engine.threads || availableParallelism(),
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
-    speechModels: () => [files.speechModel, ...[...admitted].filter((path) => path !== files.speechModel)],
+    speechModels: () => models.paths(),
     withSample: (use) => withSpeechSample(files, use),
     lackOfSpace: () => null,
   });
   stack.defer(() => speech.close());
-  const installed = new ModelLibrary(dataDirectory.models).list();
-  const builtIn = { path: files.speechModel, sha256: await digestFile(files.speechModel, "sha256") };
-  const models = [builtIn, ...installed].map(({ path, sha256 }): WorkerModel => {
-    return {
-      path,
-      sha256,
-      async prepare(signal, usesEncoder) {
-        admitted.add(path);
-        await speech.admit(path, signal);
-        return usesEncoder ? await speech.encoderOf(path, ENOUGH_SPEECH_SECONDS, signal) : null;
-      },
-    };
-  });
   const { machine, build } = await fleetIdentity(settings.fleet);
   let status: FleetMachine["status"];
   try {
@@ -79,7 +68,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     const worker = new FleetWorker({
       broker,
       engine: speech.engine,
-      models,
+      models: () => models.list(),
       build,
       machine,
       directory,

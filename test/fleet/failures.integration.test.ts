@@ -161,7 +161,7 @@ describe.skipIf(program === null)("in a fleet", () => {
     const { engine } = await fleet.coordinator(false, stack, await fleet.connect("coordinator", stack, network.url));
     await fleet.worker("w0", new ScriptedEngine(1), stack);
     while (engine.machines().length < 1) await Bun.sleep(10);
-    const running = [0, 1, 2, 3, 4].map((at) => fleet.ask(engine, at, undefined, null, at === 0 ? 59 : 1));
+    const running = [0, 1, 2, 3, 4].map((at) => fleet.ask(engine, at, undefined, null, { seconds: at === 0 ? 59 : 1 }));
     expect(engine.load()).toEqual({ waiting: 3, published: 2, here: 0 });
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
     expect(engine.counts).toMatchObject({ published: 5, redelivered: 0, lateResults: 0 });

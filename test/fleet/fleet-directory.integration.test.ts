@@ -162,7 +162,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
       ...{ build: "1-test", version: "1", now: Date.now, log, machine, instance: "i", directory: work },
       broker: await brokerFor(machine, stack),
       engine: engineOfOneWord,
-      models: [{ path: "/model", sha256: MODEL, prepare: async () => null }],
+      models: () => [{ path: "/model", sha256: MODEL, prepare: async () => null }],
       status: () => ({ devices: ["CPU"], trouble: null }),
       device: () => ({ device: "cpu", gpu: "" }),
       ...others,
@@ -198,7 +198,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
     await worker("w1", stack);
     await worker("w2", stack, { build: "0-old", version: "0" });
     await worker("w3", stack, { now: () => Date.now() - 3_600_000 });
-    await worker("w4", stack, { models: [] });
+    await worker("w4", stack, { models: () => [] });
     const { coordinator: found, machines } = await see("coordinator");
     expect(found).toMatchObject({ version: "1", build: "1-test", models: [MODEL], workHere: false });
     expect(machines.map(({ machine, problem, missingModels }) => ({ machine, problem, missingModels }))).toEqual([

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { EngineCrashError, EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
+import { EngineCrashError } from "../../src/engine/index.ts";
 import { root } from "../support/checkout.ts";
 import { natsServerProgram } from "../support/nats-server.ts";
 import { killedWithParent } from "../support/server.ts";
@@ -174,58 +173,6 @@ describe.skipIf(program === null)("a fleet", () => {
     await fleet.broker.stop();
     await fleet.broker.start();
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
-  });
-
-  test("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
-    await using stack = new AsyncDisposableStack();
-    const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.3, checkMilliseconds: 20 });
-    const { engine } = await coordinator(false, stack, undefined, { attempts });
-    const stuck = new ScriptedEngine(1);
-    // It ignores that its operations are cancelled.
-    stuck.behave = () => Bun.sleep(500);
-    await worker("w0", stuck, stack);
-    const causes: string[] = [];
-    const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void causes.push(cause) };
-    await expect(ask(engine, 1, undefined, record)).rejects.toThrow(EngineKilledError);
-    expect(causes).toEqual(["killed", "killed", "killed"]);
-    expect(engine.machines()[0]?.problem).toContain("it did not return 3 parts in time");
-    expect(engine.problem()).toContain("w0: it did not return 3 parts in time");
-    expect(engine.partsAtOnce).toBe(1);
-    const running = ask(engine, 2);
-    await worker("w1", new ScriptedEngine(1), stack);
-    expect(textOf(await running)).toBe(expected(2));
-    expect(stuck.started.length).toBe(3);
-    expect(engine.problem()).toBeNull();
-  });
-
-  test("a worker cannot report for another one", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(false, stack);
-    await worker("w0", new ScriptedEngine(1), stack);
-    while (engine.machines().length < 1) await Bun.sleep(10);
-    const hostile = await fleet.connect("hostile", stack);
-    const presence = { ...engine.machines()[0], leaves: true };
-    hostile.publish("transcribe.presence.hostile", new TextEncoder().encode(JSON.stringify(presence)));
-    // The coordinator answers requests in their order.
-    await hostile.request("transcribe.status.hostile", new Uint8Array());
-    expect(engine.machines().map(({ machine }) => machine)).toEqual(["w0"]);
-    expect(textOf(await ask(engine, 1))).toBe(expected(1));
-  });
-
-  test("an operation that its machine returned counts as no interruption", async () => {
-    await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(false, stack);
-    const first = new ScriptedEngine(1);
-    first.behave = untilAborted;
-    const leaving = await worker("w0", first, stack);
-    const causes: string[] = [];
-    const record = { crashes: 0, onStart: () => {}, onInterrupted: (cause: string) => void causes.push(cause) };
-    const running = ask(engine, 1, undefined, record);
-    while (first.started.length === 0) await Bun.sleep(10);
-    await worker("w1", new ScriptedEngine(1), stack);
-    await leaving.stop();
-    expect(textOf(await running)).toBe(expected(1));
-    expect(causes).toEqual(["returned"]);
   });
 
   test("an operation whose attempt cannot be recorded fails with that error", async () => {

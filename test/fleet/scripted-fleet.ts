@@ -1,7 +1,14 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AttemptRecord, OperationName, Params, Result } from "../../src/engine/index.ts";
-import { Broker, FleetEngine, type FleetEngineOptions, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
+import {
+  Broker,
+  FleetEngine,
+  type FleetEngineOptions,
+  FleetWorker,
+  type FleetWorkerOptions,
+  type LocalEngine,
+} from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 import { NatsServer } from "../support/nats-server.ts";
@@ -43,6 +50,13 @@ export class ScriptedEngine implements LocalEngine {
 /** Waits until the signal is aborted, like an operation that takes very long. */
 export function untilAborted(_: string, signal: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+}
+
+interface WorkerChoices {
+  readonly ownBuild?: string;
+  readonly instance?: string;
+  readonly broker?: Broker;
+  readonly models?: FleetWorkerOptions["models"];
 }
 
 /** A real broker on loopback, and machines with scripted engines. Every machine ends with its stack. */
@@ -99,14 +113,14 @@ export class ScriptedFleet implements AsyncDisposable {
     machine: string,
     engine: ScriptedEngine,
     stack: AsyncDisposableStack,
-    { ownBuild = build, instance = "i", broker }: { ownBuild?: string; instance?: string; broker?: Broker } = {},
+    { ownBuild = build, instance = "i", broker, models }: WorkerChoices = {},
   ): Promise<FleetWorker> {
     const directory = join(this.directory.path, machine);
     mkdirSync(directory, { recursive: true });
     const made = new FleetWorker({
       ...{ broker: broker ?? (await this.connect(machine, stack)), engine, build: ownBuild, version: "1" },
       ...{ machine, instance, directory, log },
-      models: [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
+      models: models ?? (() => [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }]),
       device: () => ({ device: "cpu", gpu: "" }),
       status: () => ({ devices: ["CPU"], trouble: null }),
       now: Date.now,
@@ -121,16 +135,11 @@ export class ScriptedFleet implements AsyncDisposable {
     at: number,
     signal = never,
     record: AttemptRecord | null = null,
-    seconds = 1,
+    { seconds = 1, path = model.path }: { seconds?: number; path?: string } = {},
   ): Promise<Result<"transcribe">> {
     const span = { startSeconds: at, endSeconds: at + seconds };
     const chunk = { ...span, speech: [span] };
-    return engine.run(
-      "transcribe",
-      { area: this.area, model: model.path, language: `part${at}`, chunk },
-      signal,
-      record,
-    );
+    return engine.run("transcribe", { area: this.area, model: path, language: `part${at}`, chunk }, signal, record);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,7 +22,7 @@ const worker = new FleetWorker({
       return { words: [], languages: {} } as unknown as Result<N>;
     },
   },
-  models: [{ path: "/simulation", sha256: model, prepare: async () => null }],
+  models: () => [{ path: "/simulation", sha256: model, prepare: async () => null }],
   status: () => ({ devices: ["simulation"], trouble: null }),
   device: () => ({ device: "cpu", gpu: "" }),
   now: Date.now,

@@ -109,7 +109,7 @@ describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
     const worker = new FleetWorker({
       ...{ build: its, version: "1", now: Date.now, log, machine, instance: "i", directory: work, engine },
       broker: await brokerFor(machine, stack),
-      models: models.map((sha256) => ({ path: "/model", sha256, prepare: async () => null })),
+      models: () => models.map((sha256) => ({ path: "/model", sha256, prepare: async () => null })),
       status: () => ({ devices: ["CPU"], trouble: null }),
       device: () => ({ device: "cpu", gpu: "" }),
     });

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
+import type { WorkerModel } from "../../src/fleet/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { natsServerProgram } from "../support/nats-server.ts";
+import { expected, model, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+
+setDefaultTimeout(60_000);
+
+const program = await natsServerProgram("tests of unusual workers with a real broker");
+
+/** Returns a record of attempts that collects what it is told. */
+function recordOf(events: string[]) {
+  return {
+    crashes: 0,
+    onStart: () => void events.push("started"),
+    onInterrupted: (cause: string) => void events.push(cause),
+  };
+}
+
+describe.skipIf(program === null)("a fleet with unusual workers", () => {
+  let fleet: ScriptedFleet;
+  beforeAll(async () => {
+    fleet = await ScriptedFleet.start(program ?? "");
+  });
+  afterAll(() => fleet?.[Symbol.asyncDispose]());
+
+  test("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
+    await using stack = new AsyncDisposableStack();
+    const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.3, checkMilliseconds: 20 });
+    const { engine } = await fleet.coordinator(false, stack, undefined, { attempts });
+    const stuck = new ScriptedEngine(1);
+    // It ignores that its operations are cancelled.
+    stuck.behave = () => Bun.sleep(500);
+    await fleet.worker("w0", stuck, stack);
+    const causes: string[] = [];
+    await expect(fleet.ask(engine, 1, undefined, recordOf(causes))).rejects.toThrow(EngineKilledError);
+    expect(causes.filter((each) => each !== "started")).toEqual(["killed", "killed", "killed"]);
+    expect(engine.machines()[0]?.problem).toContain("it did not return 3 parts in time");
+    expect(engine.problem()).toContain("w0: it did not return 3 parts in time");
+    expect(engine.partsAtOnce).toBe(1);
+    const running = fleet.ask(engine, 2);
+    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    expect(textOf(await running)).toBe(expected(2));
+    expect(stuck.started.length).toBe(3);
+    expect(engine.problem()).toBeNull();
+  });
+
+  test("a worker cannot report for another one", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    await fleet.worker("w0", new ScriptedEngine(1), stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    const hostile = await fleet.connect("hostile", stack);
+    const presence = { ...engine.machines()[0], leaves: true };
+    hostile.publish("transcribe.presence.hostile", new TextEncoder().encode(JSON.stringify(presence)));
+    // The coordinator answers requests in their order.
+    await hostile.request("transcribe.status.hostile", new Uint8Array());
+    expect(engine.machines().map(({ machine }) => machine)).toEqual(["w0"]);
+    expect(textOf(await fleet.ask(engine, 1))).toBe(expected(1));
+  });
+
+  test("an operation that a worker fetched beyond its lanes counts no attempt when the worker stops", async () => {
+    await using stack = new AsyncDisposableStack();
+    const second = { path: "/models/second.bin", sha256: "b".repeat(64) };
+    const models = () => [model, second].map((each): WorkerModel => ({ ...each, prepare: async () => null }));
+    const { engine } = await fleet.coordinator(false, stack, undefined, {
+      sha256Of: (path) => (path === second.path ? second.sha256 : model.sha256),
+      models: () => [model.sha256, second.sha256],
+    });
+    const first = new ScriptedEngine(1);
+    first.behave = untilAborted;
+    const leaving = await fleet.worker("w0", first, stack, { models });
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    const events: [string[], string[]] = [[], []];
+    const running = [
+      fleet.ask(engine, 1, undefined, recordOf(events[0])),
+      fleet.ask(engine, 2, undefined, recordOf(events[1]), { path: second.path }),
+    ];
+    while (engine.load().published < 2 || first.started.length < 1) await Bun.sleep(10);
+    await fleet.worker("w1", new ScriptedEngine(1), stack, { models });
+    await leaving.stop();
+    expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
+    expect(first.started.length).toBe(1);
+    expect(events.toSorted((a, b) => a.length - b.length)).toEqual([["started"], ["started", "returned", "started"]]);
+  });
+
+  test("a running worker offers the models that are installed, and no longer those that are removed", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const installed: WorkerModel[] = [];
+    const other = new ScriptedEngine(1);
+    await fleet.worker("w0", other, stack, { models: () => [...installed] });
+    const offered = () => engine.machines()[0]?.models;
+    while (offered() === undefined) await Bun.sleep(10);
+    const running = fleet.ask(engine, 1);
+    expect([offered(), engine.load().waiting]).toEqual([[], 1]);
+    installed.push({ ...model, prepare: async () => null });
+    expect(textOf(await running)).toBe(expected(1));
+    installed.pop();
+    while (offered()?.length !== 0) await Bun.sleep(20);
+    const waiting = fleet.ask(engine, 2);
+    expect(engine.load()).toEqual({ waiting: 1, published: 0, here: 0 });
+    engine.close();
+    await expect(waiting).rejects.toThrow("the engine is closed");
+  });
+});
