@@ -176,9 +176,9 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
   }
 });
 
-test("no file outside the family's folder and the catalogue names the model family whisper", () => {
+test("no file outside the families' folders and the catalogue names a model family", () => {
   /** The family itself, the catalogue of models, and the registry of families. */
-  const mayName = /^(?:speech\/recognizer\/(?:whisper\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;
+  const mayName = /^(?:speech\/recognizer\/(?:whisper\/|parakeet\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;
   /** Build information names the software that the addon is built from. */
   const notices = /^program\/build-info\.ts$/;
   /** A setting, a check and a file of the native build: users and scripts depend on these names. */
@@ -188,7 +188,7 @@ test("no file outside the family's folder and the catalogue names the model fami
     ([file, text]) =>
       !mayName.test(file) &&
       !notices.test(file) &&
-      /whisper/i.test(text.replaceAll(comments, "").replaceAll(publicNames, "")),
+      /whisper|parakeet/i.test(text.replaceAll(comments, "").replaceAll(publicNames, "")),
   );
   expect(named.map(([file]) => file)).toEqual([]);
 });

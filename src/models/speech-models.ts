@@ -3,12 +3,13 @@ import { resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { digestFile, renewal } from "../program/index.ts";
+import { familyOf, type Language, readModelLanguages } from "../speech/index.ts";
 import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel, modelIdSchema } from "./catalogue.ts";
 import type { ModelLibrary } from "./library.ts";
 import { ModelError } from "./model-error.ts";
 
-/** A whisper model and the path of its file. */
+/** A speech model and the path of its file. */
 export interface SpeechModel {
   /** The model's id; for a file named in the settings, its absolute path. */
   readonly id: string;
@@ -70,6 +71,29 @@ export class SpeechModels {
     if (id.startsWith("/")) return existsSync(id) ? { id, path: id } : null;
     const installed = this.#options.library.find(id);
     return installed === null ? null : { id, path: installed.path };
+  }
+
+  /**
+   * Returns the model that detects languages for a model that cannot, and recognizes the languages that it does not
+   * know: the built-in one. Null if the model needs no other. @throws {Error} when the model's file cannot be read
+   */
+  companionOf({ path }: SpeechModel): SpeechModel | null {
+    return familyOf(path).capabilities.detectsLanguage ? null : this.#builtIn();
+  }
+
+  /**
+   * Returns the languages in which recordings of a model are transcribed, by it or by its companion, sorted by code.
+   * @throws {Error} with a hint when a file is not a model
+   */
+  languagesOf(model: SpeechModel): Language[] {
+    const own = readModelLanguages(model.path);
+    const companion = this.companionOf(model);
+    if (companion === null) return own;
+    // The companion detects them, so that its codes count.
+    const detected = readModelLanguages(companion.path);
+    const known = new Set(detected.map(({ code }) => code));
+    const others = own.filter(({ code }) => !known.has(code));
+    return [...detected, ...others].sort((one, other) => (one.code < other.code ? -1 : 1));
   }
 
   /** Stores the model for new recordings, in the transaction of `writer`. @param now milliseconds since the epoch */

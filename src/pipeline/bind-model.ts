@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import type { SpeechModel } from "../models/index.ts";
 import type { Recordings } from "../recordings/index.ts";
-import { type Language, readModelLanguages } from "../speech/index.ts";
+import type { Language } from "../speech/index.ts";
 import type { StepContext } from "./step.ts";
 
 /** The available speech models, as recordings use them. */
@@ -10,6 +10,13 @@ export interface RecordingModels {
   current(): SpeechModel;
   /** Returns the model with this name, or null if it is no longer available. */
   find(id: string): SpeechModel | null;
+  /**
+   * Returns the model that detects languages for a model that cannot, and recognizes those that it does not know; null
+   * if it needs no other.
+   */
+  companionOf(model: SpeechModel): SpeechModel | null;
+  /** Returns the languages in which recordings of a model are transcribed, by it or by its companion. */
+  languagesOf(model: SpeechModel): readonly Language[];
   sha256Of(model: SpeechModel): Promise<string>;
   /** Ensures that the worker can run the model. @throws the signal's reason */
   admit(model: SpeechModel, signal: AbortSignal): Promise<void>;
@@ -21,8 +28,16 @@ export interface RecordingModels {
 }
 
 /** The model that transcribes a recording, from its first word to its last. */
-export interface BoundModel extends SpeechModel {
+export interface BoundModel extends EncodedModel {
+  readonly id: string;
   readonly languages: readonly Language[];
+  /** The model that detects languages for it and recognizes those that it does not know; null if it needs no other. */
+  readonly companion: EncodedModel | null;
+}
+
+/** A model, and the encoder that it is used with. */
+export interface EncodedModel {
+  readonly path: string;
   /** Path of the ONNX form of its encoder; null for the model's own encoder. */
   readonly encoder: string | null;
 }
@@ -51,13 +66,22 @@ export async function bindModel(
     log.warn({ event: "recording.model_replaced", recordingId: id, model: speechModel, replacement: model.id });
   }
   recordings.describe(id, { speechModel: model.id, speechModelSha256: sha256 });
-  await models.admit(model, context.signal);
-  let encoder = checkpoints.read("encoder", 0, encoderSchema);
-  if (encoder === null) {
-    // An earlier version of the program, which used only the model's own encoder, may have started the transcription.
-    const hasBegun = checkpoints.finished("transcribe").size > 0;
-    encoder = { path: hasBegun ? null : await models.encoderOf(model, spokenSeconds, context.signal) };
-    checkpoints.write("encoder", 0, encoderSchema, encoder);
-  }
-  return { ...model, languages: readModelLanguages(model.path), encoder: encoder.path };
+  const bind = async (one: SpeechModel, part: number): Promise<EncodedModel> => {
+    await models.admit(one, context.signal);
+    let encoder = checkpoints.read("encoder", part, encoderSchema);
+    if (encoder === null) {
+      // An earlier version of the program, which used only the model's own encoder, may have started the transcription.
+      const hasBegun = checkpoints.finished("transcribe").size > 0;
+      encoder = { path: hasBegun ? null : await models.encoderOf(one, spokenSeconds, context.signal) };
+      checkpoints.write("encoder", part, encoderSchema, encoder);
+    }
+    return { path: one.path, encoder: encoder.path };
+  };
+  const companion = models.companionOf(model);
+  // A fleet names models by their digests.
+  if (companion !== null) await models.sha256Of(companion);
+  return {
+    ...{ id: model.id, ...(await bind(model, 0)), languages: models.languagesOf(model) },
+    companion: companion === null ? null : await bind(companion, 1),
+  };
 }

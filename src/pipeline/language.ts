@@ -104,8 +104,9 @@ export function mostSpoken(
 async function detectLanguage(
   { engine, signal }: StepContext,
   { area, chunk }: TrackChunk,
-  { path, encoder }: BoundModel,
+  model: BoundModel,
 ): Promise<Probabilities> {
+  const { path, encoder } = model.companion ?? model;
   const how = { area, chunk, model: path, ...(encoder === null ? {} : { encoder }) };
   const { probabilities } = await engine.run("detectLanguage", how, signal);
   return probabilities;

@@ -1,9 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { Checkpoints } from "../recordings/index.ts";
+import { readModelLanguages } from "../speech/index.ts";
 import { joinTerms } from "../text/index.ts";
 import { type Chunk, type EngineWord, wordSchema } from "../timeline/index.ts";
-import type { BoundModel } from "./bind-model.ts";
+import type { BoundModel, EncodedModel } from "./bind-model.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
+import { contradictsLanguage } from "./contradicts-language.ts";
 import type { SpeechPart } from "./language.ts";
 import { forEachMissingPart } from "./step.ts";
 import type { TrackChunk, TrackContext } from "./tracks.ts";
@@ -17,7 +19,7 @@ const wordsSchema = Type.Object({
 
 /** How chunks are transcribed. */
 export interface TranscriptionPlan {
-  readonly model: Pick<BoundModel, "path" | "encoder">;
+  readonly model: Pick<BoundModel, "path" | "encoder" | "companion">;
   /** Splits a chunk into parts and returns the language of each. */
   readonly partsOf: (chunk: TrackChunk) => Promise<readonly SpeechPart[]>;
   /** Whether the language may change within such a part. */
@@ -41,16 +43,16 @@ export async function transcribe(
   if (chunks.length === 0) return found;
   // Whisper drops the beginning of a vocabulary that is too long, so the recording's own terms come last.
   const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
-  const { path, encoder } = model;
-  const params = {
-    ...{ area, model: path, mayChangeLanguage },
-    ...(encoder === null ? {} : { encoder }),
-    ...(vocabulary === "" ? {} : { vocabulary }),
+  const params = { area, mayChangeLanguage, ...(vocabulary === "" ? {} : { vocabulary }) };
+  const recognize = async ({ path, encoder }: EncodedModel, { chunk, language }: SpeechPart) => {
+    const by = { model: path, ...(encoder === null ? {} : { encoder }) };
+    return await engine.run("transcribe", { ...params, ...by, chunk, language: language.modelCode }, signal);
   };
+  const route = routesOf(model);
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
-    for (const { chunk, language } of await partsOf({ area, chunk: chunks[part] as Chunk })) {
-      const read = await engine.run("transcribe", { ...params, chunk, language: language.modelCode }, signal);
+    for (const speech of await partsOf({ area, chunk: chunks[part] as Chunk })) {
+      const read = await route(speech, recognize);
       result.words.push(...read.words);
       for (const [code, seconds] of Object.entries(read.languages)) {
         result.languages[code] = (result.languages[code] ?? 0) + seconds;
@@ -65,6 +67,23 @@ export async function transcribe(
     found.languages.push(languages);
   }
   return found;
+}
+
+type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;
+
+/**
+ * Returns a function that recognizes a part with the recording's model, or with its companion if the model does not know
+ * the language or writes words of another one.
+ */
+function routesOf({ companion, ...model }: TranscriptionPlan["model"]) {
+  const known = companion === null ? [] : readModelLanguages(model.path);
+  return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>): Promise<R> => {
+    if (companion === null) return await recognize(model, part);
+    const own = known.find(({ code }) => code === part.language.code);
+    if (own === undefined) return await recognize(companion, part);
+    const read = await recognize(model, { ...part, language: own });
+    return contradictsLanguage(read.words, own.code) ? await recognize(companion, part) : read;
+  };
 }
 
 /** Returns the words of a transcribed chunk, in order, and their languages. */

@@ -6,7 +6,7 @@ import type { Settings } from "../config/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import { isAdministrator, pathSteps, programFiles, untrustedWriter } from "../program/index.ts";
 import { RecordingEvents, Recordings } from "../recordings/index.ts";
-import { readModelLanguages, validateModelFile } from "../speech/index.ts";
+import { validateModelFile } from "../speech/index.ts";
 import { DataPaths, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
@@ -50,7 +50,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   if (model.path.startsWith(`${installed.models}/`)) requireOwnModel(model);
   const languages = orStartError(model.id, () => {
     validateModelFile(model.path);
-    return readModelLanguages(model.path);
+    return speech.languagesOf(model);
   });
   const metrics = createMetrics({
     recordings,

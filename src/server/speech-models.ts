@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +8,7 @@ import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
-import {
-  type Language,
-  readModelLanguages,
-  SpeechEngine,
-  type SpeechEngineOptions,
-  validateModelFile,
-} from "../speech/index.ts";
+import { type Language, SpeechEngine, type SpeechEngineOptions, validateModelFile } from "../speech/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
 import { orStartError } from "./start-error.ts";
 
@@ -48,7 +43,7 @@ export function usableSpeechModel(
 ): () => { readonly id: string; readonly languages: readonly Language[] } {
   const inUse = () => {
     const { id, path } = speech.current();
-    return { id, languages: readModelLanguages(path) };
+    return { id, languages: speech.languagesOf({ id, path }) };
   };
   const from = engine.whisper_model === "" ? "the chosen model (transcribe models use)" : "engine.whisper_model";
   orStartError(from, () => {
@@ -120,17 +115,26 @@ export function startSpeechEngine(
     cudaLibrary: settings.cuda_library,
     withSample: (use) => withSpeechSample(options.files, use),
     speechModels() {
-      const current = speech.current().path;
-      const others = recordings.open.models().flatMap((id) => speech.find(id)?.path ?? []);
-      return [current, ...new Set(others.filter((path) => path !== current))];
+      const current = speech.current();
+      const open = recordings.open.models().flatMap((id) => speech.find(id) ?? []);
+      const companions = [current, ...open].flatMap((model) => companionOf(speech, model) ?? []);
+      const others = [...open, ...companions].map(({ path }) => path).filter((path) => path !== current.path);
+      return [current.path, ...new Set(others)];
     },
   });
   const models: RecordingModels = {
     current: () => speech.current(),
     find: (id) => speech.find(id),
+    companionOf: (model) => speech.companionOf(model),
+    languagesOf: (model) => speech.languagesOf(model),
     sha256Of: (model) => speech.sha256Of(model),
     admit: ({ path }, signal) => speechEngine.admit(path, signal),
     encoderOf: ({ path }, spokenSeconds, signal) => speechEngine.encoderOf(path, spokenSeconds, signal),
   };
   return { speechEngine, models };
+}
+
+/** Returns a model's companion; null also when the model's file is missing, which the engine reports. */
+function companionOf(speech: SpeechModels, model: SpeechModel): SpeechModel | null {
+  return existsSync(model.path) ? speech.companionOf(model) : null;
 }

@@ -3,6 +3,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import type { SpeechModel } from "../../src/models/index.ts";
 import { bindModel } from "../../src/pipeline/bind-model.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { readModelLanguages } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
@@ -42,12 +43,16 @@ async function made(speechModel: string) {
   };
   /** The currently best encoder, and the amounts of speech with which it was requested. */
   const encoders = { best: "/encoders/one" as string | null, asked: [] as number[] };
+  /** Set by tests in which the model `english` cannot detect languages. */
+  const companion = { model: null as SpeechModel | null };
   const models = {
     encoderOf: async (_model: SpeechModel, spokenSeconds: number) => {
       encoders.asked.push(spokenSeconds);
       return encoders.best;
     },
     find,
+    companionOf: ({ id: name }: SpeechModel) => (name === "english" ? companion.model : null),
+    languagesOf: ({ path }: SpeechModel) => readModelLanguages(path),
     current: () => find("multi") as SpeechModel,
     sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",
     admit: async (model: SpeechModel) => void admitted.push(model.id),
@@ -61,7 +66,7 @@ async function made(speechModel: string) {
   };
   const begun = () => checkpoints.finished("transcribe").size;
   const begin = () => store.$client.run("INSERT INTO checkpoints VALUES (?, 'transcribe', 0, '{}')", [id]);
-  return { directory, recordings, id, files, digests, admitted, encoders, bind, begin, begun };
+  return { directory, recordings, id, files, digests, admitted, encoders, companion, find, bind, begin, begun };
 }
 
 describe("the model of a recording", () => {
@@ -102,6 +107,17 @@ describe("the model of a recording", () => {
       expect((await bind()).encoder).toBe(best);
       expect(encoders.asked).toEqual([200]);
     }
+  });
+
+  test("is bound together with the model that detects languages for it, each with an encoder that it keeps", async () => {
+    const { directory, admitted, encoders, companion, find, bind } = await made("english");
+    using _directory = directory;
+    companion.model = find("multi");
+    const bound = await bind();
+    expect(bound).toMatchObject({ id: "english", companion: { path: find("multi")?.path, encoder: "/encoders/one" } });
+    expect(admitted).toEqual(["english", "multi"]);
+    encoders.best = "/encoders/two";
+    expect(await bind()).toEqual(bound);
   });
 
   test.each(["gone", "another file"])(

@@ -52,7 +52,15 @@ test("a recording that is deleted during the download of its link leaves no file
       run: unused,
     },
     events,
-    models: { current: unused, find: unused, sha256Of: unused, admit: unused, encoderOf: unused },
+    models: {
+      current: unused,
+      find: unused,
+      companionOf: unused,
+      languagesOf: unused,
+      sha256Of: unused,
+      admit: unused,
+      encoderOf: unused,
+    },
     fetchOptions: () => ({
       enabled: true,
       allow: parseAllowList(["127.0.0.0/8"]),

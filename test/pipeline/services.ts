@@ -28,6 +28,8 @@ export function quietServices(
     models: {
       current: unused,
       find: unused,
+      companionOf: unused,
+      languagesOf: unused,
       sha256Of: unused,
       admit: unused,
       encoderOf: unused,

@@ -37,7 +37,7 @@ test("all chunks are transcribed with the recording's vocabulary and prompt, eve
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
     await transcribe(context, chunks, {
-      model: { path: "model", encoder: null },
+      model: { path: "model", encoder: null, companion: null },
       partsOf: inEnglish,
       mayChangeLanguage: true,
     });
@@ -67,7 +67,11 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
     },
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
   } as unknown as Parameters<typeof transcribe>[0];
-  const reading = { model: { path: "model", encoder: null }, partsOf: inEnglish, mayChangeLanguage: false };
+  const reading = {
+    model: { path: "model", encoder: null, companion: null },
+    partsOf: inEnglish,
+    mayChangeLanguage: false,
+  };
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);
   expect(told).toEqual([false]);
