@@ -48,6 +48,8 @@ const BEAT_MILLISECONDS = 3000;
 const PULL_MILLISECONDS = 5000;
 /** Pause before another attempt to reach a consumer that does not exist yet, or a broker that is away. */
 const RETRY_MILLISECONDS = 500;
+/** Time for the answers to results when the worker stops. */
+const STOP_MILLISECONDS = 1000;
 /** Pause of a worker that the coordinator gives no operations for a while. */
 const PAUSE_MILLISECONDS = 10_000;
 
@@ -95,13 +97,19 @@ export class FleetWorker {
     this.#stops = true;
     clearInterval(this.#presence);
     this.#report(true);
-    for (const { abort, message, state } of this.#fetched) {
-      if (state === "answering") continue;
-      message.nak();
-      abort.abort(new Error("the worker stops"));
+    this.#giveBack(({ state }) => state !== "answering");
+    // A result on its way is worth a moment, unless the broker does not answer.
+    const late = setTimeout(() => this.#giveBack(() => true), STOP_MILLISECONDS);
+    while (this.#fetched.size > 0) await this.#change();
+    clearTimeout(late);
+  }
+
+  #giveBack(isAffected: (fetched: Fetched) => boolean): void {
+    for (const fetched of [...this.#fetched].filter(isAffected)) {
+      fetched.message.nak();
+      fetched.abort.abort(new Error("the worker stops"));
     }
     this.#wake();
-    while (this.#fetched.size > 0) await this.#change();
   }
 
   /** Reports the models that are installed now, and fetches operations for new ones. */
@@ -223,7 +231,7 @@ export class FleetWorker {
     }
     own.state = "running";
     const started: Started = { id, delivery: message.info.deliveryCount };
-    const { verdict } = await this.#ask(subjects.started(coordinator, machine), encode(started));
+    const { verdict } = await this.#ask(subjects.started(coordinator, machine), encode(started), abort.signal);
     if (abort.signal.aborted) return false;
     if (verdict === "go") return true;
     if (verdict === "paused") {
@@ -240,15 +248,24 @@ export class FleetWorker {
     return await runWork(work, contents, { engine, model, device, directory }, signal);
   }
 
-  async #answer({ message }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
+  async #answer({ message, abort }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
     const { machine, log } = this.#options;
-    const { verdict } = await this.#ask(subjects.result(coordinator, machine), result);
+    const { verdict } = await this.#ask(subjects.result(coordinator, machine), result, abort.signal);
     if (verdict !== "go") log.warn({ event: "fleet.result_not_taken", operation, verdict });
     message.ack();
   }
 
-  async #ask(subject: string, message: Uint8Array): Promise<Reply> {
-    return parse(replySchema, await this.#options.broker.request(subject, message));
+  /** Asks the coordinator. @throws the signal's reason when it is aborted, e.g. because the worker stops */
+  async #ask(subject: string, message: Uint8Array, signal: AbortSignal): Promise<Reply> {
+    signal.throwIfAborted();
+    const aborted = Promise.withResolvers<never>();
+    const abort = () => aborted.reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    try {
+      return parse(replySchema, await Promise.race([this.#options.broker.request(subject, message), aborted.promise]));
+    } finally {
+      signal.removeEventListener("abort", abort);
+    }
   }
 
   #onCancel(data: Uint8Array): null {

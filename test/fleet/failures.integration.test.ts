@@ -154,6 +154,30 @@ describe.skipIf(program === null)("in a fleet", () => {
     await Promise.all(lost);
   });
 
+  test("a worker stops at once while the broker does not answer, and another one runs its operation", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const other = new ScriptedEngine(1);
+    const gate = Promise.withResolvers<void>();
+    other.behave = () => gate.promise;
+    const worker = await fleet.worker("w0", other, stack);
+    const running = fleet.ask(engine, 1);
+    while (other.started.length === 0) await Bun.sleep(10);
+    process.kill(fleet.broker.pid, "SIGSTOP");
+    try {
+      gate.resolve();
+      // Its result waits for an answer.
+      await Bun.sleep(100);
+      const stoppedAt = performance.now();
+      await worker.stop();
+      expect(performance.now() - stoppedAt).toBeLessThan(2000);
+    } finally {
+      process.kill(fleet.broker.pid, "SIGCONT");
+    }
+    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    expect(textOf(await running)).toBe(expected(1));
+  });
+
   test("a slow network delays the parts on their way, but none is sent twice, and few are on their way", async () => {
     await using stack = new AsyncDisposableStack();
     // A part of a minute has 1.9 MB and takes longer than an answer of the broker may take.
