@@ -21,6 +21,7 @@ mount -t tmpfs -o mode=755 tmpfs dev
 for name in null zero full random urandom tty; do touch dev/$name; mount --bind /dev/$name dev/$name; done
 mkdir dev/pts dev/shm
 ln -s /proc/self/fd dev/fd
+ln -s pts/ptmx dev/ptmx
 mount -t tmpfs -o mode=755 tmpfs run
 mount -t tmpfs tmpfs tmp
 : > etc/machine-id
