@@ -9,7 +9,7 @@ import {
 import { type Msg, type NatsConnection, nanos, RequestError } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { BrokerError, type BrokerOptions, connectTo, RECONNECT_MILLISECONDS } from "./connection.ts";
+import { BrokerError, type BrokerOptions, connectTo, payloadTrouble, RECONNECT_MILLISECONDS } from "./connection.ts";
 import { consumerOf, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
@@ -96,7 +96,7 @@ export class Broker {
 
   /**
    * Creates the stream and empties it: nothing in it outlives the coordinator's connection. Only the coordinator may.
-   * @throws {BrokerError} if the broker offers no JetStream, or stores the stream on disk
+   * @throws {BrokerError} if the broker offers no JetStream, stores the stream on disk, or takes small messages only
    */
   async resetStream(): Promise<void> {
     const manager = await this.#manager();
@@ -109,20 +109,18 @@ export class Broker {
       max_bytes: STREAM_BYTES,
       num_replicas: 1,
     } satisfies Parameters<JetStreamManager["streams"]["add"]>[0];
-    const found = await streamInfo(manager);
-    if (found !== null && found.config.storage !== "memory") {
-      throw new BrokerError(
-        `the broker's stream ${STREAM} is stored in files, which must not hold audio; remove it: nats stream rm ${STREAM}`,
-      );
-    }
+    const found = await this.#usableStream(manager);
     // A new stream has no consumers of an earlier build.
     if (found !== null) await manager.streams.delete(STREAM);
     await manager.streams.add(config);
   }
 
-  /** Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream. */
+  /**
+   * Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream.
+   * @throws {BrokerError} if the coordinator cannot use the broker
+   */
   async streamReport(): Promise<BrokerReport | null> {
-    const info = await streamInfo(await this.#manager());
+    const info = await this.#usableStream(await this.#manager());
     return info === null ? null : { storage: info.config.storage, messages: info.state.messages, clock: clockOf(info) };
   }
 
@@ -158,7 +156,9 @@ export class Broker {
       return await this.#required.jetstream.consumers.get(STREAM, consumerOf(build, model));
     } catch (error) {
       if (error instanceof JetStreamApiError) return null;
-      throw error;
+      // The library does not export this class.
+      const isDisabled = error instanceof Error && error.name === "JetStreamNotEnabled";
+      throw isDisabled ? noJetStream(error) : error;
     }
   }
 
@@ -272,8 +272,20 @@ export class Broker {
     try {
       return await jetstreamManager(this.#required.connection, { timeout: REQUEST_MILLISECONDS });
     } catch (error) {
-      throw new BrokerError(`the broker offers no JetStream; add a jetstream block to nats.conf: ${messageOf(error)}`);
+      throw noJetStream(error);
     }
+  }
+
+  /** Returns the stream; null if there is none. @throws {BrokerError} if it is not as the fleet needs it */
+  async #usableStream(manager: JetStreamManager) {
+    // The broker may have other settings since the connection was lost.
+    const trouble = payloadTrouble(this.#required.connection);
+    if (trouble !== null) throw new BrokerError(trouble);
+    const found = await streamInfo(manager);
+    if (found === null || found.config.storage === "memory") return found;
+    throw new BrokerError(
+      `the broker's stream ${STREAM} is stored in files, which must not hold audio; stop the broker, remove the folder of its JetStream (store_dir in nats.conf), and start it with the nats.conf of transcribe fleet init`,
+    );
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
@@ -301,6 +313,12 @@ async function streamInfo(manager: JetStreamManager) {
     if (error instanceof JetStreamApiError) return null;
     throw error;
   });
+}
+
+function noJetStream(error: unknown): BrokerError {
+  return new BrokerError(
+    `the broker offers no JetStream (${messageOf(error)}); start it with the nats.conf of transcribe fleet init`,
+  );
 }
 
 const awayError = (url: string) => new Error(`the broker ${url} is away`);

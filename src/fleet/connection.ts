@@ -20,6 +20,12 @@ export interface BrokerOptions {
 /** Pause between two attempts to connect. */
 export const RECONNECT_MILLISECONDS = 1000;
 
+/**
+ * Time for an attempt to connect. After a partition the system repeats a lost attempt too late: with 20 s, a worker was
+ * back after 29 s at the latest.
+ */
+const CONNECT_MILLISECONDS = 5000;
+
 /** A fault of the broker or of the connection that a person has to mend. */
 export class BrokerError extends Error {
   override readonly name = "BrokerError";
@@ -50,6 +56,7 @@ export async function connectTo({ url, ca, certificate, key, machine }: BrokerOp
     // A broker that restarts with a wrong nats.conf for a moment must not end the connection for good.
     ignoreAuthErrorAbort: true,
     reconnectTimeWait: RECONNECT_MILLISECONDS,
+    timeout: CONNECT_MILLISECONDS,
     pingInterval: 5000,
     maxPingOut: 2,
     ...(tls ? { tls: { caFile: ca, certFile: certificate, keyFile: key } } : {}),
@@ -61,12 +68,17 @@ export async function connectTo({ url, ca, certificate, key, machine }: BrokerOp
     const message = messageOf(error);
     throw new BrokerError(connectionTrouble(url, message), isAway(message), { cause: error });
   }
-  const limit = connection.info?.max_payload ?? 0;
-  if (limit >= MAX_MESSAGE_BYTES) return connection;
+  const unusable = payloadTrouble(connection);
+  if (unusable === null) return connection;
   await connection.close();
-  throw new BrokerError(
-    `the broker takes messages of at most ${limit} bytes; set max_payload = ${MAX_MESSAGE_BYTES} in nats.conf`,
-  );
+  throw new BrokerError(unusable);
+}
+
+/** Returns why a broker's messages are too small, and what to do; null if they are not. */
+export function payloadTrouble({ info }: NatsConnection): string | null {
+  const limit = info?.max_payload ?? 0;
+  if (limit >= MAX_MESSAGE_BYTES) return null;
+  return `the broker takes messages of at most ${limit} bytes; set max_payload = ${MAX_MESSAGE_BYTES} in nats.conf and reload the broker`;
 }
 
 function isLoopback(url: string): boolean {

@@ -33,7 +33,7 @@ const COLLECT_MILLISECONDS = PRESENCE_MILLISECONDS + 1000;
 /**
  * Asks the coordinator, and collects the reports of the workers for about four seconds.
  * @param own the program's version and build, to compare the workers with if the coordinator does not answer
- * @throws {BrokerError} if this machine may not see the fleet
+ * @throws {BrokerError} if this machine may not see the fleet, or the coordinator cannot use the broker
  */
 export async function fleetStatus(
   broker: Broker,
@@ -52,6 +52,7 @@ export async function fleetStatus(
   );
   // The broker refuses a subscription before it answers the following ping.
   const roundTripMilliseconds = await Promise.race([broker.roundTrip(), refused.promise]);
+  await broker.streamReport();
   const [coordinator] = await Promise.race([
     Promise.all([coordinatorStatus(broker), Bun.sleep(COLLECT_MILLISECONDS)]),
     refused.promise,

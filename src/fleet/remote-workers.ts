@@ -61,6 +61,8 @@ export class RemoteWorkers {
   readonly #timer: NodeJS.Timeout;
   readonly #counts = { redelivered: 0, lateResults: 0, refusedResults: 0, receivedBytes: 0 };
   readonly roster: Roster;
+  /** Last reported reason why the broker cannot be used; empty if it can. */
+  #brokerTrouble = "";
   #isClosed = false;
 
   constructor(options: RemoteWorkersOptions, events: RemoteWorkersEvents) {
@@ -302,8 +304,11 @@ export class RemoteWorkers {
     this.#takeBack(() => true);
     try {
       await this.open();
+      this.#brokerTrouble = "";
     } catch (error) {
-      this.#options.log.error({ event: "fleet.broker_unusable", trouble: messageOf(error) });
+      const trouble = messageOf(error);
+      if (trouble !== this.#brokerTrouble) this.#options.log.error({ event: "fleet.broker_unusable", trouble });
+      this.#brokerTrouble = trouble;
     }
   }
 }

@@ -122,7 +122,9 @@ export class Roster {
 
   #problemOf({ build, version, clock, trouble }: Presence, at: number): string | null {
     if (build !== this.#build) {
-      return `it runs version ${version}, the coordinator ${this.#version}; install the coordinator's version on it`;
+      return version === this.#version
+        ? `it runs another build of version ${version} (${build}) than the coordinator (${this.#build}); install the coordinator's program on it`
+        : `it runs version ${version}, the coordinator ${this.#version}; install the coordinator's version on it`;
     }
     const difference = Math.abs(clock - at);
     if (difference > MAX_CLOCK_DIFFERENCE_MILLISECONDS) {

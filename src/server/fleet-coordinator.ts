@@ -49,8 +49,10 @@ export async function coordinateFleet(
   };
   await known.sha256Of(models.current());
   try {
+    await using stack = new AsyncDisposableStack();
     const { machine, build } = await fleetIdentity(settings);
     const broker = await Broker.connectOrWait({ ...settings, url: settings.broker, machine, log });
+    stack.defer(() => broker.close());
     const engine = new FleetEngine({
       local,
       broker,
@@ -66,10 +68,13 @@ export async function coordinateFleet(
       // A model that was removed is needed no more.
       models: () => [...digests].filter(([path]) => existsSync(path)).map(([, sha256]) => sha256),
     });
+    stack.defer(() => engine.close());
     // Without the broker this machine works alone, and the fleet starts when the broker is back.
     if (broker.connected) await engine.start();
     const roundTrip = measureRoundTrip(broker);
+    stack.defer(() => roundTrip.stop());
     log.info({ event: "fleet.coordinating", broker: settings.broker, build });
+    const parts = stack.move();
     return {
       engine,
       machine,
@@ -81,11 +86,7 @@ export async function coordinateFleet(
         published: engine.load().published,
         counts: engine.counts,
       }),
-      async close() {
-        roundTrip.stop();
-        engine.close();
-        await broker.close();
-      },
+      close: () => parts.disposeAsync(),
     };
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);

@@ -16,6 +16,7 @@ import {
 } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
+import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 setDefaultTimeout(20_000);
@@ -354,14 +355,52 @@ describe.skipIf(program === null)("a broker with other settings", () => {
     await expect(join1(server.url)).rejects.toThrow("set max_payload = 8388608 in nats.conf");
   });
 
-  test("is refused when it stores the stream in files, with the way to remove it", async () => {
+  test("is refused when it stores the stream in files, by a server at its start and by fleet status", async () => {
     await using server = await start("max_payload: 8388608\n");
     const connection = await connect({ servers: server.url });
     const manager = await jetstreamManager(connection);
     await manager.streams.add({ name: "TRANSCRIBE_WORK", subjects: ["transcribe.work.>"], storage: "file" });
     await connection.close();
-    const broker = await join1(server.url);
-    await expect(broker.resetStream()).rejects.toThrow("is stored in files, which must not hold audio; remove it");
+    using data = temporaryDirectory();
+    const settings = ["--fleet", server.url, "--data-dir", data.path];
+    const results = await Promise.all([
+      runCli(["serve", "--port", "0", ...settings]),
+      runCli(["fleet", "status", ...settings], { TRANSCRIBE_FLEET_MACHINE: "coordinator" }),
+    ]);
+    const reason = "is stored in files, which must not hold audio; stop the broker, remove the folder";
+    expect(results.map(({ exitCode, stderr }) => [exitCode, stderr])).toEqual([
+      [1, expect.stringContaining(reason)],
+      [1, expect.stringContaining(reason)],
+    ]);
+  });
+
+  test("is refused after a restart that makes its messages too small or takes JetStream away", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "fleet");
+    await FleetDirectory.create(path, NEW, Date.now());
+    const conf = join(path, "broker", "nats.conf");
+    const right = readFileSync(conf, "utf8");
+    await using server = await NatsServer.withFolder(program ?? "", join(path, "broker")).start();
+    const broker = await Broker.connect({
+      url: server.url,
+      ...filesOf(path, "coordinator"),
+      machine: "coordinator",
+      log,
+    });
+    const restartWith = async (text: string) => {
+      const back = Promise.withResolvers<void>();
+      broker.onChange((connected) => connected && back.resolve());
+      writeFileSync(conf, text);
+      await server.stop();
+      await server.start();
+      await back.promise;
+    };
+    await restartWith(right.replace("max_payload: 8388608", "max_payload: 1048576"));
+    await expect(broker.resetStream()).rejects.toThrow("of at most 1048576 bytes; set max_payload = 8388608");
+    await restartWith(right.replace(/^jetstream \{.*?^\}/ms, ""));
+    await expect(broker.resetStream()).rejects.toThrow("offers no JetStream (jetstream is not enabled); start it with");
+    await restartWith(right);
+    await broker.resetStream();
     await broker.close();
   });
 });

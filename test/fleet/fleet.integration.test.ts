@@ -105,7 +105,9 @@ describe.skipIf(program === null)("a fleet", () => {
     const other = new ScriptedEngine(4);
     await worker("w0", other, stack, { ownBuild: "older" });
     while (engine.machines().length < 1) await Bun.sleep(10);
-    expect(engine.machines()[0]?.problem).toContain("install the coordinator's version");
+    expect(engine.machines()[0]?.problem).toContain(
+      "another build of version 1 (older) than the coordinator (test); install",
+    );
     await Promise.all(Array.from({ length: 5 }, (_, at) => ask(engine, at)));
     expect([local.started.length, other.started.length]).toEqual([5, 0]);
   });

@@ -11,6 +11,8 @@ interface Reached {
   readonly roundTripMilliseconds: number;
   /** The broker's report about the fleet's stream or consumer, or why there is none; null: nothing was created. */
   readonly report: BrokerReport | Error | null;
+  /** This machine's clock at the report, in milliseconds since 1970. */
+  readonly reportedAt: number;
   /** The fleet as its coordinator sees it; null on a worker. */
   readonly status: FleetStatus | null;
 }
@@ -56,9 +58,10 @@ async function probeFleet({ settings: { fleet }, machine: { now } }: CheckContex
     try {
       const read = isCoordinator ? broker.streamReport() : broker.consumerReport(build, "none");
       const report = await read.catch((error: unknown) => new Error(messageOf(error)));
+      const reportedAt = now();
       const status = isCoordinator ? await fleetStatus(broker, { version: programVersion, build }, now) : null;
       const roundTripMilliseconds = status?.roundTripMilliseconds ?? (await broker.roundTrip());
-      return { ...own, broker: { roundTripMilliseconds, report, status } };
+      return { ...own, broker: { roundTripMilliseconds, report, reportedAt, status } };
     } finally {
       await broker.close();
     }
@@ -141,12 +144,12 @@ const clock: Check = {
     if (context.settings.fleet.broker === "") return alone;
     const { broker: reached } = await probeOf(context);
     if (reached instanceof Error) return unreachable;
-    const { report } = reached;
+    const { report, reportedAt } = reached;
     if (report === null || report instanceof Error || report.clock === null) {
       return skipped("the broker reports its clock only for a stream that the coordinator has created");
     }
     const { MAX_CLOCK_DIFFERENCE_MILLISECONDS } = await import("../../../fleet/index.ts");
-    const difference = context.machine.now() - report.clock;
+    const difference = reportedAt - report.clock;
     const seconds = Math.abs(Math.round(difference / 1000));
     if (Math.abs(difference) <= MAX_CLOCK_DIFFERENCE_MILLISECONDS)
       return ok(`differs from the broker's by ${seconds} s`);
@@ -167,6 +170,7 @@ const machines: Check = {
     const { broker: reached, machine, build } = await probeOf(context);
     if (reached instanceof Error) return unreachable;
     if (reached.status !== null) return findingOfWorkers(reached.status, context);
+    if (reached.report instanceof Error) return unreachable;
     if (reached.report !== null) return ok(`${machine}: a coordinator of this build uses the broker`, `build ${build}`);
     return problem("no coordinator of this build has used the broker since its start", {
       detail: [`this machine has version ${programVersion}, build ${build}`],
