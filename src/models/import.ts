@@ -18,6 +18,18 @@ import { ModelError, requireSpace } from "./model-error.ts";
 const IMPORT_HINT =
   ". import accepts a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle";
 
+/** Formats of the same models that are not imported, by file name. */
+const otherFormats: readonly { readonly name: RegExp; readonly reason: string }[] = [
+  {
+    name: /\.onnx(?:\.data)?$/i,
+    reason: "in ONNX form, 8-bit weights lose many words. Import the ggml form; its q8_0 weights lose none",
+  },
+  {
+    name: /\.nemo$/i,
+    reason: "convert it to ggml with whisper.cpp's models/convert-parakeet-to-ggml.py first, on a machine with PyTorch",
+  },
+];
+
 export interface ImportOptions extends InstallOptions {
   /** Id for a model that the catalogue does not know; by default derived from the file name. */
   readonly name: string | undefined;
@@ -35,6 +47,8 @@ export async function importModels(path: string, options: ImportOptions): Promis
   return await options.library.withFolder(async (folder) => {
     if (found.isDirectory()) return [await importDirectory(path, folder, options)];
     if (!found.isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
+    const other = otherFormats.find(({ name }) => name.test(path));
+    if (other !== undefined) throw new ModelError(`${path} is not imported: ${other.reason}`);
     if (await isTar(path)) return await importBundle(path, folder, options);
     return [await importFile(path, found.size, folder, options)];
   });
@@ -96,11 +110,16 @@ async function isTar(path: string): Promise<boolean> {
   return bytesRead === 5 && buffer.toString("ascii") === "ustar";
 }
 
-/** Derives an id from a path: `ggml-small-q5_1.bin` becomes whisper-small-q5_1, `faster-whisper-small` is unchanged. */
+/**
+ * Derives an id from a path: `ggml-small-q5_1.bin` becomes whisper-small-q5_1, `ggml-parakeet-v3.bin` parakeet-v3, and
+ * `faster-whisper-small` is unchanged.
+ */
 function nameOf(path: string): string {
   const stem = basename(resolve(path)).replace(/\.bin$/i, "");
   const name = stem
-    .replace(/^ggml-/i, "whisper-")
+    // Whisper's files are named by size alone.
+    .replace(/^ggml-(?!whisper|parakeet)/i, "whisper-")
+    .replace(/^ggml-/i, "")
     .toLowerCase()
     .replace(/[^a-z0-9._-]+/g, "-");
   return name.replace(/^[^a-z0-9]+/, "").slice(0, 80) || "model";

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
 import { transferText } from "../../src/cli/status-line.ts";
 import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
@@ -152,6 +153,26 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     [["bundle", "whisper-loud", "-o", "/no/such/folder/b"], "can't write /no/such/folder/b"],
   ])("models %p is refused with what to do", async (args, words) => {
     expect(await commands.refusal("models", ...args)).toContain(words);
+  });
+
+  test("import takes a Parakeet model, and list names its author as the licence requires", async () => {
+    const path = join(directory.path, "ggml-parakeet-tiny.bin");
+    writeRandomModel(path, tinyModel);
+    expect((await commands.run("models", "import", path)).stdout).toContain("installed parakeet-tiny");
+    const { stdout: listed } = await commands.run("models", "list");
+    expect(listed).toMatch(/parakeet-tiny .* CC-BY-4\.0/);
+    expect(listed).toContain("Parakeet TDT by NVIDIA");
+    await commands.run("models", "remove", "parakeet-tiny");
+    expect((await commands.run("models", "list")).stdout).not.toContain("NVIDIA");
+  });
+
+  test.each([
+    ["parakeet-int8.onnx", "in ONNX form, 8-bit weights lose many words"],
+    ["parakeet-tdt-0.6b-v3.nemo", "convert it to ggml"],
+  ])("import refuses %s with the reason", async (name, reason) => {
+    const path = join(directory.path, name);
+    await Bun.write(path, "x");
+    expect(await commands.refusal("models", "import", path)).toContain(reason);
   });
 
   test("import refuses a model whose tensor table would overrun the loader, and leaves nothing", async () => {

@@ -34,7 +34,10 @@ export function vocabularyCommand(): Command {
       const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, name);
       if (typeof wanted === "string" && files !== null) {
-        requireShortEnough(wanted, speechModelsFor(settings, { files, dataDirectory, store }).requireCurrent().path);
+        const speech = speechModelsFor(settings, { files, dataDirectory, store });
+        const model = speech.requireCurrent();
+        // A model without a companion takes the vocabulary itself.
+        requireShortEnough(wanted, (speech.companionOf(model) ?? model).path);
       }
       const current = wanted === undefined ? account : setVocabulary(store, account, auditor(), wanted);
       print(options, accountJson(current), () => {

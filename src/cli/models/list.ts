@@ -9,6 +9,7 @@ import {
   verifyInstalled,
 } from "../../models/index.ts";
 import { renewal } from "../../program/index.ts";
+import { familyOf } from "../../speech/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, table } from "../output.ts";
 import { settingsCommand } from "../settings-options.ts";
@@ -21,7 +22,7 @@ export function listCommand(): Command {
     async (options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const rows = modelRows(context);
-      print(options, rows, () => [asTable(rows), ...notes(context)].join("\n"));
+      print(options, rows, () => [asTable(rows), ...notes(context), ...attributions(context)].join("\n"));
     },
   );
 }
@@ -59,7 +60,7 @@ function modelRow(id: string, known: Known | null, model: InstalledModel | undef
     memory_bytes: entry?.memoryBytes ?? null,
     parameters: entry?.parameters ?? null,
     languages: entry?.languages ?? null,
-    licence: entry?.licence ?? null,
+    licence: entry?.licence ?? (model === undefined ? null : (licenceOf(model)?.name ?? null)),
     sha256: model?.sha256 ?? entry?.sha256 ?? null,
     sha1: model?.sha1 ?? download?.sha1 ?? null,
     from: model?.from ?? null,
@@ -97,6 +98,21 @@ function notes({ setting, speech }: ModelsContext): string[] {
     "",
     `${chosen} was chosen, but is not installed; ${current} is used. Pull it again, or choose another model.`,
   ];
+}
+
+/** Returns the licence of an installed model's family; null if it has none, or if the file cannot be read. */
+function licenceOf({ path }: InstalledModel) {
+  try {
+    return familyOf(path).licence;
+  } catch {
+    return null;
+  }
+}
+
+/** Names the authors of installed models whose licence requires it. */
+function attributions({ library }: ModelsContext): string[] {
+  const texts = new Set(library.list().flatMap((model) => licenceOf(model)?.attribution ?? []));
+  return texts.size === 0 ? [] : ["", ...texts];
 }
 
 /** transcribe models verify [ID…] */

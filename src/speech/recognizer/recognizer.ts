@@ -19,12 +19,22 @@ export interface Capabilities {
   readonly vocabularyTokens: number;
 }
 
+/** Licence under which a family's models are published. */
+export interface FamilyLicence {
+  /** SPDX identifier. */
+  readonly name: string;
+  /** Names the author, as the licence requires. */
+  readonly attribution: string;
+}
+
 /**
  * A family of speech recognition models: what is common to all files that one implementation loads. Nothing outside the
  * family's folder and the catalogue of models knows its name.
  */
 export interface RecognizerFamily {
   readonly capabilities: Capabilities;
+  /** Licence of its published models, if all have the same and require attribution; null otherwise. */
+  readonly licence: FamilyLicence | null;
   /** Returns whether a file begins like a model of this family. @throws {Error} when it cannot be read */
   recognizesFile(path: string): boolean;
   /** Checks that native code can load a file, without reading weights. @throws {ModelFileError} that says what to do */

@@ -8,6 +8,11 @@ import { cutWindows } from "./windows.ts";
 /** NVIDIA's Parakeet TDT models in ggml form, which parakeet.cpp computes. They neither detect languages nor take names. */
 export const parakeetFamily: RecognizerFamily = {
   capabilities: { detectsLanguage: false, vocabularyTokens: 0 },
+  licence: {
+    name: "CC-BY-4.0",
+    attribution:
+      "Parakeet TDT by NVIDIA, converted to ggml's format; licensed under CC-BY-4.0 (https://creativecommons.org/licenses/by/4.0/)",
+  },
   recognizesFile: isModelFile,
   validateFile: validateModelFile,
   readLanguages,

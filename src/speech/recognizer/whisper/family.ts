@@ -10,6 +10,8 @@ import type { WhisperModel, WhisperState } from "./types.ts";
 /** Whisper models in ggml form, which whisper.cpp computes. */
 export const whisperFamily: RecognizerFamily = {
   capabilities: { detectsLanguage: true, vocabularyTokens: maxPromptTokens },
+  // Some have MIT's, others Apache's; the catalogue has each model's.
+  licence: null,
   recognizesFile: isModelFile,
   validateFile: validateModelFile,
   readLanguages,
