@@ -53,6 +53,9 @@ const STOP_MILLISECONDS = 1000;
 /** Pause of a worker that the coordinator gives no operations for a while. */
 const PAUSE_MILLISECONDS = 10_000;
 
+const NO_COORDINATOR =
+  "no coordinator of this build uses the broker; start it (transcribe serve), or install its version on this machine";
+
 /** An operation that the worker has fetched and not yet returned to the broker. */
 interface Fetched {
   readonly message: JsMsg;
@@ -76,6 +79,8 @@ export class FleetWorker {
   #waiters: (() => void)[] = [];
   /** End of a pause that the coordinator ordered, on the monotonic clock. */
   #pausedUntil = 0;
+  /** Whether a coordinator of this build uses the broker; null until the broker has been asked. */
+  #hasCoordinator: boolean | null = null;
   #stops = false;
 
   constructor(options: FleetWorkerOptions) {
@@ -90,6 +95,11 @@ export class FleetWorker {
   /** Number of operations that run. */
   get busy(): number {
     return this.#countIn("running");
+  }
+
+  /** Returns why no operations arrive, and what to do; null if they may arrive. */
+  get trouble(): string | null {
+    return this.#hasCoordinator === false ? NO_COORDINATOR : null;
   }
 
   /** Reports that the machine leaves, and returns its operations to the broker at once. */
@@ -160,6 +170,7 @@ export class FleetWorker {
       }
       try {
         consumer ??= await broker.consumer(build, model);
+        if (model === "none") this.#noteCoordinator(consumer !== null);
         const message = (await consumer?.next({ expires: PULL_MILLISECONDS })) ?? null;
         if (consumer === null) await Bun.sleep(RETRY_MILLISECONDS);
         // The consumer may be gone with its stream. While operations arrive it need not be asked for.
@@ -173,6 +184,14 @@ export class FleetWorker {
       }
     }
     this.#fetching.delete(model);
+  }
+
+  #noteCoordinator(isThere: boolean): void {
+    const { log, build } = this.#options;
+    if (isThere === this.#hasCoordinator) return;
+    this.#hasCoordinator = isThere;
+    if (isThere) log.info({ event: "fleet.coordinator_found", build });
+    else log.warn({ event: "fleet.no_coordinator", build, reason: NO_COORDINATOR });
   }
 
   #hasModel(model: string): boolean {

@@ -55,7 +55,7 @@ const ROLE_LINES: Readonly<Record<ServiceRole, Readonly<Record<string, string>>>
   worker: {
     description: "Transcribe, worker of a fleet",
     command: "worker",
-    startLimit: "# A broker that is away may come back at any time.\nStartLimitIntervalSec=0",
+    startLimit: "# A fault of the fleet can be mended on another machine.\nStartLimitIntervalSec=0",
     reload: "",
     restartSeconds: "10",
   },

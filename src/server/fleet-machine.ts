@@ -63,7 +63,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   const { machine, build } = await fleetIdentity(settings.fleet);
   let status: FleetMachine["status"];
   try {
-    const broker = await Broker.connect({ ...settings.fleet, url, machine, log });
+    const broker = await Broker.connectOrWait({ ...settings.fleet, url, machine, log });
     stack.defer(() => broker.close());
     const worker = new FleetWorker({
       broker,
@@ -88,7 +88,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     stack.defer(() => worker.stop());
     status = () => {
       const away = broker.connected ? null : `the broker ${url} is away; see transcribe doctor`;
-      return { trouble: away ?? speech.engine.status().trouble, queued: 0, processing: worker.busy };
+      return { trouble: away ?? speech.engine.status().trouble ?? worker.trouble, queued: 0, processing: worker.busy };
     };
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);

@@ -99,12 +99,13 @@ describe.skipIf(program === null)("a fleet", () => {
     await expect(ask(engine, 1)).rejects.toThrow(EngineCrashError);
   });
 
-  test("a worker of another build gets no operations, and its problem says what to do", async () => {
+  test("a worker of another build gets no operations, and coordinator and worker say what to do", async () => {
     await using stack = new AsyncDisposableStack();
     const { engine, local } = await coordinator(true, stack);
     const other = new ScriptedEngine(4);
-    await worker("w0", other, stack, { ownBuild: "older" });
-    while (engine.machines().length < 1) await Bun.sleep(10);
+    const idle = await worker("w0", other, stack, { ownBuild: "older" });
+    while (engine.machines().length < 1 || idle.trouble === null) await Bun.sleep(10);
+    expect(idle.trouble).toContain("no coordinator of this build uses the broker; start it");
     expect(engine.machines()[0]?.problem).toContain(
       "another build of version 1 (older) than the coordinator (test); install",
     );
