@@ -65,9 +65,10 @@ export class EvaluationServer implements AsyncDisposable {
     this.#store = openDatabase(join(this.#server.dataDirectory, "transcribe.db"));
   }
 
-  async transcribe(file: string): Promise<Hypothesis> {
+  /** @param parts text parts of the create's form */
+  async transcribe(file: string, parts: Readonly<Record<string, string>> = {}): Promise<Hypothesis> {
     if (this.#client === null || this.#store === null) throw new Error("the server is not running");
-    const { ended, segments } = await this.#client.transcribe(file);
+    const { ended, segments } = await this.#client.transcribe(file, parts);
     const words = new Map(
       [...allSegmentsWithWords(this.#store, ended.id)].map((segment) => [segment.index, segment.words]),
     );

@@ -20,6 +20,7 @@ A NAME selects the recordings whose path contains it.
   --audio DIRECTORY  use another corpus in the same format
 
 scripts/evaluate diarization --help  measures the diarization alone
+scripts/evaluate hints --help        compares transcripts with and without hints
 scripts/evaluate devices --help      compares the words recognized on a GPU with those on the CPU`;
 
 const options = {
