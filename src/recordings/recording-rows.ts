@@ -15,9 +15,12 @@ const ROWS_AT_ONCE = 100;
  */
 export class RecordingRows {
   readonly #store: Store;
+  /** Prepared once, because it runs for every part. */
+  readonly #countPart;
 
   constructor(store: Store) {
     this.#store = store;
+    this.#countPart = prepareCountPart(store);
   }
 
   /**
@@ -56,23 +59,7 @@ export class RecordingRows {
 
   /** Counts a part that a machine of a fleet computed. Stores nothing for a recording that has ended. */
   countPart(id: string, machine: string): void {
-    const { recordings, recordingMachines } = tables;
-    const row = this.#store
-      .select({
-        recordingId: recordings.id,
-        machine: sql<string>`${machine}`.as("machine"),
-        parts: sql<number>`1`.as("parts"),
-      })
-      .from(recordings)
-      .where(and(eq(recordings.id, id), inArray(recordings.status, OPEN_STATES)));
-    const insert = this.#store
-      .insert(recordingMachines)
-      .select(row)
-      .onConflictDoUpdate({
-        target: [recordingMachines.recordingId, recordingMachines.machine],
-        set: { parts: sql`${recordingMachines.parts} + 1` },
-      });
-    deferSync(this.#store, () => insert.run());
+    deferSync(this.#store, () => this.#countPart.run({ id, machine }));
   }
 
   /** Returns how many parts of a recording each machine computed; empty if the server worked alone. */
@@ -141,6 +128,26 @@ export class RecordingRows {
       return false;
     });
   }
+}
+
+function prepareCountPart(store: Store) {
+  const { recordings, recordingMachines } = tables;
+  const row = store
+    .select({
+      recordingId: recordings.id,
+      machine: sql<string>`${sql.placeholder("machine")}`.as("machine"),
+      parts: sql<number>`1`.as("parts"),
+    })
+    .from(recordings)
+    .where(and(eq(recordings.id, sql.placeholder("id")), inArray(recordings.status, OPEN_STATES)));
+  return store
+    .insert(recordingMachines)
+    .select(row)
+    .onConflictDoUpdate({
+      target: [recordingMachines.recordingId, recordingMachines.machine],
+      set: { parts: sql`${recordingMachines.parts} + 1` },
+    })
+    .prepare();
 }
 
 function statusOf(reader: Pick<Writer, "select">, id: string) {
