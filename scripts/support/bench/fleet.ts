@@ -1,107 +1,126 @@
-// scripts/bench fleet: how a fleet scales with its workers. The workers are a simulation: their operations sleep in
-// proportion to their audio. Broker, messages, audio and coordinator are real.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * Measures a fleet: how it scales with its workers, the load on its coordinator, and its overhead with one worker.
+ * `scripts/bench fleet [--part NAME …] [--short] [--pairs N] [--json] [--write]`; on two quiet cores it takes about
+ * eleven minutes. The workers of the scaling are a simulation: their operations sleep in proportion to their audio.
+ * Broker, messages, audio, database and coordinator are real. The overhead is measured with real models.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Broker, FleetEngine } from "../../../src/fleet/index.ts";
-import { createLogger } from "../../../src/telemetry/index.ts";
-import { SAMPLE_RATE, type WorkArea } from "../../../src/timeline/index.ts";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../../src/text/index.ts";
+import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { NatsServer, natsServerProgram } from "../../../test/support/nats-server.ts";
+import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { beforeStop } from "../processes.ts";
+import { measureOverhead, type OverheadFigures } from "./fleet-overhead.ts";
+import { type Load, makeSilence, measureScaling, type ScalingFigures, startCoordinator } from "./fleet-scaling.ts";
+import { coordinatorTable, overheadTable, scalingTable } from "./fleet-tables.ts";
+import { refuse } from "./options.ts";
+import { makeRecording } from "./recordings.ts";
+import { asMarkdown, asText, benchmarksPagePath } from "./show-table.ts";
 
-const WORKER_COUNTS = [1, 2, 4, 8];
-/** Speed of each simulated worker, as a multiple of real time. */
 const TIMES_REAL_TIME = 100;
-const CHUNK_SECONDS = 30;
-/** Operations for each worker in a run: about 15 s. */
-const CHUNKS_PER_WORKER = 50;
+/** The loads of each part. Fewer workers get less audio, so that each load takes about as long for each worker. */
+const LOADS: Readonly<Record<"one" | "many", readonly Omit<Load, "timesRealTime">[]>> = {
+  one: [
+    { workers: 1, recordings: 1, hours: 0.5 },
+    { workers: 2, recordings: 1, hours: 1 },
+    { workers: 4, recordings: 1, hours: 2 },
+    { workers: 8, recordings: 1, hours: 18 },
+  ],
+  many: [
+    { workers: 1, recordings: 6, hours: 0.1 },
+    { workers: 2, recordings: 12, hours: 0.1 },
+    { workers: 4, recordings: 25, hours: 0.1 },
+    { workers: 8, recordings: 50, hours: 1 },
+  ],
+};
+/** Length of the longer recordings with --short. */
+const SHORT_HOURS = { one: 2, many: 0.1 } as const;
+const PARTS = ["one", "many", "overhead"] as const;
+const WRITER = "scripts/bench fleet --write";
 
-const build = "bench";
-const model = "b".repeat(64);
-const never = new AbortController().signal;
-const log = createLogger("error");
-
+const { parts, short, pairs, json, write } = readOptions();
 const program = await natsServerProgram("scripts/bench fleet");
 if (program === null) process.exit(1);
 const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-fleet-"));
-await using server = await new NatsServer(program).start();
+const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
+beforeStop(removeDirectory);
+await using broker = await new NatsServer(program).start();
+beforeStop(() => broker[Symbol.asyncDispose]());
 try {
-  const area = makeArea();
-  console.log(
-    "workers (simulated, 100 × real time each)  efficiency  × real time  coordinator CPU  loop delay p99  memory",
-  );
-  for (const count of WORKER_COUNTS) console.log(await measure(area, count));
+  const startedAt = performance.now();
+  const scaling = await scale();
+  const overhead = parts.includes("overhead") ? await compare() : null;
+  await report(scaling, overhead);
+  console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
 } finally {
-  rmSync(directory, { recursive: true, force: true });
+  removeDirectory();
 }
 
-/** Ten minutes of samples; the chunks of a longer recording would be read in the same way. */
-function makeArea(): WorkArea {
-  const sampleCount = 600 * SAMPLE_RATE;
-  const path = join(directory, "pcm");
-  writeFileSync(path, Buffer.alloc(2 * sampleCount, 7));
-  mkdirSync(join(directory, "area"));
-  return { directory: join(directory, "area"), pcm: { path, sampleCount } };
+async function scale(): Promise<ScalingFigures[]> {
+  const figures: ScalingFigures[] = [];
+  const wanted = (["one", "many"] as const).filter((part) => parts.includes(part));
+  if (wanted.length === 0) return figures;
+  await using coordinator = await startCoordinator(broker, directory);
+  for (const part of wanted) {
+    for (const one of LOADS[part]) {
+      const load = { ...one, hours: short ? Math.min(one.hours, SHORT_HOURS[part]) : one.hours };
+      console.error(`bench: ${load.recordings} × ${load.hours} h, ${load.workers} simulated workers`);
+      const file = join(directory, `${load.hours}h.flac`);
+      if (!existsSync(file)) await makeSilence(load.hours, directory);
+      const measured = await measureScaling({ ...load, timesRealTime: TIMES_REAL_TIME }, coordinator, file);
+      console.error(`bench: ${measured.seconds.toFixed(1)} s, efficiency ${measured.efficiency.toFixed(2)}`);
+      figures.push(measured);
+    }
+  }
+  return figures;
 }
 
-async function measure(area: WorkArea, count: number): Promise<string> {
-  const broker = await Broker.connect({ url: server.url, ca: "", certificate: "", key: "", machine: "bench", log });
-  const engine = new FleetEngine({
-    ...{
-      broker,
-      build,
-      version: "simulation",
-      coordinator: `c${Bun.randomUUIDv7()}`,
-      machine: "bench",
-      workHere: false,
-      log,
-    },
-    local: { run: () => Promise.reject(new Error("the coordinator does not work here")), partsAtOnce: 1, lanes: 0 },
-    sha256Of: () => model,
-    models: () => [model],
-    onCompletion: () => {},
-    now: Date.now,
-  });
-  await engine.start();
-  const script = join(import.meta.dir, "fleet-worker.ts");
-  const workers = Array.from({ length: count }, (_, index) =>
-    Bun.spawn(
-      [process.execPath, "--no-env-file", script, server.url, `w${index}`, build, model, `${TIMES_REAL_TIME}`],
-      {
-        stdio: ["ignore", "inherit", "inherit"],
-      },
-    ),
-  );
+async function compare(): Promise<OverheadFigures | null> {
+  if (!existsSync(join(audioDirectory, "manifest.json"))) {
+    console.error(`bench: the overhead is not measured, because ${audioDirectory} contains no manifest.json`);
+    return null;
+  }
+  console.error(`bench: overhead with real models, ${pairs} pairs`);
+  const { file } = await makeRecording("meetings", audioDirectory, directory);
+  return await measureOverhead(file, pairs, broker);
+}
+
+async function report(scaling: readonly ScalingFigures[], overhead: OverheadFigures | null): Promise<void> {
+  const when = await circumstances(Date.now());
+  const heading = `${when.date}, commit ${when.commit}, ${when.machine}`;
+  const tables = [
+    ...(scaling.length === 0 ? [] : [scalingTable(scaling), coordinatorTable(scaling)]),
+    ...(overhead === null ? [] : [overheadTable(overhead)]),
+  ];
+  if (json) console.log(JSON.stringify({ ...when, scaling, overhead }, null, 2));
+  else console.log([heading, ...tables.map(asText)].join("\n\n"));
+  if (!write) return;
+  const page = readFileSync(benchmarksPagePath, "utf8");
+  const text = [`${heading}:`, ...tables.map(asMarkdown)].join("\n\n");
+  writeFileSync(benchmarksPagePath, withGeneratedTable(page, WRITER, text));
+}
+
+function readOptions() {
   try {
-    while (engine.machines().length < count) await Bun.sleep(20);
-    const run = (index: number) => {
-      const startSeconds = (index * CHUNK_SECONDS) % 570;
-      const span = { startSeconds, endSeconds: startSeconds + CHUNK_SECONDS };
-      return engine.run("transcribe", { area, model: "/m", language: "en", chunk: { ...span, speech: [span] } }, never);
-    };
-    // Connections and consumers exist after the first ones.
-    await Promise.all(Array.from({ length: 2 * count }, (_, index) => run(index)));
-    const delay = monitorEventLoopDelay({ resolution: 1 });
-    delay.enable();
-    const before = process.cpuUsage();
-    const startedAt = performance.now();
-    await Promise.all(Array.from({ length: CHUNKS_PER_WORKER * count }, (_, index) => run(index)));
-    const seconds = (performance.now() - startedAt) / 1000;
-    const { user, system } = process.cpuUsage(before);
-    const audioSeconds = CHUNKS_PER_WORKER * count * CHUNK_SECONDS;
-    const efficiency = audioSeconds / TIMES_REAL_TIME / count / seconds;
-    return [
-      String(count).padEnd(42),
-      efficiency.toFixed(3).padEnd(11),
-      (audioSeconds / seconds).toFixed(0).padEnd(12),
-      `${((100 * (user + system)) / 1e6 / seconds).toFixed(0)} %`.padEnd(16),
-      `${(delay.percentile(99) / 1e6).toFixed(1)} ms`.padEnd(15),
-      `${(process.memoryUsage().rss / 2 ** 20).toFixed(0)} MiB`,
-    ].join(" ");
-  } finally {
-    for (const worker of workers) worker.kill("SIGTERM");
-    await Promise.all(workers.map((worker) => worker.exited));
-    engine.close();
-    await broker.close();
+    const { values } = parseArgs({
+      options: {
+        part: { type: "string", multiple: true, default: [] as string[] },
+        short: { type: "boolean", default: false },
+        pairs: { type: "string", default: "4" },
+        json: { type: "boolean", default: false },
+        write: { type: "boolean", default: false },
+      },
+    });
+    const unknown = values.part.find((name) => !PARTS.some((part) => part === name));
+    if (unknown !== undefined) refuse(`unknown part ${unknown}; known are ${PARTS.join(", ")}`);
+    if (!/^[1-9]\d?$/.test(values.pairs)) refuse(`--pairs is a whole number from 1, not ${values.pairs}`);
+    const isWhole = values.part.length === 0 && !values.short;
+    if (values.write && !isWhole) refuse("--write needs all parts at their full length");
+    return { ...values, parts: values.part.length === 0 ? PARTS : values.part, pairs: Number(values.pairs) };
+  } catch (error) {
+    return refuse(messageOf(error).split(". ")[0] ?? "");
   }
 }
