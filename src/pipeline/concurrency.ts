@@ -29,3 +29,26 @@ export async function forEachConcurrently<T>(
   await Promise.all(running);
   if (failures.length > 0) throw failures[0];
 }
+
+/**
+ * Runs two tasks at the same time. When one fails, the signal of the other is aborted. Both have stopped when the
+ * returned promise settles.
+ * @param signal aborts both
+ * @throws the first failure
+ */
+export async function together<A, B>(
+  signal: AbortSignal,
+  first: (signal: AbortSignal) => Promise<A>,
+  second: (signal: AbortSignal) => Promise<B>,
+): Promise<[A, B]> {
+  const failed = new AbortController();
+  const either = AbortSignal.any([signal, failed.signal]);
+  const stopOther = (error: unknown): never => {
+    failed.abort(error);
+    throw error;
+  };
+  const tasks = [first(either).catch(stopOther), second(either).catch(stopOther)] as const;
+  await Promise.allSettled(tasks);
+  if (failed.signal.aborted) throw failed.signal.reason;
+  return await Promise.all(tasks);
+}

@@ -22,7 +22,25 @@ interface TranscribedTrack extends Track {
   readonly wordCount: number;
 }
 
-/** Runs the step `diarize`. Tracks without words have no turns. @param shareOf returns a track's share of the work */
+/**
+ * Computes the voice embeddings of all tracks, and the turns of a single one. They need no words, so they are computed
+ * while words are recognized: the machines of a fleet then have parts to process while the server clusters speakers.
+ */
+export async function findVoices(context: StepContext, tracks: readonly Track[]): Promise<void> {
+  const silent = { ...context, progress: () => {} };
+  await eachTrack(
+    silent,
+    tracks,
+    () => 1,
+    async (track) => {
+      await forEachMissingBlock(track, "voices", "embeddings", "embedBlock");
+      if (tracks.length === 1) await clusterSpeakers(track, 0, boundsOf(context.recording));
+      return {};
+    },
+  );
+}
+
+/** Runs the step `diarize` on tracks whose voices are known. Tracks without words have no turns. @param shareOf returns a track's share of the work */
 export async function diarize<T extends TranscribedTrack>(
   context: StepContext,
   tracks: readonly T[],
@@ -30,13 +48,11 @@ export async function diarize<T extends TranscribedTrack>(
 ): Promise<(T & Diarized)[]> {
   const bounds = boundsOf(context.recording);
   const isOnly = tracks.filter(({ wordCount }) => wordCount > 0).length === 1;
-  const found = await eachTrack(partOfStep(context, 0, 0.9), tracks, shareOf, async (track, { wordCount }) => {
-    if (wordCount === 0) return { speechTurns: [] };
-    await forEachMissingBlock(track, "voices", "embeddings", "embedBlock");
-    return { speechTurns: await clusterSpeakers(track, 0, isOnly ? bounds : {}) };
-  });
+  const found = await eachTrack(partOfStep(context, 0, 0.1), tracks, shareOf, async (track, { wordCount }) => ({
+    speechTurns: wordCount === 0 ? [] : await clusterSpeakers(track, 0, isOnly ? bounds : {}),
+  }));
   const allotted = allotSpeakers(bounds, found.map(speakersOf));
-  return eachTrack(partOfStep(context, 0.9, 1), found, shareOf, async (track, spoken) => {
+  return eachTrack(partOfStep(context, 0.1, 1), found, shareOf, async (track, spoken) => {
     const { index, chunks, wordCount, speechTurns } = spoken;
     if (wordCount === 0) return { speechTurns, speakerTurns: speechTurns };
     const speakers = allotted[index] ?? 0;

@@ -3,11 +3,11 @@ import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step
 import { chunkAudioSeconds } from "../timeline/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments, mergeTracks } from "./build-segments.ts";
-import { yieldToEventLoop } from "./concurrency.ts";
+import { together, yieldToEventLoop } from "./concurrency.ts";
 import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, detect } from "./detect.ts";
-import { type Diarized, diarize } from "./diarize.ts";
+import { type Diarized, diarize, findVoices } from "./diarize.ts";
 import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import type { PipelineServices } from "./services.ts";
@@ -20,8 +20,8 @@ import { type TranscriptionPlan, transcribe } from "./transcribe.ts";
 const SHARES = {
   decode: [0, 3],
   detect: [3, 15],
-  transcribe: [15, 88],
-  diarize: [88, 99],
+  transcribe: [15, 96],
+  diarize: [96, 99],
   finalize: [99, 99],
 } as const;
 
@@ -46,13 +46,19 @@ export async function transcript(
   recordings.describe(id, { language: chosen.language.code });
 
   const transcribing = step("transcribe");
-  const plan: TranscriptionPlan = {
-    model,
-    partsOf: (chunk) => partsByLanguage(transcribing, chunk, chosen, model),
-    mayChangeLanguage: !chosen.isOnly,
+  const transcribeAll = (context: StepContext) => {
+    const plan: TranscriptionPlan = {
+      model,
+      partsOf: (chunk) => partsByLanguage(context, chunk, chosen, model),
+      mayChangeLanguage: !chosen.isOnly,
+    };
+    return eachTrack(context, detected, speechSeconds, (own, { chunks }) => transcribe(own, chunks, plan));
   };
-  const transcribed = await eachTrack(transcribing, detected, speechSeconds, (context, { chunks }) =>
-    transcribe(context, chunks, plan),
+  const spoken = detected.filter(({ chunks }) => chunks.length > 0);
+  const [transcribed] = await together(
+    signal,
+    (either) => transcribeAll({ ...transcribing, signal: either }),
+    (either) => findVoices({ ...transcribing, signal: either }, spoken),
   );
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
