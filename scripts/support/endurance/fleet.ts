@@ -95,7 +95,9 @@ export async function fleet(
   }
   await tested.recovered();
   await server.untilCleanedUp();
-  const byWorkers = server.log.filter(({ event }) => event === "recording.operation_finished").length;
+  const byWorkers = server.log.filter(
+    ({ event, machine }) => event === "recording.operation_finished" && workers.includes(String(machine)),
+  ).length;
   const late = tested.countInWorkers("fleet.result_not_taken");
   const left = await tested.leftInBroker();
   const stray = [...tested.strayFiles(), ...left.files];
