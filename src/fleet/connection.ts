@@ -26,6 +26,11 @@ export const RECONNECT_MILLISECONDS = 1000;
  */
 const CONNECT_MILLISECONDS = 5000;
 
+/** A connection without answers counts as lost after this time. On a slow network an answer waits behind large parts. */
+export const REQUEST_MILLISECONDS = 15_000;
+/** Slowest network that is used, in bytes a millisecond: 0.5 Mbit/s, less than real time needs. */
+const SLOWEST_BYTES_PER_MILLISECOND = 64;
+
 /** A fault of the broker or of the connection that a person has to mend. */
 export class BrokerError extends Error {
   override readonly name = "BrokerError";
@@ -84,4 +89,9 @@ export function payloadTrouble({ info }: NatsConnection): string | null {
 function isLoopback(url: string): boolean {
   const host = URL.canParse(url) ? new URL(url).hostname : "";
   return host === "localhost" || host === "[::1]" || host.startsWith("127.");
+}
+
+/** Returns the time after which a message counts as unanswered. A large one takes seconds on a slow network. */
+export function answerMilliseconds(message: Uint8Array): number {
+  return REQUEST_MILLISECONDS + message.length / SLOWEST_BYTES_PER_MILLISECOND;
 }

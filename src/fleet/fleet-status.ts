@@ -52,7 +52,7 @@ export async function fleetStatus(
   );
   // The broker refuses a subscription before it answers the following ping.
   const roundTripMilliseconds = await Promise.race([broker.roundTrip(), refused.promise]);
-  await broker.streamReport();
+  await broker.stream.report();
   const [coordinator] = await Promise.race([
     Promise.all([coordinatorStatus(broker), Bun.sleep(COLLECT_MILLISECONDS)]),
     refused.promise,

@@ -161,7 +161,7 @@ export class FleetWorker {
   /** Fetches and starts operations of one model until the worker stops or the model is removed. */
   async #fetchFor(model: string): Promise<void> {
     const { broker, build, engine, log } = this.#options;
-    let consumer: Awaited<ReturnType<Broker["consumer"]>> = null;
+    let consumer: Awaited<ReturnType<Broker["stream"]["consumer"]>> = null;
     while (!this.#stops && this.#hasModel(model)) {
       const unanswered = this.#fetched.size - this.#countIn("answering");
       if (unanswered >= engine.lanes || performance.now() < this.#pausedUntil || !broker.connected) {
@@ -169,7 +169,7 @@ export class FleetWorker {
         continue;
       }
       try {
-        consumer ??= await broker.consumer(build, model);
+        consumer ??= await broker.stream.consumer(build, model);
         if (model === "none") this.#noteCoordinator(consumer !== null);
         const message = (await consumer?.next({ expires: PULL_MILLISECONDS })) ?? null;
         if (consumer === null) await Bun.sleep(RETRY_MILLISECONDS);

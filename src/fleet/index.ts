@@ -1,4 +1,4 @@
-export { Broker, type BrokerReport } from "./broker.ts";
+export { Broker } from "./broker.ts";
 export { COORDINATOR } from "./broker-config.ts";
 export { credentialsEnd, credentialsTrouble } from "./check-credentials.ts";
 export { BrokerError, type BrokerOptions } from "./connection.ts";
@@ -9,3 +9,4 @@ export { FleetWorker, type FleetWorkerOptions } from "./fleet-worker.ts";
 export { type CoordinatorStatus, subjectToken } from "./messages.ts";
 export { MAX_CLOCK_DIFFERENCE_MILLISECONDS, type Machine } from "./roster.ts";
 export type { WorkerModel } from "./run-work.ts";
+export type { BrokerReport } from "./work-stream.ts";

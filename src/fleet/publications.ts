@@ -86,7 +86,7 @@ export class Publications {
     try {
       const model = operation.model ?? "none";
       await this.#ensureConsumers([model]);
-      await broker.publishWork(subjects.work(build, model), id, message);
+      await broker.stream.publish(subjects.work(build, model), id, message);
       this.counts.published++;
       this.counts.sentBytes += message.length;
       return "published";
@@ -129,7 +129,7 @@ export class Publications {
     const { broker, models } = this.#options;
     // An operation that is published before the stream is complete would be deleted with the old one.
     this.#isOpen = false;
-    await broker.resetStream();
+    await broker.stream.reset();
     this.#consumers = new Set();
     await this.#ensureConsumers(["none", ...models()]);
     this.#isOpen = true;
@@ -140,7 +140,7 @@ export class Publications {
     const known = this.#consumers;
     for (const model of models) {
       if (known.has(model)) continue;
-      await broker.ensureConsumer(build, model);
+      await broker.stream.ensureConsumer(build, model);
       known.add(model);
     }
   }

@@ -148,7 +148,7 @@ describe.skipIf(program === null)("in a fleet", () => {
     await broker.close();
     const inspector = await fleet.connect("inspector", stack);
     gate.resolve();
-    while ((await inspector.streamReport())?.messages !== 0) await Bun.sleep(20);
+    while ((await inspector.stream.report())?.messages !== 0) await Bun.sleep(20);
     expect(other.started.length).toBe(2);
     engine.close();
     await Promise.all(lost);

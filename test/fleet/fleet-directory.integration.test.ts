@@ -219,7 +219,7 @@ describe.skipIf(program === null)("a broker with the files of a fleet's director
   test("lets a worker neither read nor publish what is not its own", async () => {
     await using stack = new AsyncDisposableStack();
     const owner = await brokerFor("coordinator", stack);
-    await owner.resetStream();
+    await owner.stream.reset();
     const connection = await intruder("w1", stack);
     const read = ["transcribe.work.>", "transcribe.started.>", "transcribe.result.>", "transcribe.presence.*"];
     const publish = [
@@ -396,11 +396,13 @@ describe.skipIf(program === null)("a broker with other settings", () => {
       await back.promise;
     };
     await restartWith(right.replace("max_payload: 8388608", "max_payload: 1048576"));
-    await expect(broker.resetStream()).rejects.toThrow("of at most 1048576 bytes; set max_payload = 8388608");
+    await expect(broker.stream.reset()).rejects.toThrow("of at most 1048576 bytes; set max_payload = 8388608");
     await restartWith(right.replace(/^jetstream \{.*?^\}/ms, ""));
-    await expect(broker.resetStream()).rejects.toThrow("offers no JetStream (jetstream is not enabled); start it with");
+    await expect(broker.stream.reset()).rejects.toThrow(
+      "offers no JetStream (jetstream is not enabled); start it with",
+    );
     await restartWith(right);
-    await broker.resetStream();
+    await broker.stream.reset();
     await broker.close();
   });
 });

@@ -156,7 +156,7 @@ export class TestFleet implements AsyncDisposable {
       log: createLogger("silent"),
     });
     try {
-      const report = await broker.streamReport();
+      const report = await broker.stream.report();
       const store = readdirSync(join(this.#directory.path, "fleet/broker"), { recursive: true }).map(String);
       return { messages: report?.messages ?? 0, files: store.filter((name) => name.endsWith(".blk")) };
     } finally {

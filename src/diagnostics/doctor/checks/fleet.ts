@@ -56,7 +56,7 @@ async function probeFleet({ settings: { fleet }, machine: { now } }: CheckContex
   try {
     const broker = await Promise.race([connecting, timeout(fleet.broker)]);
     try {
-      const read = isCoordinator ? broker.streamReport() : broker.consumerReport(build, "none");
+      const read = isCoordinator ? broker.stream.report() : broker.stream.consumerReport(build, "none");
       const report = await read.catch((error: unknown) => new Error(messageOf(error)));
       const reportedAt = now();
       const status = isCoordinator ? await fleetStatus(broker, { version: programVersion, build }, now) : null;

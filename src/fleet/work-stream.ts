@@ -1,0 +1,145 @@
+import {
+  type Consumer,
+  JetStreamApiError,
+  type JetStreamManager,
+  jetstream,
+  jetstreamManager,
+} from "@nats-io/jetstream";
+import { type NatsConnection, nanos } from "@nats-io/transport-node";
+import { messageOf } from "../text/index.ts";
+import { isAway } from "./check-credentials.ts";
+import { answerMilliseconds, BrokerError, payloadTrouble, REQUEST_MILLISECONDS } from "./connection.ts";
+import { consumerOf, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
+
+/** Time without a beat after which the broker delivers an operation to another worker. */
+const ACK_WAIT_MILLISECONDS = 10_000;
+
+/** A broker's report about a stream or a consumer. */
+export interface BrokerReport {
+  readonly storage: "memory" | "file";
+  /** Operations that no worker has completed. */
+  readonly messages: number;
+  /** The broker's clock, in milliseconds since 1970; null before nats-server 2.10. */
+  readonly clock: number | null;
+}
+
+/** The work-queue stream of a broker. The coordinator creates it and publishes to it; workers fetch from it. */
+export class WorkStream {
+  readonly #connection: () => NatsConnection;
+
+  /** @param connection returns the broker's connection @throws {Error} before the first connection */
+  constructor(connection: () => NatsConnection) {
+    this.#connection = connection;
+  }
+
+  /**
+   * Creates the stream and empties it: nothing in it outlives the coordinator's connection. Only the coordinator may.
+   * @throws {BrokerError} if the broker offers no JetStream, stores the stream on disk, or takes small messages only
+   */
+  async reset(): Promise<void> {
+    const manager = await this.#manager();
+    const config = {
+      name: STREAM,
+      subjects: [subjects.allWork],
+      retention: "workqueue",
+      storage: "memory",
+      discard: "new",
+      max_bytes: STREAM_BYTES,
+      num_replicas: 1,
+    } satisfies Parameters<JetStreamManager["streams"]["add"]>[0];
+    const found = await this.#usableStream(manager);
+    // A new stream has no consumers of an earlier build.
+    if (found !== null) await manager.streams.delete(STREAM);
+    await manager.streams.add(config);
+  }
+
+  /**
+   * Returns the broker's report about the stream, which only the coordinator may read; null if there is no stream.
+   * @throws {BrokerError} if the coordinator cannot use the broker
+   */
+  async report(): Promise<BrokerReport | null> {
+    const info = await this.#usableStream(await this.#manager());
+    return info === null ? null : { storage: info.config.storage, messages: info.state.messages, clock: clockOf(info) };
+  }
+
+  /** Returns the broker's report about the workers' shared consumer; null if the coordinator has not created it. */
+  async consumerReport(build: string, model: string): Promise<BrokerReport | null> {
+    const info = await (await this.consumer(build, model))?.info(true);
+    if (info === undefined) return null;
+    const storage = info.config.mem_storage === true ? "memory" : "file";
+    return { storage, messages: info.num_pending + info.num_ack_pending, clock: clockOf(info) };
+  }
+
+  /** Ensures that the workers' shared consumer for a subject exists. */
+  async ensureConsumer(build: string, model: string): Promise<void> {
+    const manager = await this.#manager();
+    await manager.consumers.add(STREAM, {
+      durable_name: consumerOf(build, model),
+      filter_subject: subjects.work(build, model),
+      ack_policy: "explicit",
+      ack_wait: nanos(ACK_WAIT_MILLISECONDS),
+      max_deliver: -1,
+      max_ack_pending: 10_000,
+      mem_storage: true,
+    });
+  }
+
+  async publish(subject: string, id: string, message: Uint8Array): Promise<void> {
+    await this.#jetstream().publish(subject, message, { msgID: id, timeout: answerMilliseconds(message) });
+  }
+
+  /** Returns the workers' shared consumer; null if the coordinator has not created it. */
+  async consumer(build: string, model: string): Promise<Consumer | null> {
+    try {
+      return await this.#jetstream().consumers.get(STREAM, consumerOf(build, model));
+    } catch (error) {
+      if (error instanceof JetStreamApiError) return null;
+      // The library does not export this class.
+      const isDisabled = error instanceof Error && error.name === "JetStreamNotEnabled";
+      throw isDisabled ? noJetStream(error) : error;
+    }
+  }
+
+  #jetstream() {
+    return jetstream(this.#connection(), { timeout: REQUEST_MILLISECONDS });
+  }
+
+  async #manager(): Promise<JetStreamManager> {
+    const connection = this.#connection();
+    try {
+      return await jetstreamManager(connection, { timeout: REQUEST_MILLISECONDS });
+    } catch (error) {
+      throw isAway(messageOf(error)) ? error : noJetStream(error);
+    }
+  }
+
+  /** Returns the stream; null if there is none. @throws {BrokerError} if it is not as the fleet needs it */
+  async #usableStream(manager: JetStreamManager) {
+    // The broker may have other settings since the connection was lost.
+    const trouble = payloadTrouble(this.#connection());
+    if (trouble !== null) throw new BrokerError(trouble);
+    const found = await streamInfo(manager);
+    if (found === null || found.config.storage === "memory") return found;
+    throw new BrokerError(
+      `the broker's stream ${STREAM} is stored in files, which must not hold audio; stop the broker, remove the folder of its JetStream (store_dir in nats.conf), and start it with the nats.conf of transcribe fleet init`,
+    );
+  }
+}
+
+/** Returns the stream; null if there is none. @throws {Error} if the broker does not answer */
+async function streamInfo(manager: JetStreamManager) {
+  return await manager.streams.info(STREAM).catch((error: unknown) => {
+    if (error instanceof JetStreamApiError) return null;
+    throw error;
+  });
+}
+
+function noJetStream(error: unknown): BrokerError {
+  return new BrokerError(
+    `the broker offers no JetStream (${messageOf(error)}); start it with the nats.conf of transcribe fleet init`,
+  );
+}
+
+function clockOf(info: object): number | null {
+  return "ts" in info && typeof info.ts === "string" ? Date.parse(info.ts) : null;
+}
