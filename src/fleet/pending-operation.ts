@@ -8,10 +8,11 @@ import {
   EngineStalledError,
   operations,
   type Params,
+  type Result,
   type SpanOperation,
 } from "../engine/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { readItem, writeItem } from "../timeline/index.ts";
+import { readItem, SAMPLE_RATE, writeItem } from "../timeline/index.ts";
 import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
 
 /** The end of an operation, for the caller that requested it. */
@@ -73,6 +74,9 @@ export async function acceptResult(
   if (!Value.Check(operations[operation].result, outcome.result)) {
     throw new MessageError(`the result of ${operation} does not match its schema`);
   }
+  if (operation === "transcribe" && !isWithinRecording(outcome.result as Result<"transcribe">, params)) {
+    throw new MessageError(`the result of ${operation} has words outside the recording`);
+  }
   const { outputs } = dataOf(operation, params);
   const isExpected =
     outputs.length === attachments.length && outputs.every((output, at) => Value.Equal(output, attachments[at]?.item));
@@ -87,6 +91,15 @@ export async function acceptResult(
     }
   }
   return { result: outcome.result };
+}
+
+/** The recognizer pads the last window of a recording to 30 s; a word may end in the padding. */
+const PADDING_SECONDS = 30;
+
+/** Returns whether all words end about the recording. Later steps reserve memory for the times of words. */
+function isWithinRecording({ words }: Result<"transcribe">, { area }: Params<SpanOperation>): boolean {
+  const end = area.pcm.sampleCount / SAMPLE_RATE + PADDING_SECONDS;
+  return words.every(({ startSeconds, endSeconds }) => startSeconds <= end && endSeconds <= end);
 }
 
 function errorOf(outcome: Exclude<WorkResult["outcome"], { type: "done" }>): Error {
