@@ -8,6 +8,7 @@ import {
   type Result,
   type SpanOperation,
 } from "../engine/index.ts";
+import { count } from "../text/index.ts";
 import { type CoordinatorStatus, encode, PRESENCE_MILLISECONDS, subjects } from "./messages.ts";
 import type { PendingOperation } from "./pending-operation.ts";
 import { RemoteWorkers, type RemoteWorkersOptions } from "./remote-workers.ts";
@@ -86,13 +87,20 @@ export class FleetEngine {
     const { workHere, broker } = this.#options;
     if (workHere) return null;
     if (!broker.connected) return "the fleet's broker is away, and fleet.work_here = false; see transcribe doctor";
-    if (this.#workers.roster.lanes(null) > 0) return null;
+    if (this.#workers.roster.lanes(null) > 0) return this.#missingModel();
     const machines = this.machines();
     if (machines.length === 0)
       return "no worker of the fleet is present, and fleet.work_here = false; start one on its machine: transcribe worker";
     const reasons = machines.map(({ machine, problem }) => `${machine}: ${problem ?? "its engine is starting"}`);
     const shown = reasons.slice(0, MAX_SHOWN_MACHINES).join("; ");
     return `no worker of the fleet can process parts, and fleet.work_here = false; ${shown}`;
+  }
+
+  /** Returns that parts wait for a model that no worker has; null if none do. */
+  #missingModel(): string | null {
+    const parts = this.#waiting.filter(({ model }) => model !== null && this.#workers.roster.lanes(model) === 0).length;
+    if (parts === 0) return null;
+    return `${count(parts, "part waits", "parts wait")} for a speech model that no usable worker of the fleet has; transcribe fleet status names it`;
   }
 
   #status(): CoordinatorStatus {

@@ -2,6 +2,7 @@ import { createLogger } from "../telemetry/index.ts";
 import type { Broker } from "./broker.ts";
 import { COORDINATOR } from "./broker-config.ts";
 import { BrokerError } from "./connection.ts";
+import { MachineLog } from "./machine-log.ts";
 import {
   type CoordinatorStatus,
   coordinatorStatusSchema,
@@ -58,7 +59,7 @@ export async function fleetStatus(
     refused.promise,
   ]);
   let clock = 0;
-  const roster = new Roster(coordinator ?? own, () => clock, createLogger("silent"));
+  const roster = new Roster(coordinator ?? own, () => clock, new MachineLog(createLogger("silent"), () => clock));
   const differences = new Map<string, number>();
   for (const { data, at } of received) {
     try {

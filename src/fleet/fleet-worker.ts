@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { JsMsg } from "@nats-io/jetstream";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -199,19 +197,17 @@ export class FleetWorker {
   }
 
   async #process(message: JsMsg): Promise<void> {
-    const { broker, log, directory } = this.#options;
+    const { broker, log } = this.#options;
     const own: Fetched = { message, abort: new AbortController(), state: "waiting" };
     this.#fetched.add(own);
     const beats = setInterval(() => broker.connected && message.working(), BEAT_MILLISECONDS);
     let work: Work | null = null;
-    let area = "";
     try {
       const { header, contents } = unpack(workSchema, message.data);
       work = header;
       this.#byId.set(header.id, own);
       if (!(await this.#start(own, header))) return;
-      area = await mkdtemp(join(directory, "operation-"));
-      const result = await this.#run(header, contents, area, own.abort.signal);
+      const result = await this.#run(header, contents, own.abort.signal);
       if (own.abort.signal.aborted) return;
       own.state = "answering";
       this.#wake();
@@ -230,7 +226,6 @@ export class FleetWorker {
       else message.nak(RETRY_MILLISECONDS);
     } finally {
       clearInterval(beats);
-      if (area !== "") await this.#remove(area);
       if (work !== null && this.#byId.get(work.id) === own) this.#byId.delete(work.id);
       this.#fetched.delete(own);
       this.#wake();
@@ -260,11 +255,10 @@ export class FleetWorker {
     return false;
   }
 
-  async #run(work: Work, contents: readonly Uint8Array[], directory: string, signal: AbortSignal): Promise<Uint8Array> {
-    const { engine, device } = this.#options;
+  #run(work: Work, contents: readonly Uint8Array[], signal: AbortSignal): Promise<Uint8Array> {
+    const { engine, device, directory, log } = this.#options;
     const model = this.#models.find(({ sha256 }) => sha256 === work.model) ?? null;
-    if (work.model !== null && model === null) throw new Error("this machine no longer has the operation's model");
-    return await runWork(work, contents, { engine, model, device, directory }, signal);
+    return runWork(work, contents, { engine, model, device, directory, log }, signal);
   }
 
   async #answer({ message, abort }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
@@ -297,14 +291,6 @@ export class FleetWorker {
       this.#options.log.warn({ event: "fleet.message_refused", kind: "cancel", trouble: messageOf(error) });
     }
     return null;
-  }
-
-  async #remove(area: string): Promise<void> {
-    try {
-      await rm(area, { recursive: true, force: true });
-    } catch (error) {
-      this.#options.log.error({ event: "fleet.data_not_removed", trouble: messageOf(error) });
-    }
   }
 
   #countIn(state: Fetched["state"]): number {

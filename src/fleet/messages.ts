@@ -106,6 +106,8 @@ export const resultSchema = Type.Object({
     Type.Object({ type: Type.Literal("crashed"), message: text }),
     Type.Object({ type: Type.Literal("stalled"), message: text }),
     Type.Object({ type: Type.Literal("killed"), message: text }),
+    // The machine cannot run operations now, e.g. because its disk is full.
+    Type.Object({ type: Type.Literal("unable"), message: text }),
   ]),
   device: Type.String({ maxLength: 100 }),
   gpu: Type.String({ maxLength: 100 }),

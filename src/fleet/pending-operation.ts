@@ -35,6 +35,11 @@ export interface PendingOperation {
   machine: string | null;
 }
 
+/** A worker cannot run operations now; another one may. */
+export class UnableWorkerError extends Error {
+  override readonly name = "UnableWorkerError";
+}
+
 /**
  * Packs an operation with the data that it needs.
  * @param id of this publication
@@ -64,12 +69,14 @@ export async function packOperation(
 /**
  * Writes the files of a worker's result, and returns the operation's outcome.
  * @throws {MessageError} if the result is not one of this operation
+ * @throws {UnableWorkerError} if the worker could not attempt the operation
  */
 export async function acceptResult(
   { operation, params }: PendingOperation,
   { outcome, attachments }: WorkResult,
   contents: readonly Uint8Array[],
 ): Promise<{ readonly result: unknown } | { readonly error: Error }> {
+  if (outcome.type === "unable") throw new UnableWorkerError(outcome.message);
   if (outcome.type !== "done") return { error: errorOf(outcome) };
   if (!Value.Check(operations[operation].result, outcome.result)) {
     throw new MessageError(`the result of ${operation} does not match its schema`);
@@ -102,7 +109,7 @@ function isWithinRecording({ words }: Result<"transcribe">, { area }: Params<Spa
   return words.every(({ startSeconds, endSeconds }) => startSeconds <= end && endSeconds <= end);
 }
 
-function errorOf(outcome: Exclude<WorkResult["outcome"], { type: "done" }>): Error {
+function errorOf(outcome: Exclude<WorkResult["outcome"], { type: "done" | "unable" }>): Error {
   if (outcome.type === "failed") return new EngineOperationError(outcome.message, outcome.code);
   if (outcome.type === "stalled") return new EngineStalledError(outcome.message);
   if (outcome.type === "killed") return new EngineKilledError(outcome.message);

@@ -2,6 +2,7 @@ import { describeWork, type EngineOptions, RemoteAttempts } from "../engine/inde
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { Broker } from "./broker.ts";
+import { MachineLog } from "./machine-log.ts";
 import {
   encode,
   MessageError,
@@ -16,7 +17,7 @@ import {
   unpack,
   type WorkResult,
 } from "./messages.ts";
-import { acceptResult, type PendingOperation } from "./pending-operation.ts";
+import { acceptResult, type PendingOperation, UnableWorkerError } from "./pending-operation.ts";
 import { Publications } from "./publications.ts";
 import { Roster } from "./roster.ts";
 
@@ -58,6 +59,7 @@ export class RemoteWorkers {
   readonly #events: RemoteWorkersEvents;
   readonly #publications: Publications;
   readonly #attempts: RemoteAttempts;
+  readonly #log: MachineLog;
   readonly #timer: NodeJS.Timeout;
   readonly #counts = { redelivered: 0, lateResults: 0, refusedResults: 0, receivedBytes: 0 };
   readonly roster: Roster;
@@ -69,7 +71,8 @@ export class RemoteWorkers {
     const { broker, build, version, coordinator, now, log } = options;
     this.#options = options;
     this.#events = events;
-    this.roster = new Roster({ build, version }, now, log);
+    this.#log = new MachineLog(log, now);
+    this.roster = new Roster({ build, version }, now, this.#log);
     this.#attempts = options.attempts ?? new RemoteAttempts({ log });
     this.#publications = new Publications({ ...options, onRemoved: (id) => this.#attempts.release(id) });
     broker.subscribe(subjects.allPresence, (data, subject) => this.#onPresence(data, senderOf(subject)));
@@ -151,10 +154,9 @@ export class RemoteWorkers {
       if (presence.leaves) this.#takeBack(({ machine }) => machine === sender);
       this.#events.onChange();
     } catch (error) {
-      this.#options.log.warn({
+      this.#log.write("warn", sender, {
         event: "fleet.message_refused",
         kind: "presence",
-        machine: sender,
         trouble: messageOf(error),
       });
     }
@@ -167,7 +169,8 @@ export class RemoteWorkers {
       const pending = this.#publications.get(id);
       if (pending === undefined) return { verdict: "late" };
       if (this.roster.pauseOf(machine) !== null) return { verdict: "paused" };
-      if (delivery > 1) this.#options.log.warn({ event: "fleet.redelivered", operation: pending.operation, machine });
+      const { operation } = pending;
+      if (delivery > 1) this.#log.write("warn", machine, { event: "fleet.redelivered", operation, delivery });
       // A worker that only fetched it made no attempt.
       if (pending.machine !== null) {
         this.#counts.redelivered++;
@@ -206,9 +209,11 @@ export class RemoteWorkers {
         return { verdict: "late" };
       }
       const outcome = await acceptResult(pending, header, contents).catch((error: unknown) => {
+        if (error instanceof UnableWorkerError) return this.#onUnable(id, pending, machine, error);
         this.#onFault(id, pending, machine);
         throw error;
       });
+      if (outcome === null) return { verdict: "go" };
       this.#attempts.completed(id, pending, machine);
       // The operation may have been cancelled while its files were written.
       if (!this.#publications.remove(id)) return { verdict: "late" };
@@ -233,7 +238,7 @@ export class RemoteWorkers {
 
   #refuse(kind: string, machine: string, error: unknown): Reply {
     this.#counts.refusedResults++;
-    this.#options.log.error({ event: "fleet.message_refused", kind, machine, trouble: messageOf(error) });
+    this.#log.write("error", machine, { event: "fleet.message_refused", kind, trouble: messageOf(error) });
     return { verdict: "refused" };
   }
 
@@ -245,7 +250,7 @@ export class RemoteWorkers {
     duration: { readonly seconds: number; readonly limitSeconds: number },
   ): void {
     const { operation } = pending;
-    this.#options.log.error({ event: "fleet.operation_stuck", operation, machine, ...duration });
+    this.#log.write("error", machine, { event: "fleet.operation_stuck", operation, ...duration });
     this.#onFault(id, pending, machine);
   }
 
@@ -263,6 +268,14 @@ export class RemoteWorkers {
     this.#events.onChange();
   }
 
+  /** Takes an operation back from a worker that cannot run any, and counts no attempt. */
+  #onUnable(id: string, { operation }: PendingOperation, machine: string, { message }: UnableWorkerError): null {
+    this.#log.write("error", machine, { event: "fleet.worker_unable", operation, trouble: message });
+    this.roster.blame(machine);
+    this.#takeBack((_, each) => each === id);
+    return null;
+  }
+
   /** Counts a worker that did not finish an operation. An operation without another attempt fails. */
   #hasAttemptLeft(pending: PendingOperation): boolean {
     pending.lost++;
@@ -277,7 +290,7 @@ export class RemoteWorkers {
   }
 
   /** Takes operations back for a reason that says nothing about them, e.g. because the connection was lost. */
-  #takeBack(isAffected: (operation: PendingOperation) => boolean): void {
+  #takeBack(isAffected: (operation: PendingOperation, id: string) => boolean): void {
     const taken = this.#publications.withdraw(isAffected);
     for (const { machine, record } of taken) if (machine !== null) this.#attempts.countReturned(record);
     this.#return(taken);

@@ -1,14 +1,17 @@
-import type { Logger } from "../telemetry/index.ts";
-import { PRESENCE_MILLISECONDS, type Presence } from "./messages.ts";
+import type { MachineLog } from "./machine-log.ts";
+import type { Presence } from "./messages.ts";
 
-/** Time without a message after which a machine counts as gone. */
-const GONE_MILLISECONDS = 3.5 * PRESENCE_MILLISECONDS;
+/**
+ * Number of checks without a message, one in each interval of the messages, after which a machine counts as gone. Checks
+ * are counted, because a clock that is set or a coordinator that was stopped must not make all machines gone.
+ */
+const GONE_CHECKS = 4;
 /** Difference of clocks that is reported; certificates and logs need clocks that agree. */
 export const MAX_CLOCK_DIFFERENCE_MILLISECONDS = 60_000;
 
 /**
  * Number of faults within this time after which a machine gets no operations for as long. A fault is an operation that
- * it did not finish in time, or an invalid result.
+ * it did not finish in time or could not run, or an invalid result.
  */
 const MAX_FAULTS = 3;
 const FAULT_MILLISECONDS = 10 * 60_000;
@@ -21,19 +24,29 @@ export interface Machine extends Presence {
   readonly problem: string | null;
 }
 
+interface Seen {
+  readonly presence: Presence;
+  readonly at: number;
+  /** Problem that was logged; null if there is none. */
+  readonly reported: string | null;
+  /** The greatest instance so far. */
+  readonly latest: string;
+  /** Checks since the last message. */
+  checks: number;
+}
+
 /** The workers that are present. Times are in milliseconds. */
 export class Roster {
   readonly #build: string;
   readonly #version: string;
   readonly #now: () => number;
-  readonly #log: Logger;
-  readonly #seen = new Map<string, { presence: Presence; at: number; reported: string | null; latest: string }>();
-
+  readonly #log: MachineLog;
+  readonly #seen = new Map<string, Seen>();
   /** Times of the recent faults of machines, at most `MAX_FAULTS` each, and the end of a pause. */
   readonly #faults = new Map<string, { readonly at: readonly number[]; readonly pausedUntil: number }>();
 
   /** @param now returns the time since 1970 */
-  constructor(own: { readonly build: string; readonly version: string }, now: () => number, log: Logger) {
+  constructor(own: { readonly build: string; readonly version: string }, now: () => number, log: MachineLog) {
     this.#build = own.build;
     this.#version = own.version;
     this.#now = now;
@@ -52,26 +65,27 @@ export class Roster {
     const before = this.#seen.get(machine);
     const at = this.#now();
     if (presence.leaves) {
-      if (before !== undefined) this.#log.info({ event: "fleet.worker_left", machine });
+      if (before !== undefined) this.#log.write("info", machine, { event: "fleet.worker_left" });
       this.#seen.delete(machine);
       return;
     }
     const problem = this.#problemOf(presence, at);
-    if (before === undefined) this.#log.info({ event: "fleet.worker_joined", machine, lanes: presence.lanes });
+    if (before === undefined) this.#log.write("info", machine, { event: "fleet.worker_joined", lanes: presence.lanes });
     if (problem !== null && problem !== before?.reported) {
-      this.#log.warn({ event: "fleet.worker_unusable", machine, reason: problem });
+      this.#log.write("warn", machine, { event: "fleet.worker_unusable", reason: problem });
     }
     // Two machines with the same name by mistake would look like restarts all the time.
     const latest = before !== undefined && before.latest > presence.instance ? before.latest : presence.instance;
-    this.#seen.set(machine, { presence, at, reported: problem, latest });
+    this.#seen.set(machine, { presence, at, reported: problem, latest, checks: 0 });
   }
 
-  /** Removes the machines that have been silent for too long. */
+  /** Removes the machines that have been silent for too long. Called once in each `PRESENCE_MILLISECONDS`. */
   removeGone(): void {
-    const gone = [...this.#seen].filter(([, { at }]) => this.#now() - at > GONE_MILLISECONDS);
-    for (const [machine] of gone) {
+    for (const [machine, seen] of this.#seen) {
+      seen.checks++;
+      if (seen.checks < GONE_CHECKS) continue;
       this.#seen.delete(machine);
-      this.#log.error({ event: "fleet.worker_gone", machine });
+      this.#log.write("error", machine, { event: "fleet.worker_gone" });
     }
   }
 
@@ -85,7 +99,7 @@ export class Roster {
       at: pauses ? [] : recent,
       pausedUntil: pauses ? now + FAULT_MILLISECONDS : pausedUntil,
     });
-    if (pauses) this.#log.error({ event: "fleet.worker_paused", machine, reason: this.pauseOf(machine) });
+    if (pauses) this.#log.write("error", machine, { event: "fleet.worker_paused", reason: this.pauseOf(machine) });
   }
 
   /** Returns why a machine gets no operations for a while; null if it gets some. */
@@ -93,7 +107,7 @@ export class Roster {
     const until = this.#faults.get(machine)?.pausedUntil ?? 0;
     if (until <= this.#now()) return null;
     const time = new Date(until).toISOString().slice(11, 19);
-    return `it did not return ${MAX_FAULTS} parts in time, or returned invalid results, and gets none until ${time} UTC; see its log, and restart it`;
+    return `it failed at ${MAX_FAULTS} parts, or held them for too long, and gets none until ${time} UTC; see its log`;
   }
 
   /** Returns the machines that get no operations for a while. */

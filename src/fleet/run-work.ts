@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import {
@@ -11,6 +11,8 @@ import {
   type Params,
   type SpanOperation,
 } from "../engine/index.ts";
+import { machineTrouble } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { readItem, type WorkArea, writeItem } from "../timeline/index.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
@@ -29,12 +31,13 @@ export interface WorkerModel {
 
 interface WorkContext {
   readonly engine: LocalEngine;
-  /** The operation's model; null if it needs none. */
+  /** The operation's model; null if it needs none, or this machine does not have it. */
   readonly model: WorkerModel | null;
   /** Returns the device of the recognizer: `cpu`, or a GPU's backend and label. */
   readonly device: () => { readonly device: string; readonly gpu: string };
-  /** Directory for the operation's data. */
+  /** Directory in which the operation's data gets a directory of its own. */
   readonly directory: string;
+  readonly log: Logger;
 }
 
 /**
@@ -45,15 +48,11 @@ interface WorkContext {
 export async function runWork(
   work: Work,
   contents: readonly Uint8Array[],
-  { engine, model, device, directory }: WorkContext,
+  { engine, model, device, directory, log }: WorkContext,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const startedAt = performance.now();
-  const area: WorkArea = { directory, pcm: { path: join(directory, "samples.pcm"), sampleCount: work.sampleCount } };
-  const encoder = (await model?.prepare(signal, work.usesEncoder)) ?? null;
-  const params = paramsOf(work, area, model, encoder);
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
+  let startedAt = performance.now();
+  let own: string | null = null;
   const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
     id: work.id,
     outcome,
@@ -62,6 +61,14 @@ export async function runWork(
     attachments,
   });
   try {
+    if (work.model !== null && model === null) throw new Error("this machine no longer has the operation's model");
+    own = await mkdtemp(join(directory, "operation-"));
+    const area: WorkArea = { directory: own, pcm: { path: join(own, "samples.pcm"), sampleCount: work.sampleCount } };
+    const encoder = (await model?.prepare(signal, work.usesEncoder)) ?? null;
+    const params = paramsOf(work, area, model, encoder);
+    for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
+    // A self-test of a new model is no part of the operation.
+    startedAt = performance.now();
     const result = await engine.run(work.operation, params, signal);
     const { outputs } = dataOf(work.operation, params);
     const files = await Promise.all(outputs.map((item) => readItem(area, item)));
@@ -69,7 +76,19 @@ export async function runWork(
     return pack(header({ type: "done", result }, attachments), files);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof MessageError) throw error;
+    log.error({ event: "fleet.operation_failed", operation: work.operation, trouble: messageOf(error) });
     return pack(header(outcomeOf(error), []), []);
+  } finally {
+    if (own !== null) await remove(own, log);
+  }
+}
+
+async function remove(directory: string, log: Logger): Promise<void> {
+  try {
+    await rm(directory, { recursive: true, force: true });
+  } catch (error) {
+    log.error({ event: "fleet.data_not_removed", trouble: messageOf(error) });
   }
 }
 
@@ -93,5 +112,7 @@ function outcomeOf(error: unknown): WorkResult["outcome"] {
   if (error instanceof EngineStalledError) return { type: "stalled", message };
   if (error instanceof EngineKilledError) return { type: "killed", message };
   if (error instanceof EngineCrashError) return { type: "crashed", message };
-  return { type: "failed", message, code: error instanceof EngineOperationError ? error.code : "" };
+  // A full disk here says nothing about the coordinator's.
+  const isOfOperation = error instanceof EngineOperationError && machineTrouble(error) === null;
+  return isOfOperation ? { type: "failed", message, code: error.code } : { type: "unable", message };
 }

@@ -36,14 +36,32 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     const causes: string[] = [];
     await expect(fleet.ask(engine, 1, undefined, recordOf(causes))).rejects.toThrow(EngineKilledError);
     expect(causes.filter((each) => each !== "started")).toEqual(["killed", "killed", "killed"]);
-    expect(engine.machines()[0]?.problem).toContain("it did not return 3 parts in time");
-    expect(engine.problem()).toContain("w0: it did not return 3 parts in time");
+    expect(engine.machines()[0]?.problem).toContain("it failed at 3 parts");
+    expect(engine.problem()).toContain("w0: it failed at 3 parts");
     expect(engine.partsAtOnce).toBe(1);
     const running = fleet.ask(engine, 2);
     await fleet.worker("w1", new ScriptedEngine(1), stack);
     expect(textOf(await running)).toBe(expected(2));
     expect(stuck.started.length).toBe(3);
     expect(engine.problem()).toBeNull();
+  });
+
+  test("an operation that a worker cannot run now counts no attempt, and after three the worker gets none", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    let attempts = 0;
+    const full = async () => {
+      attempts++;
+      throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    };
+    await fleet.worker("w0", new ScriptedEngine(1), stack, { models: () => [{ ...model, prepare: full }] });
+    const events: string[] = [];
+    const running = fleet.ask(engine, 1, undefined, recordOf(events));
+    while (engine.problem()?.includes("w0: it failed at 3 parts") !== true) await Bun.sleep(10);
+    expect(attempts).toBe(3);
+    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    expect(textOf(await running)).toBe(expected(1));
+    expect(events).toEqual([...Array(3).fill(["started", "returned"]).flat(), "started"]);
   });
 
   test("a worker cannot report for another one", async () => {
@@ -95,8 +113,10 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     while (offered() === undefined) await Bun.sleep(10);
     const running = fleet.ask(engine, 1);
     expect([offered(), engine.load().waiting]).toEqual([[], 1]);
+    expect(engine.problem()).toContain("1 part waits for a speech model");
     installed.push({ ...model, prepare: async () => null });
     expect(textOf(await running)).toBe(expected(1));
+    expect(engine.problem()).toBeNull();
     installed.pop();
     while (offered()?.length !== 0) await Bun.sleep(20);
     const waiting = fleet.ask(engine, 2);
