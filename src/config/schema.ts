@@ -182,6 +182,12 @@ const engine = group("The inference worker.", {
       "The speech model: an id from `transcribe models list`, or the path of a ggml file. Empty: the model chosen with `transcribe models use`, otherwise the built-in one.",
     needsRestart: true,
   }),
+  recognizers: list({
+    default: [],
+    description:
+      "Speech models by language, each entry like `de fr: ID`, with ids from `transcribe models list`. `*: ID` names the model that detects languages and recognizes those that no other model knows, if the model in use cannot; otherwise it is the built-in one. A language that is not listed is recognized by the model in use if it knows the language.",
+    needsRestart: true,
+  }),
   idle_minutes: duration("minutes", {
     default: 0,
     range: [0, 525_600],

@@ -10,8 +10,9 @@ export {
 export { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
 export { verifyBuiltIn, verifyInstalled } from "./digests.ts";
 export { type ImportOptions, importModels } from "./import.ts";
+export { parseLanguageRoutes } from "./language-routes.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
 export { ModelError } from "./model-error.ts";
 export { OpenedModel } from "./opened-model.ts";
 export { type PullOptions, pullModel } from "./pull.ts";
-export { type SpeechModel, SpeechModels } from "./speech-models.ts";
+export { type LanguageRoute, type SpeechModel, SpeechModels } from "./speech-models.ts";

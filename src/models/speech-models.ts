@@ -6,6 +6,7 @@ import { digestFile, renewal } from "../program/index.ts";
 import { familyOf, type Language, readModelLanguages } from "../speech/index.ts";
 import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel, modelIdSchema } from "./catalogue.ts";
+import type { LanguageRoutes } from "./language-routes.ts";
 import type { ModelLibrary } from "./library.ts";
 import { ModelError } from "./model-error.ts";
 
@@ -23,6 +24,15 @@ interface SpeechModelsOptions {
   readonly builtInPath: string;
   /** `engine.whisper_model`: an id or a path, which overrides the chosen model; empty if not set. */
   readonly setting: string;
+  /** `engine.recognizers`. */
+  readonly routes: LanguageRoutes;
+}
+
+/** A model that recognizes some languages instead of the model in use. */
+export interface LanguageRoute {
+  readonly model: SpeechModel;
+  /** ISO codes of the languages, which the model knows. */
+  readonly codes: readonly string[];
 }
 
 /**
@@ -75,25 +85,66 @@ export class SpeechModels {
 
   /**
    * Returns the model that detects languages for a model that cannot, and recognizes the languages that it does not
-   * know: the built-in one. Null if the model needs no other. @throws {Error} when the model's file cannot be read
+   * know: the settings' if it is installed, else the built-in one. Null if the model needs no other.
+   * @throws {Error} when a model's file cannot be read
    */
   companionOf({ path }: SpeechModel): SpeechModel | null {
-    return familyOf(path).capabilities.detectsLanguage ? null : this.#builtIn();
+    if (detectsLanguage(path)) return null;
+    const { rest } = this.#options.routes;
+    const set = rest === null ? null : this.find(rest);
+    return set !== null && detectsLanguage(set.path) ? set : this.#builtIn();
+  }
+
+  /** Returns the installed models of the settings, each with those of its languages that it knows. */
+  routes(): LanguageRoute[] {
+    const { byCode } = this.#options.routes;
+    return [...new Set(byCode.values())].flatMap((id) => {
+      const model = this.find(id);
+      if (model === null) return [];
+      const known = readModelLanguages(model.path).map(({ code }) => code);
+      return { model, codes: known.filter((code) => byCode.get(code) === id) };
+    });
+  }
+
+  /** Returns whether the settings name a model for languages. */
+  isRouted(id: string): boolean {
+    const { byCode, rest } = this.#options.routes;
+    return rest === id || [...byCode.values()].includes(id);
+  }
+
+  /** @throws {ModelError} when the settings assign languages to a model that is not installed or does not know them */
+  requireRoutes(): void {
+    const { byCode, rest } = this.#options.routes;
+    const routes = this.routes();
+    for (const [code, id] of byCode) {
+      if (this.find(id) === null)
+        throw new ModelError(`no model ${id} is installed; get it with: transcribe models import`);
+      if (!routes.some(({ codes }) => codes.includes(code)))
+        throw new ModelError(`${id} does not know the language ${code}`);
+    }
+    if (rest === null) return;
+    const model = this.find(rest);
+    if (model === null) throw new ModelError(`no model ${rest} is installed; get it with: transcribe models pull`);
+    if (!detectsLanguage(model.path))
+      throw new ModelError(`${rest} detects no languages, so it cannot be the model for *`);
   }
 
   /**
-   * Returns the languages in which recordings of a model are transcribed, by it or by its companion, sorted by code.
+   * Returns the languages in which recordings of a model are transcribed, by any of the models, sorted by code.
    * @throws {Error} with a hint when a file is not a model
    */
   languagesOf(model: SpeechModel): Language[] {
-    const own = readModelLanguages(model.path);
     const companion = this.companionOf(model);
-    if (companion === null) return own;
-    // The companion detects them, so that its codes count.
-    const detected = readModelLanguages(companion.path);
-    const known = new Set(detected.map(({ code }) => code));
-    const others = own.filter(({ code }) => !known.has(code));
-    return [...detected, ...others].sort((one, other) => (one.code < other.code ? -1 : 1));
+    const detected = readModelLanguages((companion ?? model).path);
+    const routed = this.routes().flatMap(({ model: { path }, codes }) =>
+      readModelLanguages(path).filter(({ code }) => codes.includes(code)),
+    );
+    // The codes of the model that detects languages come first, because detection returns them.
+    const byCode = new Map<string, Language>();
+    for (const language of [...detected, ...readModelLanguages(model.path), ...routed]) {
+      if (!byCode.has(language.code)) byCode.set(language.code, language);
+    }
+    return [...byCode.values()].sort((one, other) => (one.code < other.code ? -1 : 1));
   }
 
   /** Stores the model for new recordings, in the transaction of `writer`. @param now milliseconds since the epoch */
@@ -122,4 +173,8 @@ export class SpeechModels {
   #builtIn(): SpeechModel {
     return { id: builtInSpeechModel, path: this.#options.builtInPath };
   }
+}
+
+function detectsLanguage(path: string): boolean {
+  return familyOf(path).capabilities.detectsLanguage;
 }

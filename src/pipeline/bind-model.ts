@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { SpeechModel } from "../models/index.ts";
+import type { LanguageRoute, SpeechModel } from "../models/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { StepContext } from "./step.ts";
@@ -15,7 +15,9 @@ export interface RecordingModels {
    * if it needs no other.
    */
   companionOf(model: SpeechModel): SpeechModel | null;
-  /** Returns the languages in which recordings of a model are transcribed, by it or by its companion. */
+  /** Returns the models that recognize some languages instead of the recording's model. */
+  routes(): readonly LanguageRoute[];
+  /** Returns the languages in which recordings of a model are transcribed, by any of the models. */
   languagesOf(model: SpeechModel): readonly Language[];
   sha256Of(model: SpeechModel): Promise<string>;
   /** Ensures that the worker can run the model. @throws the signal's reason */
@@ -33,6 +35,8 @@ export interface BoundModel extends EncodedModel {
   readonly languages: readonly Language[];
   /** The model that detects languages for it and recognizes those that it does not know; null if it needs no other. */
   readonly companion: EncodedModel | null;
+  /** Models that recognize some languages, by ISO code, instead of it. */
+  readonly routes: readonly (EncodedModel & Pick<LanguageRoute, "codes">)[];
 }
 
 /** A model, and the encoder that it is used with. */
@@ -77,11 +81,17 @@ export async function bindModel(
     }
     return { path: one.path, encoder: encoder.path };
   };
-  const companion = models.companionOf(model);
-  // A fleet names models by their digests.
-  if (companion !== null) await models.sha256Of(companion);
-  return {
-    ...{ id: model.id, ...(await bind(model, 0)), languages: models.languagesOf(model) },
-    companion: companion === null ? null : await bind(companion, 1),
+  const bindAnother = async (one: SpeechModel, part: number) => {
+    // A fleet names models by their digests.
+    await models.sha256Of(one);
+    return await bind(one, part);
   };
+  const companion = models.companionOf(model);
+  const routes: BoundModel["routes"][number][] = [];
+  const own = await bind(model, 0);
+  const detector = companion === null ? null : await bindAnother(companion, 1);
+  for (const [index, route] of models.routes().entries()) {
+    routes.push({ ...(await bindAnother(route.model, 2 + index)), codes: route.codes });
+  }
+  return { id: model.id, ...own, languages: models.languagesOf(model), companion: detector, routes };
 }

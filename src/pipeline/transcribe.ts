@@ -19,7 +19,7 @@ const wordsSchema = Type.Object({
 
 /** How chunks are transcribed. */
 export interface TranscriptionPlan {
-  readonly model: Pick<BoundModel, "path" | "encoder" | "companion">;
+  readonly model: Pick<BoundModel, "path" | "encoder" | "companion" | "routes">;
   /** Splits a chunk into parts and returns the language of each. */
   readonly partsOf: (chunk: TrackChunk) => Promise<readonly SpeechPart[]>;
   /** Whether the language may change within such a part. */
@@ -72,17 +72,19 @@ export async function transcribe(
 type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;
 
 /**
- * Returns a function that recognizes a part with the recording's model, or with its companion if the model does not know
- * the language or writes words of another one.
+ * Returns a function that recognizes a part with the model for its language. The model that detects languages takes the
+ * part if that model does not know the language, or writes words of another one.
  */
-function routesOf({ companion, ...model }: TranscriptionPlan["model"]) {
-  const known = companion === null ? [] : readModelLanguages(model.path);
+function routesOf({ companion, routes, path, encoder }: TranscriptionPlan["model"]) {
+  const inUse = { path, encoder };
+  const detector = companion ?? inUse;
   return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>): Promise<R> => {
-    if (companion === null) return await recognize(model, part);
-    const own = known.find(({ code }) => code === part.language.code);
-    if (own === undefined) return await recognize(companion, part);
+    const model = routes.find(({ codes }) => codes.includes(part.language.code)) ?? inUse;
+    if (model.path === detector.path) return await recognize(detector, part);
+    const own = readModelLanguages(model.path).find(({ code }) => code === part.language.code);
+    if (own === undefined) return await recognize(detector, part);
     const read = await recognize(model, { ...part, language: own });
-    return contradictsLanguage(read.words, own.code) ? await recognize(companion, part) : read;
+    return contradictsLanguage(read.words, own.code) ? await recognize(detector, part) : read;
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from "../config/index.ts";
 import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
+import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
@@ -66,12 +67,13 @@ function parseSettings(settings: Settings): ParsedSettings {
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
-export function settingFaults({ fetch, server }: Settings): SettingFault[] {
+export function settingFaults({ engine, fetch, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
     ...faultOf("server.trusted_proxies", () => parseTrustedProxies(server.trusted_proxies)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
+    ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),
     ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", unpairedTls)] : []),
   ];
 }

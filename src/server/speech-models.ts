@@ -4,7 +4,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { decodeRecording } from "../media/index.ts";
-import { ModelLibrary, type SpeechModel, SpeechModels } from "../models/index.ts";
+import { ModelLibrary, parseLanguageRoutes, type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
@@ -30,6 +30,7 @@ export function speechModelsFor(
     library: new ModelLibrary(dataDirectory.models),
     builtInPath: files.speechModel,
     setting: settings.engine.whisper_model,
+    routes: parseLanguageRoutes(settings.engine.recognizers),
   });
 }
 
@@ -51,6 +52,7 @@ export function usableSpeechModel(
     // Checked here once; the worker's self-tests would report it for each variant of the CPU backend.
     validateModelFile(speech.current().path);
   });
+  orStartError("engine.recognizers", () => speech.requireRoutes());
   return inUse;
 }
 
@@ -118,7 +120,10 @@ export function startSpeechEngine(
       const current = speech.current();
       const open = recordings.open.models().flatMap((id) => speech.find(id) ?? []);
       const companions = [current, ...open].flatMap((model) => companionOf(speech, model) ?? []);
-      const others = [...open, ...companions].map(({ path }) => path).filter((path) => path !== current.path);
+      const routed = speech.routes().map(({ model }) => model);
+      const others = [...open, ...companions, ...routed]
+        .map(({ path }) => path)
+        .filter((path) => path !== current.path);
       return [current.path, ...new Set(others)];
     },
   });
@@ -126,6 +131,7 @@ export function startSpeechEngine(
     current: () => speech.current(),
     find: (id) => speech.find(id),
     companionOf: (model) => speech.companionOf(model),
+    routes: () => speech.routes(),
     languagesOf: (model) => speech.languagesOf(model),
     sha256Of: (model) => speech.sha256Of(model),
     admit: ({ path }, signal) => speechEngine.admit(path, signal),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { importModels, SpeechModels } from "../../src/models/index.ts";
+import { importModels, parseLanguageRoutes, SpeechModels } from "../../src/models/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { hash, TestLibrary } from "./support.ts";
 
@@ -12,7 +12,7 @@ function made(setting = "", store: Store = openDatabase(":memory:")) {
     importModels(place.file(`${name}.bin`, content), {
       ...{ library, catalogue: [], name, inspect: () => {}, onProgress: () => {} },
     });
-  const speech = new SpeechModels({ store, library, builtInPath, setting });
+  const speech = new SpeechModels({ store, library, builtInPath, setting, routes: parseLanguageRoutes([]) });
   return { place, store, library, speech, add, builtInPath };
 }
 
@@ -20,7 +20,7 @@ describe("the speech model in use", () => {
   test("is the built-in one until another is chosen, which applies at once in other processes too", async () => {
     const { place, speech, add, store, library, builtInPath } = made();
     using _place = place;
-    const other = new SpeechModels({ store, library, builtInPath, setting: "" });
+    const other = new SpeechModels({ store, library, builtInPath, setting: "", routes: parseLanguageRoutes([]) });
     expect(speech.current()).toEqual({ id: "whisper-base", path: builtInPath });
     const [mine] = await add("mine", "mine");
     speech.choose("mine", 1, store);
@@ -57,7 +57,9 @@ describe("the speech model in use", () => {
     expect(byId.speech.current().id).toBe("mine");
     const path = byId.place.file("elsewhere.bin", "elsewhere");
     const { library, builtInPath } = byId;
-    expect(new SpeechModels({ store, library, builtInPath, setting: path }).current()).toEqual({ id: path, path });
+    expect(
+      new SpeechModels({ store, library, builtInPath, routes: parseLanguageRoutes([]), setting: path }).current(),
+    ).toEqual({ id: path, path });
   });
 
   test("is found only by its id or an absolute path", async () => {

@@ -52,6 +52,7 @@ async function made(speechModel: string) {
     },
     find,
     companionOf: ({ id: name }: SpeechModel) => (name === "english" ? companion.model : null),
+    routes: () => [],
     languagesOf: ({ path }: SpeechModel) => readModelLanguages(path),
     current: () => find("multi") as SpeechModel,
     sha256Of: async (model: SpeechModel) => digests.get(model.id) ?? "",

@@ -56,6 +56,7 @@ test("a recording that is deleted during the download of its link leaves no file
       current: unused,
       find: unused,
       companionOf: unused,
+      routes: unused,
       languagesOf: unused,
       sha256Of: unused,
       admit: unused,

@@ -66,7 +66,7 @@ async function choose(
     signal: new AbortController().signal,
   } as unknown as Parameters<typeof chooseLanguage>[0];
   const speech = spans.map((span) => ({ area, chunk: { ...span, speech: [span] } }));
-  const model = { id: "m", path: "m", languages: known, encoder: null, companion: null };
+  const model = { id: "m", path: "m", languages: known, encoder: null, companion: null, routes: [] };
   const chosen = await chooseLanguage(context, speech.toReversed(), model);
   const first = [...asked];
   // After a restart nothing is detected again.
@@ -160,7 +160,7 @@ describe("the language of a recording", () => {
 
 describe("after transcription, the language of a recording", () => {
   const [german, english] = languages;
-  const model = { id: "m", path: "m", languages, encoder: null, companion: null };
+  const model = { id: "m", path: "m", languages, encoder: null, companion: null, routes: [] };
   test.each<[string, Record<string, number>[], boolean, string]>([
     ["is the one of most words", [{ de: 5, en: 9 }, { de: 2 }], false, "en"],
     ["is the chosen one if two are equal", [{ en: 3 }, { de: 2 }, { de: 1 }], false, "de"],
@@ -223,7 +223,7 @@ describe("a chunk whose fragments lie far apart", () => {
       },
       signal: new AbortController().signal,
     } as unknown as Parameters<typeof chooseLanguage>[0];
-    const model = { id: "m", path: "m", languages, encoder: null, companion: null };
+    const model = { id: "m", path: "m", languages, encoder: null, companion: null, routes: [] };
     const speech = said.map(({ chunk }) => ({ area, chunk }));
     const chosen = await chooseLanguage(context, speech, model);
     const asksToChoose = asked.splice(0);

@@ -29,6 +29,7 @@ export function quietServices(
       current: unused,
       find: unused,
       companionOf: unused,
+      routes: unused,
       languagesOf: unused,
       sha256Of: unused,
       admit: unused,

@@ -13,7 +13,7 @@ describe.skipIf(!canTranscribe("languages", ...de, en, old))("the real model", (
   const state = openBase().createState();
   afterAll(() => state.dispose());
   const languages: Language[] = openBase().languages.map((code) => ({ code, name: code, modelCode: code }));
-  const model = { id: "base", path: "base", languages, encoder: null, companion: null };
+  const model = { id: "base", path: "base", languages, encoder: null, companion: null, routes: [] };
 
   /** Returns recordings as chunks of one recording, each in its own file. */
   async function chunksOf(recordings: readonly string[]) {

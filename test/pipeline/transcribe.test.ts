@@ -37,7 +37,7 @@ test("all chunks are transcribed with the recording's vocabulary and prompt, eve
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
     await transcribe(context, chunks, {
-      model: { path: "model", encoder: null, companion: null },
+      model: { path: "model", encoder: null, companion: null, routes: [] },
       partsOf: inEnglish,
       mayChangeLanguage: true,
     });
@@ -68,7 +68,7 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
   } as unknown as Parameters<typeof transcribe>[0];
   const reading = {
-    model: { path: "model", encoder: null, companion: null },
+    model: { path: "model", encoder: null, companion: null, routes: [] },
     partsOf: inEnglish,
     mayChangeLanguage: false,
   };

@@ -102,6 +102,9 @@ function refuseNeeded(id: string, { speech, recordings }: ModelsContext): void {
   if (speech.current().id === id) {
     throw new CommandError(`${id} is in use; choose another first: transcribe models use ID`);
   }
+  if (speech.isRouted(id)) {
+    throw new CommandError(`the setting engine.recognizers names ${id}; remove it there and restart the server first`);
+  }
   if (recordings.open.models().includes(id)) {
     throw new CommandError(
       `queued or processing recordings need ${id}; wait for them: transcribe recordings list --status queued,processing`,

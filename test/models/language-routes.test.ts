@@ -1,0 +1,95 @@
+import { describe, expect, test } from "bun:test";
+import { tinyModel } from "../../scripts/support/parakeet/random-model.ts";
+import { importModels, parseLanguageRoutes, SpeechModels } from "../../src/models/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import { smallParakeet } from "../speech/recognizer/parakeet/small-parakeet.ts";
+import { smallSizes, smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
+import { TestLibrary } from "./support.ts";
+
+describe("the setting of models by language", () => {
+  test("lists codes for each model, and one model for the rest", () => {
+    const { byCode, rest } = parseLanguageRoutes(["de fr: parakeet-v3", " *:whisper-small", "ja: whisper-medium"]);
+    expect([...byCode]).toEqual([
+      ["de", "parakeet-v3"],
+      ["fr", "parakeet-v3"],
+      ["ja", "whisper-medium"],
+    ]);
+    expect(rest).toBe("whisper-small");
+  });
+
+  test.each([
+    ["de", '"de" must be'],
+    ["de:", "must be"],
+    [": model", "must be"],
+    ["de,fr: model", "must be"],
+    ["DE: model", "must be"],
+    ["de: /models/x.bin", "must be"],
+    ["de: ../x", "must be"],
+    ["de de: model", "de is listed twice"],
+    ["*: a, *: b", "must be"],
+  ])("refuses %p", (entry, message) => {
+    expect(() => parseLanguageRoutes([entry])).toThrow(message);
+  });
+
+  test("refuses a second model for the rest", () => {
+    expect(() => parseLanguageRoutes(["*: a", "*: b"])).toThrow("* is listed twice");
+  });
+});
+
+const files = {
+  european: smallParakeet({ ...tinyModel, vocabulary: 8192, layers: 1 }).bytes,
+  english: smallParakeet({ ...tinyModel, layers: 1 }).bytes,
+};
+const whisper = smallWhisper({ ...smallSizes, vocabulary: 51_865 }).bytes;
+
+/** A library with a model of 25 languages that detects none, one of English only, and the built-in Whisper model. */
+async function made(entries: readonly string[]) {
+  const place = new TestLibrary();
+  const { library } = place;
+  const builtInPath = place.file("base.bin", whisper);
+  for (const [name, bytes] of Object.entries(files)) {
+    const path = place.file(`${name}.bin`, bytes);
+    await importModels(path, { ...{ library, catalogue: [], name, inspect: () => {} }, onProgress: () => {} });
+  }
+  const routes = parseLanguageRoutes(entries);
+  return {
+    place,
+    speech: new SpeechModels({ store: openDatabase(":memory:"), library, builtInPath, setting: "", routes }),
+  };
+}
+
+describe("models by language", () => {
+  test("get the languages that the setting lists, and the model in use gets the others", async () => {
+    const { place, speech } = await made(["de fr: european", "en: english"]);
+    using _place = place;
+    speech.requireRoutes();
+    expect(speech.routes().map(({ model, codes }) => [model.id, codes])).toEqual([
+      ["european", ["de", "fr"]],
+      ["english", ["en"]],
+    ]);
+    expect(speech.companionOf(speech.current())).toBeNull();
+    expect(speech.languagesOf(speech.current())).toHaveLength(99);
+    expect([speech.isRouted("english"), speech.isRouted("whisper-base")]).toEqual([true, false]);
+  });
+
+  test("without a setting have the built-in model as the companion of one that detects no languages", async () => {
+    const { place, speech } = await made([]);
+    using _place = place;
+    const european = speech.find("european");
+    if (european === null) throw new Error("it is not installed");
+    expect(speech.companionOf(european)?.id).toBe("whisper-base");
+    expect(speech.languagesOf(european)).toHaveLength(99);
+    expect(speech.languagesOf(european).map(({ code }) => code)).toEqual(expect.arrayContaining(["ja", "mt"]));
+  });
+
+  test.each([
+    [["de: missing"], "no model missing is installed"],
+    [["de: english"], "english does not know the language de"],
+    [["*: missing"], "no model missing is installed"],
+    [["*: european"], "european detects no languages"],
+  ])("are refused at the start if the setting is %p", async (entries, message) => {
+    const { place, speech } = await made(entries);
+    using _place = place;
+    expect(() => speech.requireRoutes()).toThrow(message);
+  });
+});
