@@ -164,10 +164,19 @@ function modelsJson(digests: readonly string[], nameOf: NameOfModel) {
 
 function coordinatorJson({ version, build, models, workHere, load, counts }: CoordinatorStatus, nameOf: NameOfModel) {
   return {
-    ...{ version, build, models: modelsJson(models, nameOf), work_here: workHere },
-    ...{ waiting: load.waiting, in_flight: load.published, running_here: load.here },
-    ...{ published: counts.published, redelivered: counts.redelivered, late_results: counts.lateResults },
-    ...{ refused_messages: counts.refusedResults, sent_bytes: counts.sentBytes, received_bytes: counts.receivedBytes },
+    version,
+    build,
+    models: modelsJson(models, nameOf),
+    work_here: workHere,
+    waiting: load.waiting,
+    in_flight: load.published,
+    running_here: load.here,
+    published: counts.published,
+    redelivered: counts.redelivered,
+    late_results: counts.lateResults,
+    refused_messages: counts.refusedResults,
+    sent_bytes: counts.sentBytes,
+    received_bytes: counts.receivedBytes,
   };
 }
 
@@ -181,7 +190,13 @@ function machineRow(status: MachineStatus, nameOf: NameOfModel) {
       ? null
       : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}`;
   return {
-    ...{ machine, version, build, models: modelsJson(status.models, nameOf), devices, lanes, busy },
+    machine,
+    version,
+    build,
+    models: modelsJson(status.models, nameOf),
+    devices,
+    lanes,
+    busy,
     clock_difference_seconds: clockDifferenceSeconds,
     problem: status.problem ?? lack,
   };
