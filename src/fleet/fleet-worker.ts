@@ -236,10 +236,10 @@ export class FleetWorker {
   async #start(own: Fetched, { id, coordinator, model }: Work): Promise<boolean> {
     const { engine, machine } = this.#options;
     const { message, abort } = own;
-    while (this.busy >= engine.lanes && !abort.signal.aborted) await this.#change();
+    while (this.busy >= engine.lanes && engine.lanes > 0 && !abort.signal.aborted) await this.#change();
     if (abort.signal.aborted) return false;
-    // It was removed while the operation waited; another machine may have it.
-    if (!this.#hasModel(model ?? "none")) {
+    // The engine or the model was lost while the operation waited; another machine may have both.
+    if (engine.lanes === 0 || !this.#hasModel(model ?? "none")) {
       message.nak();
       return false;
     }

@@ -103,6 +103,29 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     expect(events.toSorted((a, b) => a.length - b.length)).toEqual([["started"], ["started", "returned", "started"]]);
   });
 
+  test("an operation that waits at a worker is returned when the worker's engine stops working", async () => {
+    await using stack = new AsyncDisposableStack();
+    const { engine } = await fleet.coordinator(false, stack);
+    const first = new ScriptedEngine(2);
+    first.behave = untilAborted;
+    await fleet.worker("w0", first, stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    const cancel = new AbortController();
+    const running = fleet.ask(engine, 1, cancel.signal).catch(() => {});
+    while (first.started.length < 1) await Bun.sleep(10);
+    // The worker has requested another operation for its second lane.
+    first.lanes = 1;
+    const events: string[] = [];
+    const waiting = fleet.ask(engine, 2, undefined, recordOf(events));
+    while (engine.counts.published < 2) await Bun.sleep(10);
+    await fleet.worker("w1", new ScriptedEngine(1), stack);
+    first.lanes = 0;
+    expect(textOf(await waiting)).toBe(expected(2));
+    expect([events, first.started.length]).toEqual([["started"], 1]);
+    cancel.abort();
+    await running;
+  });
+
   test("a running worker offers the models that are installed, and no longer those that are removed", async () => {
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
