@@ -18,6 +18,7 @@ test.if(ready && canSeeProcesses && broker !== null)(
       { seed: 3, reportProgress: () => {} },
       {
         wanted: 3,
+        perRound: 3,
         pauseMilliseconds: 1500,
         stopMilliseconds: 0,
         workers: ["worker-1", "worker-2"],

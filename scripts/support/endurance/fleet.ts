@@ -13,6 +13,8 @@ import { TestFleet } from "./test-fleet.ts";
 export interface FleetPlan {
   /** Kills of coordinator, broker and workers. */
   readonly wanted: number;
+  /** Maximum number of kills while the same recordings are processed, so that they complete on a busy machine too. */
+  readonly perRound: number;
   /** Maximum time between two kills. */
   readonly pauseMilliseconds: number;
   /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
@@ -29,6 +31,7 @@ export interface FleetPlan {
  */
 const MANY_KILLS: FleetPlan = {
   wanted: 50,
+  perRound: 10,
   pauseMilliseconds: 16_000,
   stopMilliseconds: 20_000,
   workers: ["worker-1", "worker-2"],
@@ -45,7 +48,7 @@ const BROKER_PAUSE_MILLISECONDS = 3000;
  */
 export async function fleet(
   { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
-  { wanted, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = MANY_KILLS,
+  { wanted, perRound, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = MANY_KILLS,
 ): Promise<Row[]> {
   const program = await natsServerProgram("scripts/endurance fleet");
   if (program === null) throw new Error("nats-server cannot be fetched");
@@ -70,7 +73,8 @@ export async function fleet(
   let stops = 0;
   let damaged = 0;
   const kill = async (hasEnded: () => boolean) => {
-    while (killed() < wanted && !hasEnded()) {
+    const last = Math.min(wanted, killed() + perRound);
+    while (killed() < last && !hasEnded()) {
       await Bun.sleep(random() * pauseMilliseconds);
       const machine = tested.machines[Math.floor(random() * tested.machines.length)] ?? "";
       tested.setWorkHere(random() < 0.5);
@@ -82,7 +86,8 @@ export async function fleet(
   };
   const stop = async (hasEnded: () => boolean) => {
     const machines = ["broker", ...workers];
-    while (stopMilliseconds > 0 && killed() < wanted && !hasEnded()) {
+    const most = stops + perRound;
+    while (stopMilliseconds > 0 && stops < most && !hasEnded()) {
       await Bun.sleep(randomStops() * pauseMilliseconds);
       const machine = machines[Math.floor(randomStops() * machines.length)] ?? "";
       await tested.suspend(machine, randomStops() * stopMilliseconds);
