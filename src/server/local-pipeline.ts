@@ -52,6 +52,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     validateModelFile(model.path);
     return speech.languagesOf(model);
   });
+  orStartError("engine.recognizers", () => speech.requireRoutes());
   const metrics = createMetrics({
     recordings,
     disk: new DiskUsage(dataDirectory, () => performance.now()),

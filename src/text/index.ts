@@ -4,3 +4,4 @@ export { codeOf, isSystemError, messageOf } from "./errors.ts";
 export { count, percentDecoded, size, utcDay } from "./format.ts";
 export { HintError, type Hints, type HintTexts, MAX_PROMPT_CHARACTERS, MAX_SPEAKERS, parseHints } from "./hints.ts";
 export { joinTerms, normalizeTerms } from "./terms.ts";
+export { countTextErrors } from "./text-errors.ts";

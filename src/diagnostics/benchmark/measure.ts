@@ -14,6 +14,8 @@ interface MeasureOptions {
   readonly files: ProgramFiles;
   /** Path of the speech model. */
   readonly speechModel: string;
+  /** Path of the model that detects languages, which may be the same. */
+  readonly languageModel: string;
   readonly threads: number;
   /** Device for the recognizer, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
@@ -56,13 +58,13 @@ const RECORDINGS_AT_ONCE = 2;
  * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
-  const { files, recording: pcm, signal, speechModel: model, threads, verdictsPath } = options;
+  const { files, recording: pcm, signal, speechModel: model, languageModel, threads, verdictsPath } = options;
   const directory = mkdtempSync(join(options.directory, "steps-"));
   const area = { directory, pcm };
   let device = "cpu";
   const speechEngine = new SpeechEngine({
     files,
-    speechModels: () => [model],
+    speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
     threads,
     device: options.speechDevice,
     cudaLibrary: options.cudaLibrary,
@@ -101,7 +103,8 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     });
     options.onStep("language detection");
     // The first call allocates the recognizer's memory and warms it up.
-    const detectLanguage = () => engine.run("detectLanguage", { area, chunk: first, model, ...encoder }, signal);
+    const detector = { model: languageModel, ...(languageModel === model ? encoder : {}) };
+    const detectLanguage = () => engine.run("detectLanguage", { area, chunk: first, ...detector }, signal);
     await detectLanguage();
     const languageSeconds = await timed(detectLanguage);
 

@@ -6,6 +6,7 @@ import type { Settings } from "../../config/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
+import { familyOf } from "../../speech/index.ts";
 import { DataPaths, readDatabase } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
@@ -68,6 +69,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
       const measurement = await measure({
         ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
         speechModel: model.path,
+        languageModel: familyOf(model.path).capabilities.detectsLanguage ? model.path : files.speechModel,
         speechDevice: usesGpu ? engine.device : "cpu",
         cudaLibrary: engine.cuda_library,
         onStep: (step) => onStep(`${name}: ${step}`),

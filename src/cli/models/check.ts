@@ -1,0 +1,97 @@
+import { readFileSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { Command } from "commander";
+import { openLocalPipeline, StartError } from "../../server/index.ts";
+import { createLogger } from "../../telemetry/index.ts";
+import { countTextErrors, messageOf } from "../../text/index.ts";
+import { CommandError } from "../command-error.ts";
+import { interruptible } from "../interrupts.ts";
+import { type JsonOption, print } from "../output.ts";
+import { printable } from "../printable.ts";
+import { ProgressBoard } from "../progress-board.ts";
+import { progressText } from "../recording-texts.ts";
+import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
+
+interface CheckOptions extends JsonOption {
+  readonly transcript: string;
+  readonly language?: string;
+}
+
+/** Languages written without spaces between words, whose characters are counted instead. */
+const withoutSpaces = new Set(["zh", "yue", "ja", "th", "lo", "my", "km", "bo"]);
+/** Maximum size of a transcript: about 40,000 words, whose comparison takes seconds. */
+const MAX_TRANSCRIPT_BYTES = 256 * 1024;
+
+/** transcribe models check MODEL RECORDING --transcript FILE */
+export function checkCommand(): Command {
+  const checking = new Command("check")
+    .description("Measure a model's word errors on your own recording, without a server; nothing is stored.")
+    .argument("<model>", "id or path of a speech model")
+    .argument("<recording>", "a recording, audio or video")
+    .requiredOption("--transcript <file>", "the words that are spoken, as UTF-8 text")
+    .option("--language <code>", "ISO code of the spoken language (default: detected)")
+    .option("--json", "print the result as JSON");
+  const command = addSettingsOptions(checking, ["storage.data_dir"]);
+  return command.action((model: string, recording: string, options: CheckOptions) =>
+    interruptible((signal) => check(command, model, recording, options, signal)),
+  );
+}
+
+async function check(command: Command, model: string, file: string, options: CheckOptions, signal: AbortSignal) {
+  const reference = readTranscript(options.transcript);
+  const settings = settingsForAll(command);
+  const start = performance.now();
+  if (countTextErrors(reference, "", "words").length === 0) {
+    throw new CommandError(`${printable(options.transcript)} has no words`);
+  }
+  const { text, language, seconds } = await transcribe(
+    { ...settings, engine: { ...settings.engine, whisper_model: model } },
+    { file, language: options.language, signal },
+  );
+  const unit = withoutSpaces.has(language ?? "") ? "characters" : "words";
+  const { errors, length } = countTextErrors(reference, text, unit);
+  const elapsed = (performance.now() - start) / 1000;
+  const result = {
+    ...{ model, language, unit, length, errors, error_rate: errors / length },
+    ...{ duration_seconds: seconds, elapsed_seconds: elapsed },
+  };
+  print(options, result, () =>
+    [
+      `${model}: ${((100 * errors) / length).toFixed(1)} % of ${length} ${unit} are wrong (${errors}), language ${language}`,
+      `${elapsed.toFixed(1)} s for ${(seconds ?? 0).toFixed(1)} s of audio, with the start of the models`,
+    ].join("\n"),
+  );
+}
+
+async function transcribe(
+  settings: Parameters<typeof openLocalPipeline>[0],
+  { file, language, signal }: { file: string; language: string | undefined; signal: AbortSignal },
+) {
+  try {
+    using board = new ProgressBoard();
+    await using pipeline = await openLocalPipeline(settings, createLogger("silent"));
+    const row = board.row(basename(file));
+    const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
+    const { recording, segments } = await pipeline.transcribe({
+      ...{ file, language, hints, signal },
+      onProgress: (step, percent) => row.show(progressText(step), percent),
+    });
+    row.end();
+    if (recording.status !== "completed" && recording.failureReason !== "no_speech") {
+      throw new CommandError(`${printable(file)} could not be processed: ${recording.failureCause}`);
+    }
+    const text = segments.map((segment) => segment.text).join(" ");
+    return { text, language: recording.language, seconds: recording.durationSeconds };
+  } catch (error) {
+    throw error instanceof StartError ? new CommandError(error.message) : error;
+  }
+}
+
+function readTranscript(file: string): string {
+  try {
+    if (statSync(file).size > MAX_TRANSCRIPT_BYTES) throw new Error("it is larger than 256 KiB");
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (error) {
+    throw new CommandError(`can't read the transcript ${printable(file)}: ${printable(messageOf(error))}`);
+  }
+}

@@ -1,0 +1,50 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
+import { available, samplePath } from "../support/checkout.ts";
+import { runCli } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const recording = samplePath("jfk.mp3");
+const spoken =
+  "And so, my fellow Americans, ask not what your country can do for you, ask what you can do for your country.";
+
+describe.if(available("checking a model", recording))("transcribe models check", () => {
+  const directory = temporaryDirectory();
+  afterAll(() => directory[Symbol.dispose]());
+  const check = async (model: string, text: string) => {
+    const transcript = join(directory.path, "transcript.txt");
+    await Bun.write(transcript, text);
+    const args = ["models", "check", model, recording, "--transcript", transcript, "--json"];
+    return await runCli(args, { TRANSCRIBE_DATA_DIR: directory.path });
+  };
+
+  test("measures the word errors of a model", async () => {
+    const { stdout, stderr, exitCode } = await check("whisper-base", `${spoken} Nobody says these five words.`);
+    expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+    const result = JSON.parse(stdout);
+    expect(result).toMatchObject({ model: "whisper-base", language: "en", unit: "words", length: 27 });
+    expect(result.errors).toBeGreaterThanOrEqual(5);
+    expect(result.errors).toBeLessThan(9);
+    expect(result.error_rate).toBeCloseTo(result.errors / 27);
+  }, 60_000);
+
+  test("shows that random weights write wrong words", async () => {
+    const path = join(directory.path, "random.bin");
+    writeRandomModel(path, tinyModel);
+    const { stdout } = await check(path, spoken);
+    expect(JSON.parse(stdout).error_rate).toBeGreaterThan(0.8);
+  }, 60_000);
+
+  test.each([
+    ["an empty transcript", "whisper-base", " . ", "has no words"],
+    ["an unknown model", "nope", spoken, "nope"],
+  ])(
+    "refuses %s",
+    async (_, model, text, message) => {
+      const { exitCode, stderr } = await check(model, text);
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
+    },
+    60_000,
+  );
+});
