@@ -24,6 +24,8 @@ export interface TranscriptionPlan {
   readonly partsOf: (chunk: TrackChunk) => Promise<readonly SpeechPart[]>;
   /** Whether the language may change within such a part. */
   readonly mayChangeLanguage: boolean;
+  /** Called when the words of a chunk are stored. */
+  readonly onTranscribed: (part: number, words: readonly EngineWord[]) => void;
 }
 
 /** Number of chunks whose checkpoints are read before yielding to the event loop. */
@@ -36,7 +38,7 @@ const CHUNKS_PER_YIELD = 20;
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
-  { model, partsOf, mayChangeLanguage }: TranscriptionPlan,
+  { model, partsOf, mayChangeLanguage, onTranscribed }: TranscriptionPlan,
 ) {
   const { engine, area, signal, checkpoints, recording } = context;
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
@@ -59,6 +61,7 @@ export async function transcribe(
       }
     }
     checkpoints.write("transcribe", part, wordsSchema, result);
+    onTranscribed(part, result.words);
   });
   for (const part of chunks.keys()) {
     if (part % CHUNKS_PER_YIELD === 0) await yieldToEventLoop(signal);

@@ -51,6 +51,7 @@ export async function transcript(
       model,
       partsOf: (chunk) => partsByLanguage(context, chunk, chosen, model),
       mayChangeLanguage: !chosen.isOnly,
+      onTranscribed: (part, words) => services.events.transcribed({ id, tracks: tracks.length, part, words }),
     };
     return eachTrack(context, detected, speechSeconds, (own, { chunks }) => transcribe(own, chunks, plan));
   };

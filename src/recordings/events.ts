@@ -16,15 +16,26 @@ export interface RecordingEnded {
   readonly processingSeconds: number;
 }
 
+/** A chunk whose words were recognized. They are not final: the steps that follow may move and divide them. */
+interface ChunkTranscribed {
+  readonly id: string;
+  /** Number of tracks of the recording, which are transcribed one after the other. */
+  readonly tracks: number;
+  /** Zero-based position of the chunk in its track. Chunks may be transcribed in any order. */
+  readonly part: number;
+  readonly words: readonly { readonly text: string; readonly probability: number }[];
+}
+
 type Subscriber = (event: RecordingEnded) => void;
 
 /**
- * Publishes the end of recordings to other parts of the server. A subscriber that fails is logged; it harms neither the
- * recording nor the other subscribers.
+ * Publishes the end of recordings, and their recognized words, to other parts of the server. A subscriber that fails is
+ * logged; it harms neither the recording nor the other subscribers.
  */
 export class RecordingEvents {
   readonly #log: Logger;
   readonly #subscribers = new Map<string, Subscriber>();
+  readonly #listeners = new Map<string, (chunk: ChunkTranscribed) => void>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -39,12 +50,29 @@ export class RecordingEvents {
 
   /** Publishes the end of a recording. */
   ended(event: RecordingEnded): void {
-    for (const [name, subscriber] of [...this.#subscribers]) {
-      try {
-        subscriber(event);
-      } catch (error) {
-        this.#log.error({ event: "recording.subscriber_failed", recordingId: event.id, subscriber: name, err: error });
-      }
+    for (const [name, subscriber] of [...this.#subscribers]) this.#call(event.id, name, () => subscriber(event));
+  }
+
+  /**
+   * Passes the recognized chunks of one recording to a listener, of which each recording may have one.
+   * @returns a function that ends this
+   */
+  onTranscribed(recordingId: string, listener: (chunk: ChunkTranscribed) => void): () => void {
+    this.#listeners.set(recordingId, listener);
+    return () => void this.#listeners.delete(recordingId);
+  }
+
+  /** Publishes the words of a chunk. A chunk may be published again after an interruption. */
+  transcribed(chunk: ChunkTranscribed): void {
+    const listener = this.#listeners.get(chunk.id);
+    if (listener !== undefined) this.#call(chunk.id, "transcribed words", () => listener(chunk));
+  }
+
+  #call(recordingId: string, subscriber: string, call: () => void): void {
+    try {
+      call();
+    } catch (error) {
+      this.#log.error({ event: "recording.subscriber_failed", recordingId, subscriber, err: error });
     }
   }
 }

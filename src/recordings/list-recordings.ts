@@ -16,6 +16,8 @@ export interface RecordingFilter {
   readonly createdBefore?: number | undefined;
   /** Only recordings created before this one. */
   readonly beforeId?: string | undefined;
+  /** Whether recordings are included of which nothing is kept; false by default. */
+  readonly includesTransient?: boolean;
 }
 
 const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
@@ -40,7 +42,14 @@ export function listRecordings(store: Store, filter: RecordingFilter, limit: num
  */
 function listInState(
   store: Pick<Store, "select">,
-  { accountId, workspaceId, createdAfter, createdBefore, beforeId }: Omit<RecordingFilter, "statuses">,
+  {
+    accountId,
+    workspaceId,
+    createdAfter,
+    createdBefore,
+    beforeId,
+    includesTransient,
+  }: Omit<RecordingFilter, "statuses">,
   status: Status | undefined,
   limit: number,
 ): Recording[] {
@@ -57,6 +66,7 @@ function listInState(
     .where(
       and(
         isNull(recordings.deletedAt),
+        includesTransient === true ? undefined : eq(recordings.isTransient, false),
         accountId === undefined ? undefined : eq(account, accountId),
         workspaceId === undefined ? undefined : eq(recordings.workspaceId, workspaceId),
         status === undefined ? undefined : eq(recordings.status, status),

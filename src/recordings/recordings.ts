@@ -22,6 +22,8 @@ interface NewRecording {
   /** Bounds of the number of speakers, from 1 to 50, equal if the number is given exactly; none by default. */
   readonly minSpeakers?: number | null;
   readonly maxSpeakers?: number | null;
+  /** Whether a client waits for the transcript, after which nothing of the recording is kept; false by default. */
+  readonly isTransient?: boolean;
   /** Id or absolute path of the current speech model. */
   readonly speechModel: string;
   readonly sourceName: string | null;
@@ -123,6 +125,20 @@ export class Recordings {
       also(writer);
       return true;
     });
+  }
+
+  /** Returns the ids of the recordings of which nothing is kept, and which are not deleted yet. */
+  transientIds(): string[] {
+    const { id, isTransient, deletedAt } = tables.recordings;
+    const isLeft = and(eq(isTransient, true), isNull(deletedAt));
+    const rows = this.#store.select({ id }).from(tables.recordings).where(isLeft).all();
+    return rows.map((row) => row.id);
+  }
+
+  /** Turns a transient recording into one that is kept, and that lists show. */
+  keep(id: string): void {
+    const { recordings } = tables;
+    this.#store.update(recordings).set({ isTransient: false }).where(isVisible(id)).run();
   }
 
   /** Protects a recording from deletion, or ends the protection. Returns false if nothing changed. */

@@ -42,7 +42,7 @@ export async function applyRetention(
   const createdBefore = now - rules.completedDays * DAY;
   const batch = 500;
   for (let beforeId: string | undefined; ; ) {
-    const old = recordings.list({ statuses: ENDED_STATES, createdBefore, beforeId }, batch);
+    const old = recordings.list({ statuses: ENDED_STATES, createdBefore, beforeId, includesTransient: true }, batch);
     const deleted: string[] = [];
     for (const recording of old) {
       if (recording.updatedAt >= createdBefore || !recordings.delete(recording.id)) continue;

@@ -10,6 +10,7 @@ import growth from "./migrations/0006-growth.sql" with { type: "text" };
 import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
 import hints from "./migrations/0008-hints.sql" with { type: "text" };
 import machines from "./migrations/0009-machines.sql" with { type: "text" };
+import transient from "./migrations/0010-transient.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -30,6 +31,7 @@ const migrations: readonly Migration[] = [
   { name: "0007-console", sql: consoleTables },
   { name: "0008-hints", sql: hints },
   { name: "0009-machines", sql: machines },
+  { name: "0010-transient", sql: transient },
 ];
 
 /** The first version, which did not store its version number in the database. */

@@ -1,4 +1,4 @@
-import { isNotNull } from "drizzle-orm";
+import { eq, isNotNull } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 // Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation.
@@ -106,6 +106,8 @@ export const recordings = sqliteTable(
     /** Bounds of the number of its speakers, which are equal if the number is given exactly; null for none. */
     minSpeakers: integer(),
     maxSpeakers: integer(),
+    /** Whether a client waits for the transcript, after which nothing of the recording is kept. Lists leave it out. */
+    isTransient: integer({ mode: "boolean" }).notNull().default(false),
     /** Start of its removal; nobody sees the recording from then on. */
     deletedAt: integer(),
     createdAt: integer().notNull(),
@@ -116,6 +118,7 @@ export const recordings = sqliteTable(
     index("recordings_account_status").on(table.accountId, table.status, table.id),
     index("recordings_status").on(table.status, table.id),
     index("recordings_workspace").on(table.workspaceId, table.status, table.id).where(isNotNull(table.workspaceId)),
+    index("recordings_transient").on(table.id).where(eq(table.isTransient, true)),
     index("recordings_deleted").on(table.deletedAt).where(isNotNull(table.deletedAt)),
   ],
 );

@@ -40,6 +40,7 @@ test("all chunks are transcribed with the recording's vocabulary and prompt, eve
       model: { path: "model", encoder: null, companion: null, routes: [] },
       partsOf: inEnglish,
       mayChangeLanguage: true,
+      onTranscribed: () => {},
     });
   };
   await expect(run(30)).rejects.toThrow("interrupted");
@@ -71,6 +72,7 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
     model: { path: "model", encoder: null, companion: null, routes: [] },
     partsOf: inEnglish,
     mayChangeLanguage: false,
+    onTranscribed: () => {},
   };
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);

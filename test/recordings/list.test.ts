@@ -60,6 +60,7 @@ describe("a list of recordings", () => {
     createdAfter: [undefined, middle?.createdAt, start - 1],
     createdBefore: [undefined, middle?.createdAt, now + 1],
     beforeId: [undefined, middle?.id],
+    includesTransient: [undefined],
   };
   const filters = Object.entries(choices).reduce<RecordingFilter[]>(
     (before, [name, values]) => before.flatMap((filter) => values.map((value) => ({ ...filter, [name]: value }))),

@@ -1,7 +1,15 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { createAccount, requireAccount, setVocabulary } from "../../src/accounts/index.ts";
-import { Checkpoints, Recordings, readSegments, type Segment, speakerLabel } from "../../src/recordings/index.ts";
+import {
+  Checkpoints,
+  indexMissing,
+  indexRecording,
+  Recordings,
+  readSegments,
+  type Segment,
+  speakerLabel,
+} from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 
@@ -36,6 +44,26 @@ describe("a recording", () => {
     expect(readSegments(store, id, 0, 10)).toEqual([
       { index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
     ]);
+  });
+
+  test("of which nothing is kept is in no list and in no search, until it is kept", async () => {
+    const [first, second] = [Bun.randomUUIDv7(), Bun.randomUUIDv7()];
+    for (const id of [first, second]) {
+      recordings.create(newRecording(id, accountId, { isTransient: true }));
+      recordings.claim(id);
+      recordings.complete(id, [segment]);
+      await indexRecording(store, id, new AbortController().signal);
+    }
+    const found = () => store.$client.query("SELECT recording_id FROM searchable_recordings").all();
+    expect(recordings.transientIds().sort()).toEqual([first, second].sort());
+    expect([recordings.list({ accountId }, 10), found()]).toEqual([[], []]);
+    expect(recordings.list({ includesTransient: true }, 10)).toHaveLength(2);
+    recordings.keep(first);
+    recordings.delete(second);
+    expect(recordings.transientIds()).toEqual([]);
+    await indexMissing(store, new AbortController().signal);
+    expect(recordings.list({ accountId }, 10).map(({ id }) => id)).toEqual([first]);
+    expect(found()).toEqual([{ recording_id: first }]);
   });
 
   test("waits since its suspension, or since its creation if it has not started", () => {

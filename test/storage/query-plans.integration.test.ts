@@ -104,6 +104,8 @@ async function useAll(server: ApiServer): Promise<void> {
         setHold: () => [true, false].map((held) => recordings.setHold(worked, held)),
         fail: () => recordings.fail(enter(), { reason: "internal", cause: "unexpected" }),
         delete: () => recordings.delete(worked),
+        transientIds: () => recordings.transientIds(),
+        keep: () => recordings.keep(worked),
         list: () => recordings.list({ statuses: ["failed"], createdBefore: now }, 5),
         idsOf: () => recordings.idsOf(account.id),
         requeue: () => recordings.requeue(worked),

@@ -96,7 +96,7 @@ export class RecordingQueue {
       lastStartOf: (accountId) => this.#lastStarts.get(accountId) ?? 0,
     };
     this.#watch = setInterval(() => {
-      this.#followCommands();
+      this.followCommands();
       this.#shareSlots();
       this.#fillSlots();
     }, options.watchMilliseconds ?? 1000);
@@ -320,10 +320,10 @@ export class RecordingQueue {
   }
 
   /**
-   * Handles recordings that commands ended in the database: work in progress is aborted, and waiting recordings are
-   * cleaned up without a slot.
+   * Handles recordings that were ended in the database, by a command or a request: work in progress is aborted, and
+   * waiting recordings are cleaned up without a slot. The queue itself calls this every second.
    */
-  #followCommands(): void {
+  followCommands(): void {
     for (const entry of this.#endedByCommand()) {
       const { recording } = entry;
       const attempt = this.#attempts.get(recording.id);

@@ -13,7 +13,7 @@ const RECORDINGS_AT_ONCE = 500;
 
 /**
  * Adds the texts and the name of an ended recording to SQLite's full-text index, or the rest of them, in batches. Skips
- * a recording that has not ended or is gone. The index loses a recording together with its segments.
+ * a recording that has not ended, is transient or is gone. The index loses a recording together with its segments.
  */
 export async function indexRecording(store: Store, recordingId: string, signal: AbortSignal): Promise<void> {
   const number = numberOf(store, recordingId);
@@ -40,7 +40,7 @@ export async function indexMissing(store: Store, signal: AbortSignal): Promise<v
 
 /**
  * Registers a recording and returns its number.
- * @returns null for a recording that is completely indexed, has not ended, or is gone
+ * @returns null for a recording that is completely indexed, has not ended, is transient, or is gone
  */
 function numberOf(store: Store, recordingId: string): number | null {
   const { recordings, searchableRecordings } = tables;
@@ -52,7 +52,12 @@ function numberOf(store: Store, recordingId: string): number | null {
       .select({ createdAt: recordings.createdAt })
       .from(recordings)
       .where(
-        and(eq(recordings.id, recordingId), inArray(recordings.status, ENDED_STATES), isNull(recordings.deletedAt)),
+        and(
+          eq(recordings.id, recordingId),
+          inArray(recordings.status, ENDED_STATES),
+          isNull(recordings.deletedAt),
+          eq(recordings.isTransient, false),
+        ),
       )
       .get();
     if (ended === undefined) return null;
