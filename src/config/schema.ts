@@ -205,6 +205,29 @@ const models = group("Source of model downloads.", {
   }),
 });
 
+const compat = group("APIs for existing clients, see docs/compat.md.", {
+  openai: flag({
+    default: true,
+    description:
+      "Whether the server offers OpenAI's audio API under /v1, with the same keys and limits. It opens nothing that the API does not.",
+  }),
+  max_wait_seconds: duration("seconds", {
+    default: 3600,
+    range: [1, 1_209_600],
+    description: "Maximum time that a request waits for its transcript. Then it is answered with 503.",
+  }),
+  keep: flag({
+    default: false,
+    description:
+      "Whether the recordings of these requests are kept. They then appear in lists and in the console. By default a recording is deleted with its audio when its transcript was delivered.",
+  }),
+  keep_abandoned: flag({
+    default: false,
+    description:
+      "Whether a recording is processed to its end and kept although its client does not wait for the transcript any more. By default it is cancelled, and its charge is refunded.",
+  }),
+});
+
 const metrics = group("Metrics for Prometheus.", {
   remote: flag({
     default: false,
@@ -279,6 +302,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   engine,
   models,
   fleet,
+  compat,
   metrics,
   console: webConsole,
   log,

@@ -12,7 +12,6 @@ import type { Store } from "../storage/index.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
-import { basePath } from "./resources.ts";
 
 export interface AccessOptions {
   readonly store: Store;
@@ -27,10 +26,13 @@ const challenge = { "WWW-Authenticate": "Bearer" };
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /**
- * Returns the check of section 4 of the contract for all requests under the base path. It checks the key, the account's
+ * Returns the check of section 4 of the contract for all requests whose paths need a key. It checks the key, the account's
  * status and the request rate, in this order. Routes check scopes and recordings themselves.
  */
-export function accessCheck(options: AccessOptions): (request: Request, path: string) => void {
+export function accessCheck(
+  options: AccessOptions,
+  needsKey: (path: string) => boolean,
+): (request: Request, path: string) => void {
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
 
@@ -55,7 +57,7 @@ export function accessCheck(options: AccessOptions): (request: Request, path: st
   };
 
   return (request, path) => {
-    if (path !== basePath && !path.startsWith(`${basePath}/`)) return;
+    if (!needsKey(path)) return;
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);

@@ -18,6 +18,15 @@ export interface UploadPlace extends Disposable {
   release(): void;
 }
 
+/** The turn of a request for a place. Disposing of it releases the place, or gives up the turn. */
+export interface PlaceTurn extends Disposable {
+  /** Waits for the place. @throws the signal's reason after an abort */
+  place(signal: AbortSignal): Promise<UploadPlace>;
+}
+
+/** Maximum number of requests of one account that wait for a place. Each holds a connection, and its file on disk. */
+const MAX_WAITING = 256;
+
 /**
  * Limits of creates: their rate per account, and the places of an account. A queued or processing recording takes a
  * place. So does an upload in progress, of a create or of a replay.
@@ -25,6 +34,8 @@ export interface UploadPlace extends Disposable {
 export class CreateLimits {
   readonly #services: CreateLimitServices;
   readonly #uploading = new Map<string, number>();
+  /** Requests that wait for a place, in order of arrival, by account. Calling one takes a place, if one is left. */
+  readonly #waiting = new Map<string, Set<() => void>>();
 
   constructor(services: CreateLimitServices) {
     this.#services = services;
@@ -38,14 +49,55 @@ export class CreateLimits {
    */
   admit(request: Request, account: Account): UploadPlace {
     this.requireQuota(request, account);
-    const limit = this.#placesOf(account);
-    if (this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id) >= limit) {
-      throw new ApiError(
-        "concurrency_limit",
-        `${count(limit, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has finished.`,
-      );
-    }
+    if (!this.#hasPlace(account)) throw this.#noPlace(account);
     return this.#take(account.id);
+  }
+
+  /**
+   * Checks the rate limits, then takes a turn for a place, in the order of arrival. The upload need not wait for it: an
+   * unread body would stay in memory.
+   * @throws 429 when a quota is used up, 409 when too many requests of the account wait already
+   */
+  enqueue(request: Request, account: Account): PlaceTurn {
+    this.requireQuota(request, account);
+    const waiting = this.#waiting.get(account.id) ?? new Set();
+    if (this.#placesOf(account) === 0 || waiting.size >= MAX_WAITING) throw this.#noPlace(account);
+    const { promise, resolve, reject } = Promise.withResolvers<UploadPlace>();
+    let place: UploadPlace | null = null;
+    const leave = () => {
+      waiting.delete(take);
+      // Others may have begun another queue since this one was empty.
+      if (waiting.size === 0 && this.#waiting.get(account.id) === waiting) this.#waiting.delete(account.id);
+    };
+    const take = () => {
+      if (!this.#hasPlace(account)) return;
+      leave();
+      place = this.#take(account.id);
+      resolve(place);
+    };
+    this.#waiting.set(account.id, waiting.add(take));
+    if (waiting.size === 1) take();
+    return {
+      async place(signal) {
+        signal.throwIfAborted();
+        const stop = () => reject(signal.reason);
+        signal.addEventListener("abort", stop, { once: true });
+        try {
+          return await promise;
+        } finally {
+          signal.removeEventListener("abort", stop);
+        }
+      },
+      [Symbol.dispose]() {
+        leave();
+        place?.release();
+      },
+    };
+  }
+
+  /** Gives free places to waiting requests. Call it when a recording has ended. */
+  serveWaiting(): void {
+    for (const waiting of this.#waiting.values()) for (const take of waiting) take();
   }
 
   /**
@@ -94,6 +146,19 @@ export class CreateLimits {
     return creates;
   }
 
+  #hasPlace(account: Account): boolean {
+    const taken = this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id);
+    return taken < this.#placesOf(account);
+  }
+
+  #noPlace(account: Account): ApiError {
+    const limit = this.#placesOf(account);
+    return new ApiError(
+      "concurrency_limit",
+      `${count(limit, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has finished.`,
+    );
+  }
+
   #limitsOf(account: Account): Settings["limits"] {
     return { ...this.#services.limits(), ...parseAccountLimits(account.limits) };
   }
@@ -115,6 +180,7 @@ export class CreateLimits {
       const left = this.#uploadingOf(accountId) - 1;
       if (left === 0) this.#uploading.delete(accountId);
       else this.#uploading.set(accountId, left);
+      this.serveWaiting();
     };
     return { release, [Symbol.dispose]: release };
   }

@@ -98,8 +98,9 @@ export class TranscriptionCreator {
     const language = languageOf(model.languages, received.fields.language);
     const hints = hintsOf(received.fields);
     const submission = { source, pinnedLanguage: language?.code ?? null, hints, speechModel: model.id };
+    await this.intake.examine(source, create.sender.account);
     let body = "";
-    const { id } = await this.intake.enter(create, submission, (writer, created) => {
+    const { id } = this.intake.enter(create, submission, (writer, created) => {
       body = JSON.stringify(toTranscription(store, created));
       create.idempotent.store({ fingerprint, status: 201, body, recordingId: created.id }, writer);
     });

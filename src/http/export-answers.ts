@@ -105,6 +105,18 @@ export class ExportAnswers {
     }
   }
 
+  /**
+   * Returns an export in a text format, when it is the owner's turn.
+   * @throws the signal's reason after an abort
+   */
+  async text(
+    wanted: Pick<ExportRequest, "owner" | "recording"> & { readonly format: "srt" | "vtt" },
+    signal: AbortSignal,
+  ): Promise<string> {
+    using file = await this.#make(wanted, signal);
+    return await file.content.text();
+  }
+
   /** Ends the exports of deleted recordings and removes their files. */
   removeDeleted(): void {
     this.#answers.check();
@@ -115,7 +127,10 @@ export class ExportAnswers {
     this.#answers.close();
   }
 
-  #make({ owner, recording, format, speakerNames }: ExportRequest, signal: AbortSignal): Promise<ExportResult> {
+  #make(
+    { owner, recording, format, speakerNames }: Omit<ExportRequest, "request">,
+    signal: AbortSignal,
+  ): Promise<ExportResult> {
     const { store, dataDirectory, diskSpace } = this.#services;
     const queue = isTextFormat(format) ? this.#texts : this.#documents;
     const make = () =>

@@ -55,6 +55,8 @@ export interface Submission {
   readonly hints: Hints;
   /** Id or absolute path of the speech model. */
   readonly speechModel: string;
+  /** Whether a client waits for the transcript, after which nothing of the recording is kept; false by default. */
+  readonly isTransient?: boolean;
 }
 
 /** The upload of one request. Disposing of it releases the disk space that it reserved. */
@@ -117,25 +119,29 @@ export class RecordingIntake {
     };
   }
 
+  /** Checks that a recording can be processed. @throws {ApiError} when its file can't */
+  async examine(source: Source, account: Account): Promise<void> {
+    if (source.type === "file") await this.#examiner.examine(source.file, account.id);
+  }
+
   /**
-   * Checks the file of a submission, then creates its record and adds it to the queue. The place is released in the
-   * same tick in which the record is inserted.
+   * Creates the record of a submission that was examined, and adds it to the queue. The place is released in the same
+   * tick in which the record is inserted.
    * @param also runs further statements in the transaction that inserts the record
-   * @throws {ApiError} when the file can't be processed, a limit was reached meanwhile, or the client has disconnected
+   * @throws {ApiError} when a limit was reached meanwhile, or the client has disconnected
    */
-  async enter(
+  enter(
     { request, sender, place }: Entry,
-    { source, pinnedLanguage, hints, speechModel }: Submission,
+    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
     also: (writer: Writer, recording: Recording) => void = () => {},
-  ): Promise<Recording> {
+  ): Recording {
     const { recordings, usage, queue, now } = this.#services;
     const { account, workspaceId } = sender;
-    if (source.type === "file") await this.#examiner.examine(source.file, account.id);
     // A client that has disconnected would never learn of the recording.
     if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
 
-    // No await from here to the insert: other creates may have used the remaining quota since this one began. Ids must
-    // also be in the order in which recordings are inserted.
+    // Other creates may have used the remaining quota since this one began. Ids must also be in the order in which
+    // recordings are inserted. So nothing here may wait.
     sender.requireAccess();
     this.limits.requireQuota(request, account);
     const id = newRecordingId(now());
@@ -146,6 +152,7 @@ export class RecordingIntake {
       pinnedLanguage,
       ...hints,
       speechModel,
+      isTransient,
       ...sourceColumns(source),
     };
     const recording = this.#withFile(source, id, () =>

@@ -11,7 +11,7 @@ import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcript
 
 export interface Operation<Query extends TObject = TObject> {
   readonly method: "GET" | "POST" | "DELETE";
-  /** Path below the API's base path. `:id` is the id of a recording. */
+  /** Path below the base path of the operation's API. `:id` is the id of a recording. */
   readonly path: string;
   /** The scope that a key needs; null: any key may do this. */
   readonly scope: Scope | null;
@@ -64,6 +64,8 @@ export const operations = {
 /** A request that has passed the checks of its operation. */
 interface Call<Query extends TObject> {
   readonly request: Request;
+  /** The parameters in the path, decoded. */
+  readonly params: Readonly<Record<string, string>>;
   readonly caller: Caller;
   readonly query: Static<Query>;
 }
@@ -74,8 +76,8 @@ export function addRoute<Query extends TObject>(
   operation: Operation<Query>,
   handle: (call: Call<Query>) => unknown,
 ): void {
-  add(api, operation, (request) =>
-    handle({ request, caller: callerOf(request), query: readQuery(request, operation.query) }),
+  add(api, operation, (request, params) =>
+    handle({ request, params, caller: callerOf(request), query: readQuery(request, operation.query) }),
   );
 }
 
@@ -86,10 +88,10 @@ export function addRecordingRoute<Query extends TObject>(
   operation: Operation<Query>,
   handle: (call: Call<Query> & { readonly recording: Recording }) => unknown,
 ): void {
-  add(api, operation, (request, id) => {
+  add(api, operation, (request, params) => {
     const caller = callerOf(request);
-    const recording = requireRecording(recordings, caller, id);
-    return handle({ request, caller, recording, query: readQuery(request, operation.query) });
+    const recording = requireRecording(recordings, caller, params.id ?? "");
+    return handle({ request, params, caller, recording, query: readQuery(request, operation.query) });
   });
 }
 
@@ -97,14 +99,14 @@ export function addRecordingRoute<Query extends TObject>(
 function add(
   api: AnyElysia,
   { method, path, scope, response }: Operation,
-  handle: (request: Request, id: string) => unknown,
+  handle: (request: Request, params: Readonly<Record<string, string>>) => unknown,
 ): void {
   api.route(
     method,
     path,
     ({ request, params }) => {
       requireScope(request, scope);
-      return handle(request, params?.id ?? "");
+      return handle(request, params ?? {});
     },
     { parse: "none", ...(response === undefined ? {} : { response: { 200: response } }) },
   );

@@ -147,6 +147,13 @@ export class SpeechModels {
     return [...byCode.values()].sort((one, other) => (one.code < other.code ? -1 : 1));
   }
 
+  /** Returns the installed models and the built-in one, sorted by id; not a file that the settings name by its path. */
+  installed(): SpeechModel[] {
+    const builtIn = this.#builtIn();
+    const others = this.#options.library.list().filter(({ id }) => id !== builtIn.id);
+    return [builtIn, ...others].map(({ id, path }) => ({ id, path })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
   /** Stores the model for new recordings, in the transaction of `writer`. @param now milliseconds since the epoch */
   choose(id: string, now: number, writer: Pick<Store, "insert">): void {
     const values = { model: id, chosenAt: now };

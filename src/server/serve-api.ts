@@ -24,7 +24,7 @@ type CreatorParts = Omit<
 };
 
 type ServedParts = CreatorParts &
-  Omit<AppOptions, "limits" | "languages" | "metricsRemote" | "readiness" | "secure"> & {
+  Omit<AppOptions, "limits" | "languages" | "metricsRemote" | "readiness" | "secure" | "compat"> & {
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
     readonly certificate: ServerCertificate | null;
@@ -56,6 +56,7 @@ export function serveApi({ address, certificate, extraPaths, ...parts }: ServedP
     ...parts,
     limits: () => running.values.limits,
     languages: () => modelInUse().languages,
+    compat: () => running.values.compat,
     metricsRemote: () => running.values.metrics.remote,
     readiness: () => readiness.trouble(),
     secure: certificate !== null,

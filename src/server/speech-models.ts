@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -20,6 +20,12 @@ interface ModelPlaces {
 
 type EngineSettings = Pick<Settings, "engine">;
 
+/** A model and its languages. */
+interface UsableModel {
+  readonly id: string;
+  readonly languages: readonly Language[];
+}
+
 /** Returns the speech models of a data directory, according to the settings. */
 export function speechModelsFor(
   settings: EngineSettings,
@@ -38,10 +44,7 @@ export function speechModelsFor(
  * Returns a function that gives the current speech model for new recordings and its languages.
  * @throws {StartError} if there is no readable model now
  */
-export function usableSpeechModel(
-  { engine }: EngineSettings,
-  speech: SpeechModels,
-): () => { readonly id: string; readonly languages: readonly Language[] } {
+export function usableSpeechModel({ engine }: EngineSettings, speech: SpeechModels): () => UsableModel {
   const inUse = () => {
     const { id, path } = speech.current();
     return { id, languages: speech.languagesOf({ id, path }) };
@@ -54,6 +57,21 @@ export function usableSpeechModel(
   });
   orStartError("engine.recognizers", () => speech.requireRoutes());
   return inUse;
+}
+
+/** Returns the speech models of a server, as the APIs for existing clients show them. */
+export function compatModels(speech: SpeechModels, current: () => UsableModel) {
+  return {
+    current,
+    installed: () =>
+      speech
+        .installed()
+        .map(({ id, path }) => ({ id, createdAt: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 })),
+    find(id: string): UsableModel | null {
+      const model = speech.installed().find((installed) => installed.id === id);
+      return model === undefined ? null : { id, languages: speech.languagesOf(model) };
+    },
+  };
 }
 
 /**

@@ -4,7 +4,7 @@ import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
-import { fetchLink, processRecording, recoverWork } from "../pipeline/index.ts";
+import { fetchLink, processRecording, recoverWork, withdrawLeft } from "../pipeline/index.ts";
 import { programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
@@ -20,7 +20,7 @@ import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
 import { originOf, ServerStateFile } from "./server-state-file.ts";
-import { speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
+import { compatModels, speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
 
 /** The status of a running server. */
 export interface ServerStatus {
@@ -157,6 +157,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   });
   stack.defer(() => queue.stop());
   await recoverWork(services);
+  await withdrawLeft(services, settings.compat.keep_abandoned);
   const recovered = queue.recover();
 
   const health = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
@@ -178,6 +179,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     now,
   };
   const creator = transcriptionCreator(parts);
+  events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
   const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
   stack.defer(() => exports.close());
   const openConsole = () =>
@@ -214,8 +216,12 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     });
   const consoleSwitch = new ConsoleSwitch(() => running.values.console.enabled, openConsole);
   consoleSwitch.follow();
+  const stopping = new AbortController();
   const server = serveApi({
     ...parts,
+    events,
+    models: compatModels(speech, modelInUse),
+    stopping: stopping.signal,
     address: settings.server,
     certificate,
     creator,
@@ -272,6 +278,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     },
     async stop() {
       readiness.stop();
+      stopping.abort();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
       await queue.stop();
       await resources.disposeAsync();

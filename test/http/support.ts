@@ -26,7 +26,13 @@ import {
 } from "../../src/http/index.ts";
 import type { PaceLimits } from "../../src/http/upload/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import { newRecordingId, Recordings, type Segment } from "../../src/recordings/index.ts";
+import {
+  newRecordingId,
+  RecordingEvents,
+  type RecordingQueue,
+  Recordings,
+  type Segment,
+} from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
@@ -82,6 +88,14 @@ export class ApiServer implements Disposable {
   trouble: string | null = null;
   /** Called when a created recording is added to the queue. A test may throw here. */
   onQueued: () => void = () => {};
+  /** Called when a request asks the queue to look at recordings that were ended. */
+  onFollow: () => void = () => {};
+  /** Publishes the end of recordings, which this server does not process. */
+  events!: RecordingEvents;
+  /** The settings of the APIs for existing clients. A test may replace them. */
+  compat: Settings["compat"] = { openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false };
+  /** Aborted by a test when the server stops. */
+  stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
   speechModel = { id: "whisper-base", languages };
   /** The server's clock. A test may advance it. */
@@ -198,9 +212,13 @@ export class ApiServer implements Disposable {
   }
 
   /** Sends raw bytes and returns what arrives until the server closes or has sent `answers` answers. */
-  async raw(bytes: string, answers = 1): Promise<string> {
+  async raw(bytes: string | Uint8Array, answers = 1): Promise<string> {
     let received = "";
     const done = Promise.withResolvers<void>();
+    let rest = typeof bytes === "string" ? Buffer.from(bytes) : bytes;
+    const send = (to: { write(bytes: Uint8Array): number }) => {
+      rest = rest.subarray(Math.max(0, to.write(rest)));
+    };
     const socket = await Bun.connect({
       hostname: "127.0.0.1",
       port: this.port,
@@ -210,9 +228,10 @@ export class ApiServer implements Disposable {
           if (received.split("HTTP/1.1 ").length > answers) done.resolve();
         },
         close: () => done.resolve(),
+        drain: send,
       },
     });
-    socket.write(bytes);
+    send(socket);
     await done.promise;
     socket.terminate();
     return received;
@@ -261,26 +280,37 @@ export class ApiServer implements Disposable {
     const usage = new Usage(store);
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
+    const events = new RecordingEvents(log);
+    this.events = events;
+    const queue: AppOptions["queue"] & Pick<RecordingQueue, "add"> = {
+      add: ({ id }) => {
+        this.onQueued();
+        this.queued.push(id);
+      },
+      followCommands: () => this.onFollow(),
+    };
     const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
       ...{ store, recordings, usage, dataDirectory, limits, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       speechModel: () => this.speechModel,
       metrics,
-      queue: {
-        add: ({ id }) => {
-          this.onQueued();
-          this.queued.push(id);
-        },
-      },
+      queue,
       fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       ...(options.pace === undefined ? {} : { pace: options.pace }),
       refusal: () => this.trouble,
     });
+    events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
     this.appOptions = {
       ...{ store, recordings, dataDirectory, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
+      ...{ usage, events, queue, compat: () => this.compat, stopping: this.stopping.signal },
+      models: {
+        current: () => this.speechModel,
+        installed: () => [{ id: this.speechModel.id, createdAt: 1_700_000_000_000 }],
+        find: (id) => (id === this.speechModel.id ? this.speechModel : null),
+      },
       metricsRemote: () => false,
       lastUse: new KeyUsage(store),
       readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),

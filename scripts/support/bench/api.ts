@@ -18,7 +18,7 @@ import {
 } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { Recordings } from "../../../src/recordings/index.ts";
+import { RecordingEvents, Recordings } from "../../../src/recordings/index.ts";
 import { createMetrics } from "../../../src/server/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
@@ -87,7 +87,9 @@ const unlimited = {
   requests_per_minute: 1e6,
   recordings_per_account: 1e5,
 };
-const limits = { ...loadSettings({ file: undefined, environment: {}, flags: {} }).limits, ...unlimited };
+const settings = loadSettings({ file: undefined, environment: {}, flags: {} });
+const limits = { ...settings.limits, ...unlimited };
+const usage = new Usage(store);
 const common = { recordings, dataDirectory, limits: () => limits, now: Date.now };
 const metrics = createMetrics({
   ...{ recordings, disk: new DiskUsage(dataDirectory, () => performance.now()), now: Date.now },
@@ -104,7 +106,7 @@ const creator = new TranscriptionCreator({
   store,
   metrics,
   diskSpace,
-  usage: new Usage(store),
+  usage,
   queue: { add: () => {} },
   speechModel: () => ({ id: "whisper-base", languages: [] }),
   probe: (path) => probeRecording(ffmpeg, path),
@@ -117,6 +119,10 @@ const lastUse = new KeyUsage(store);
 const app = createApp({
   ...{ ...common, store, creator, lastUse, log, metrics },
   exports: new ExportAnswers({ ...common, store, diskSpace }),
+  ...{ usage, events: new RecordingEvents(log), queue: { followCommands: () => {} } },
+  compat: () => settings.compat,
+  models: { current: () => ({ id: "whisper-base", languages: [] }), installed: () => [], find: () => null },
+  stopping: new AbortController().signal,
   languages: () => [],
   metricsRemote: () => false,
   readiness: () => null,

@@ -4,6 +4,7 @@ import { programVersion } from "../../program/index.ts";
 import { basePath } from "../resources.ts";
 import { errorResponses, headers, parameters } from "./components.ts";
 import { description } from "./description.ts";
+import { openAiPaths } from "./openai-paths.ts";
 import { apiPaths, servicePaths } from "./paths.ts";
 import { schemas } from "./schemas.ts";
 
@@ -20,10 +21,16 @@ export function openApiDocument(limits: Settings["limits"]): OpenAPIV3.Document 
     servers: [{ url: basePath }],
     tags: [
       { name: "API", description: "Recordings and their transcripts." },
+      {
+        name: "OpenAI",
+        description:
+          "OpenAI's audio API for existing clients, outside the API's base path, with the same keys and limits. Errors have " +
+          "OpenAI's form. The setting `compat.openai` switches it off.",
+      },
       { name: "Service", description: "Outside the API's base path, without a key." },
     ],
     security: [{ key: [] }],
-    paths: { ...apiPaths(limits), ...servicePaths },
+    paths: { ...apiPaths(limits), ...openAiPaths, ...servicePaths },
     components: {
       securitySchemes: {
         key: { type: "http", scheme: "bearer", description: "An API key, which the operator creates: `trs_…`" },

@@ -2,6 +2,13 @@ import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
 import { wordSchema } from "../../exports/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
+import {
+  modelListSchema,
+  modelSchema,
+  openAiErrorSchema,
+  openAiForm,
+  openAiTranscriptSchema,
+} from "../compat/index.ts";
 import { createForm } from "../create-fields.ts";
 import { errorCodes, errorSchema } from "../errors.ts";
 import {
@@ -28,6 +35,11 @@ const resources = {
   Language: languageSchema,
   Languages: languagesSchema,
   TranscriptionForm: createForm,
+  OpenAiForm: openAiForm,
+  OpenAiTranscript: openAiTranscriptSchema,
+  OpenAiModel: modelSchema,
+  OpenAiModelList: modelListSchema,
+  OpenAiError: openAiErrorSchema,
   Error: errorSchema(errorCodes),
 } as const satisfies Record<string, TSchema>;
 

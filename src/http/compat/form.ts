@@ -1,0 +1,144 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { MAX_PROMPT_CHARACTERS, normalizeTerms } from "../../text/index.ts";
+import type { FormParts, ReceivedUpload } from "../upload/index.ts";
+import { invalidParam } from "./openai-error.ts";
+
+const responseFormatSchema = Type.Union(
+  (["json", "text", "srt", "vtt", "verbose_json", "diarized_json"] as const).map((format) => Type.Literal(format)),
+);
+export type ResponseFormat = Static<typeof responseFormatSchema>;
+
+/** The parts of a transcription's form, for its documentation. They are read as a stream and validated below. */
+export const openAiForm = Type.Object({
+  file: Type.String({
+    format: "binary",
+    description: "One recording, audio or video, of any format that ffmpeg reads.",
+  }),
+  model: Type.String({
+    description:
+      "Id of `GET /v1/models`. A name that begins with `gpt-` or `whisper-` and is no id means the model in use.",
+    example: "whisper-1",
+  }),
+  language: Type.Optional(
+    Type.String({
+      description: "ISO code, Whisper's code, or English name. If omitted or empty, the language is detected.",
+      example: "de",
+    }),
+  ),
+  prompt: Type.Optional(
+    Type.String({
+      description: `Names and terms of the recording. Of a longer text the last ${MAX_PROMPT_CHARACTERS} characters count.`,
+      example: "Zau al-Makan, Helstone, Leverrier",
+    }),
+  ),
+  response_format: Type.Optional({
+    ...responseFormatSchema,
+    description: "Form of the answer; `json` by default.",
+  }),
+  stream: Type.Optional(
+    Type.Boolean({ description: "Whether the text is sent as it is recognized, as server-sent events." }),
+  ),
+  temperature: Type.Optional(Type.String({ description: "Accepted, without effect." })),
+  chunking_strategy: Type.Optional(Type.String({ description: "Accepted, without effect." })),
+  "timestamp_granularities[]": Type.Optional(
+    Type.Array(Type.Union([Type.Literal("word"), Type.Literal("segment")]), {
+      description: "With `word`, `verbose_json` also has the words.",
+    }),
+  ),
+  "include[]": Type.Optional(
+    Type.Array(Type.Literal("logprobs"), { description: "With `json`: the log probabilities of the words." }),
+  ),
+});
+
+/** Control characters, direction marks and the like, which normalizeTerms refuses. */
+const UNREADABLE_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** The names under which clients send a list: with brackets, with indexes, or repeated. */
+const listNames = (name: string) => [name, `${name}[]`, ...[0, 1, 2, 3].map((index) => `${name}[${index}]`)];
+const granularityNames = listNames("timestamp_granularities");
+const includeNames = listNames("include");
+
+/** The text parts of a transcription's form that have a meaning. */
+export const openAiParts: FormParts = {
+  once: ["model", "language", "prompt", "response_format", "stream"],
+  repeated: [...granularityNames, ...includeNames],
+};
+
+/** A transcription that a client asks for, besides its file. The model and the language are names as sent. */
+export interface TranscriptionOrder {
+  readonly model: string;
+  /** Null for language detection. */
+  readonly language: string | null;
+  readonly prompt: string | null;
+  readonly format: ResponseFormat;
+  readonly isStream: boolean;
+  readonly hasWords: boolean;
+  readonly hasLogprobs: boolean;
+}
+
+/** Reads the text parts of a transcription's form. @throws {OpenAiError} 400 with the part that is not valid */
+export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "lists">): TranscriptionOrder {
+  const model = fields.model?.trim() ?? "";
+  if (model === "") throw invalidParam("model", "Send the name of a model, e.g. whisper-1.");
+  const format = formatOf(fields.response_format);
+  const isStream = flagOf("stream", fields.stream);
+  if (isStream && (format === "srt" || format === "vtt")) {
+    throw invalidParam("stream", `A transcript in the format ${format} can't be streamed.`);
+  }
+  const granularities = listOf(lists, granularityNames, "timestamp_granularities", ["word", "segment"]);
+  const hasLogprobs = listOf(lists, includeNames, "include", ["logprobs"]).length > 0;
+  if (hasLogprobs && format !== "json") throw invalidParam("include", "logprobs are part of the format json only.");
+  const language = fields.language?.trim() ?? "";
+  return {
+    model,
+    language: language === "" || language.toLowerCase() === "auto" ? null : language,
+    prompt: promptOf(fields.prompt),
+    format,
+    isStream,
+    hasWords: granularities.includes("word"),
+    hasLogprobs,
+  };
+}
+
+function formatOf(text: string | undefined): ResponseFormat {
+  const sent = text?.trim() || "json";
+  const format = responseFormatSchema.anyOf.find((choice) => choice.const === sent)?.const;
+  if (format !== undefined) return format;
+  const names = responseFormatSchema.anyOf.map((choice) => choice.const).join(", ");
+  throw invalidParam("response_format", `It must be one of ${names}.`);
+}
+
+/** Returns a boolean, which clients write in several ways. */
+function flagOf(param: string, text: string | undefined): boolean {
+  const sent = text?.trim().toLowerCase() ?? "";
+  if (["", "false", "0"].includes(sent)) return false;
+  if (["true", "1"].includes(sent)) return true;
+  throw invalidParam(param, "It must be true or false.");
+}
+
+function listOf(
+  lists: ReceivedUpload["lists"],
+  names: readonly string[],
+  param: string,
+  allowed: readonly string[],
+): string[] {
+  const values = names
+    .flatMap((name) => lists[name] ?? [])
+    .flatMap((value) => value.split(","))
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
+  if (values.every((value) => allowed.includes(value))) return values;
+  throw invalidParam(param, `Its values must be ${allowed.join(" or ")}.`);
+}
+
+/**
+ * Returns the terms of a prompt. Clients often send the text before the recording, so a prompt is never refused: its end
+ * counts, and a prompt without words is none.
+ */
+function promptOf(text: string | undefined): string | null {
+  const end = Array.from(text ?? "")
+    .slice(-MAX_PROMPT_CHARACTERS)
+    .join("");
+  const normalized = normalizeTerms(end.replace(UNREADABLE_CHARACTERS, " "));
+  return normalized.ok ? normalized.terms : null;
+}

@@ -1,0 +1,77 @@
+import { Type } from "@sinclair/typebox";
+import type { Language } from "../../speech/index.ts";
+import { OpenAiError } from "./openai-error.ts";
+
+/** A model that a recording may use. */
+export interface UsableModel {
+  readonly id: string;
+  readonly languages: readonly Language[];
+}
+
+/** The speech models of the server, as this surface uses them. */
+export interface CompatModels {
+  /** Returns the model that new recordings get. */
+  current(): UsableModel;
+  /** Returns the ids of the installed models, with the times of their files in milliseconds since the epoch. */
+  installed(): readonly { readonly id: string; readonly createdAt: number }[];
+  /** Returns an installed model. */
+  find(id: string): UsableModel | null;
+}
+
+export const modelSchema = Type.Object(
+  {
+    id: Type.String({ description: "Send it as `model`." }),
+    object: Type.Literal("model"),
+    created: Type.Integer({ minimum: 0, description: "Seconds since 1970." }),
+    owned_by: Type.String(),
+  },
+  { description: "A speech model." },
+);
+
+export const modelListSchema = Type.Object(
+  { object: Type.Literal("list"), data: Type.Array(modelSchema) },
+  { description: "The installed models, and `whisper-1` for the model in use." },
+);
+
+/** The name that every client of OpenAI's API knows; it means the model in use. */
+const ALIAS = "whisper-1";
+
+/** Returns whether a name that is no installed model means the model in use. */
+const isAlias = (name: string) => /^(?:gpt|whisper)-/.test(name);
+
+/** Returns the models as `GET /v1/models` lists them. */
+export function listModels(models: CompatModels) {
+  const installed = models.installed();
+  const inUse = models.current().id;
+  const created = installed.find(({ id }) => id === inUse)?.createdAt ?? 0;
+  const names = installed.map(({ id, createdAt }) => toModel(id, createdAt));
+  return installed.some(({ id }) => id === ALIAS) ? names : [toModel(ALIAS, created), ...names];
+}
+
+/** Returns a model by a name that a transcription may use. @throws {OpenAiError} 404 for another name */
+export function describeModel(models: CompatModels, name: string) {
+  const listed = listModels(models);
+  const model = listed.find(({ id }) => id === name);
+  if (model !== undefined) return model;
+  if (!isAlias(name)) throw unknownModel();
+  return toModel(name, (listed[0]?.created ?? 0) * 1000);
+}
+
+/** Returns the model for a recording. @throws {OpenAiError} 404 for a name that means none */
+export function modelFor(models: CompatModels, name: string): UsableModel {
+  const model = models.find(name) ?? (isAlias(name) ? models.current() : null);
+  if (model === null) throw unknownModel();
+  return model;
+}
+
+function toModel(id: string, createdAt: number) {
+  const created = Math.max(0, Math.floor(createdAt / 1000));
+  return { id, object: "model" as const, created, owned_by: "transcribe" };
+}
+
+function unknownModel(): OpenAiError {
+  return new OpenAiError("not_found", "This model is not installed; GET /v1/models lists the models.", {
+    param: "model",
+    code: "model_not_found",
+  });
+}

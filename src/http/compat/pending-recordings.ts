@@ -1,0 +1,110 @@
+import type { Usage } from "../../accounts/index.ts";
+import type { Settings } from "../../config/index.ts";
+import { withdrawRecording } from "../../pipeline/index.ts";
+import {
+  isOpen,
+  type Recording,
+  type RecordingEvents,
+  type RecordingQueue,
+  type Recordings,
+} from "../../recordings/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { deleteRecording } from "../api-routes.ts";
+import type { ExportAnswers } from "../export-answers.ts";
+import type { RecordingIntake } from "../intake.ts";
+import type { ClientWait } from "./client-wait.ts";
+
+export interface PendingServices {
+  readonly recordings: Recordings;
+  readonly dataDirectory: DataDirectory;
+  readonly usage: Usage;
+  readonly events: RecordingEvents;
+  readonly queue: Pick<RecordingQueue, "followCommands">;
+  readonly intake: RecordingIntake;
+  readonly exports: ExportAnswers;
+  readonly compat: () => Settings["compat"];
+  readonly log: Logger;
+}
+
+/**
+ * The recordings whose clients wait for their transcripts. They are removed when the transcript was delivered, and
+ * cancelled when the client waits no longer, as the settings say.
+ */
+export class PendingRecordings {
+  readonly #services: PendingServices;
+
+  constructor(services: PendingServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Waits until a recording has ended.
+   * @returns its record; null if it was deleted
+   * @throws the reason of the wait's signal when it ends early; the recording is then cancelled, or kept
+   */
+  async untilEnded(id: string, wait: ClientWait): Promise<Recording | null> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => reject(wait.signal.reason);
+    const { recordings, events } = this.#services;
+    const unsubscribe = events.onEnded(`client of ${id}`, (ended) => {
+      if (ended.id === id) resolve();
+    });
+    wait.signal.addEventListener("abort", leave, { once: true });
+    try {
+      if (wait.signal.aborted) leave();
+      const before = recordings.get(id);
+      if (before === null || !isOpen(before.status)) resolve();
+      await promise;
+      return recordings.get(id);
+    } catch (error) {
+      await this.#abandon(id, wait);
+      throw error;
+    } finally {
+      unsubscribe();
+      wait.signal.removeEventListener("abort", leave);
+    }
+  }
+
+  /** Removes a recording that has ended, and whose answer is ready, unless it is kept. */
+  async answered(id: string, wait: ClientWait): Promise<void> {
+    const { recordings } = this.#services;
+    if (wait.end === "disconnected") return this.#abandon(id, wait);
+    if (recordings.get(id)?.isTransient !== true) return;
+    await this.#withoutError(id, async () => {
+      // An operator may protect it from deletion meanwhile. It is then kept, and shown.
+      if (!(await deleteRecording(this.#services, id))) recordings.keep(id);
+    });
+  }
+
+  /** Cancels or keeps a recording whose client waits no longer. */
+  async #abandon(id: string, { end }: ClientWait): Promise<void> {
+    const { recordings, usage, queue, intake, compat } = this.#services;
+    await this.#withoutError(id, async () => {
+      const recording = recordings.get(id);
+      if (recording === null) return;
+      if (compat().keep_abandoned) return recordings.keep(id);
+      if (recording.isTransient) {
+        const withdrawn = withdrawRecording(this.#services, id);
+        queue.followCommands();
+        intake.limits.serveWaiting();
+        return await withdrawn;
+      }
+      // A kept recording is cancelled only if its client has left: after a restart it is processed to its end.
+      if (end !== "disconnected") return;
+      recordings.fail(id, { reason: "internal", cause: "cancelled" }, () => usage.refundAudio(id));
+      queue.followCommands();
+      intake.limits.serveWaiting();
+    });
+  }
+
+  /** Logs an error: the next start of the server removes what is left. */
+  async #withoutError(recordingId: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.#services.log.error({ event: "compat.removal_failed", recordingId, detail: messageOf(error) });
+    }
+  }
+}

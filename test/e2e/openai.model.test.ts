@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Usage } from "../../src/accounts/index.ts";
+import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { available, corpusPath, samplePath } from "../support/checkout.ts";
+import type { TestClient } from "../support/client.ts";
+import { startTimeout, TestServer } from "../support/server.ts";
+
+const jfk = samplePath("jfk.mp3");
+const minute = corpusPath("single/en-earnings22-4482311.flac");
+const ready = available("e2e tests of OpenAI's audio API", jfk, minute);
+
+/** The tests run in order on one data directory. */
+describe.if(ready)("OpenAI's audio API", () => {
+  const server = new TestServer();
+  let client: TestClient;
+  beforeAll(async () => {
+    await server.start();
+    client = server.client("openai");
+  }, startTimeout);
+  afterAll(() => server[Symbol.asyncDispose]());
+
+  const post = (path: string, fields: Readonly<Record<string, string>> = {}, signal?: AbortSignal) => {
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ model: "whisper-1", ...fields })) body.append(name, value);
+    body.append("file", Bun.file(path));
+    const headers = { authorization: `Bearer ${client.key}` };
+    const url = `${server.origin}/v1/audio/transcriptions`;
+    return fetch(url, { method: "POST", body, headers, ...(signal === undefined ? {} : { signal }) });
+  };
+
+  /** Returns what is left: recordings, texts, files and charges. */
+  const state = () => {
+    const directory = new DataDirectory(server.dataDirectory);
+    const store = openDatabaseOf(directory);
+    try {
+      const accounts = store.$client.query<{ id: string }, []>("SELECT id FROM accounts").all();
+      const chargedSeconds = accounts.reduce((sum, { id }) => sum + new Usage(store).audioSeconds(id, Date.now()), 0);
+      const rows = store.$client.query("SELECT id FROM recordings UNION SELECT recording_id FROM checkpoints").all();
+      const files = ["incoming", "uploads", "work"].flatMap((name) => readdirSync(join(directory.root, name)));
+      return { chargedSeconds, left: [...rows, ...files] };
+    } finally {
+      store.$client.close();
+    }
+  };
+  const isStep = (step: string) => async () => {
+    const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
+    try {
+      return store.$client.query("SELECT id FROM recordings WHERE step = ?").all(step).length > 0;
+    } finally {
+      store.$client.close();
+    }
+  };
+
+  test(
+    "transcribes jfk.mp3 with words, charges its length, and leaves nothing",
+    server.showingLog(async () => {
+      const fields = { response_format: "verbose_json", "timestamp_granularities[]": "word" };
+      const response = await post(jfk, fields);
+      const { text, language, duration, segments, words } = (await response.json()) as Record<string, unknown> & {
+        segments: { text: string }[];
+        words: { word: string }[];
+      };
+      expect(text).toContain("ask not what your country can do for you");
+      expect({ language, duration }).toEqual({ language: "english", duration: 11 });
+      expect(segments.map((segment) => segment.text).join("")).toBe(text as string);
+      expect(words.map(({ word }) => word).join(" ")).toBe(text as string);
+      expect(state()).toEqual({ chargedSeconds: 11, left: [] });
+    }),
+    120_000,
+  );
+
+  test(
+    "streams the text of a recording while it is recognized, and the same text at the end",
+    server.showingLog(async () => {
+      const response = await post(jfk, { stream: "true", response_format: "diarized_json" });
+      const events = (await response.text())
+        .split("\n\n")
+        .filter((event) => event.startsWith("data: "))
+        .map((event) => JSON.parse(event.slice(6)));
+      const deltas = events.filter(({ type }) => type === "transcript.text.delta").map(({ delta }) => delta);
+      expect(deltas.join("")).toBe(events.at(-1).text);
+      expect(events.find(({ type }) => type === "transcript.text.segment")).toMatchObject({ speaker: "A" });
+      expect(state().left).toEqual([]);
+    }),
+    120_000,
+  );
+
+  test(
+    "cancels a recording within two seconds when its client disconnects, and refunds it",
+    server.showingLog(async () => {
+      const before = state().chargedSeconds;
+      const stop = new AbortController();
+      const answer = post(minute, { language: "english" }, stop.signal).catch(() => null);
+      await server.until(isStep("transcribe"), 20);
+      expect(state().chargedSeconds).toBeGreaterThan(before);
+      const since = performance.now();
+      stop.abort();
+      await answer;
+      await server.until(() => state().left.length === 0, 20);
+      expect(performance.now() - since).toBeLessThan(2000);
+      expect(state().chargedSeconds).toBe(before);
+    }),
+    120_000,
+  );
+
+  test(
+    "answers with 503 when the server stops, and leaves nothing",
+    server.showingLog(async () => {
+      const before = state();
+      const answer = post(minute);
+      await server.until(isStep("detect"), 20);
+      expect(await server.stop()).toBe(0);
+      const response = await answer;
+      expect([response.status, response.headers.get("retry-after")]).toEqual([503, "10"]);
+      expect(state()).toEqual(before);
+    }),
+    120_000,
+  );
+
+  test(
+    "removes what a killed server has left, refunds it, and does not resume it",
+    server.showingLog(async () => {
+      const before = state();
+      await server.restartOnSamePort();
+      const answer = post(minute).catch(() => null);
+      await server.until(isStep("detect"), 20);
+      await server.killHard();
+      await answer;
+      expect(state().left).not.toEqual([]);
+      await server.start(false);
+      expect(state()).toEqual(before);
+    }),
+    120_000,
+  );
+});

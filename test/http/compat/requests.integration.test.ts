@@ -1,0 +1,232 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { available, ffmpegPath } from "../../support/checkout.ts";
+import { ApiServer } from "../support.ts";
+import { ask, bodyOf, end, jfk, leftovers, nextQueued, type Part, post, transcribe, usualParts } from "./support.ts";
+
+const ready = available("tests of requests to OpenAI's audio API", ffmpegPath, jfk);
+
+const path = "/v1/audio/transcriptions";
+const file = usualParts()[0] as Part;
+const model: Part = ["model", "whisper-1"];
+
+describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
+  const server = new ApiServer({ recordingsPerAccount: 1000, uploadBytes: 2_000_000 });
+  const client = server.client("first");
+  afterAll(() => server[Symbol.dispose]());
+  afterEach(() => expect(leftovers(server)).toEqual([]));
+
+  /** Sends a form byte by byte as given, with or without a Content-Length, and returns the whole answer. */
+  async function sendRaw(
+    parts: readonly [head: string, value: string | Buffer][],
+    isChunked: boolean,
+  ): Promise<string> {
+    const pieces = parts.map(([head, value]) =>
+      Buffer.concat([Buffer.from(`--b\r\n${head}\r\n\r\n`), Buffer.from(value), Buffer.from("\r\n")]),
+    );
+    const body = Buffer.concat([...pieces, Buffer.from("--b--\r\n")]).toString("latin1");
+    const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
+    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${client.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n${length}\r\n\r\n`;
+    const framed = isChunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
+    return await server.raw(Buffer.from(head + framed, "latin1"));
+  }
+
+  const bytes = ready ? readFileSync(jfk) : Buffer.alloc(0);
+  const modelPart = ['Content-Disposition: form-data; name="model"', "whisper-1"] as const;
+  const fileHeads = [
+    'Content-Disposition: form-data; name="file"; filename="talk.mp3"\r\nContent-Type: audio/mpeg',
+    'Content-Disposition: form-data; name="file"; filename="talk.mp3"',
+    'Content-Disposition: form-data; name="file"; filename="file.mp3"\r\nContent-Type: application/octet-stream',
+    'Content-Disposition: form-data; name="file"; filename="upload"',
+    'Content-Disposition: form-data; name="file"; filename="blob.txt"\r\nContent-Type: text/plain',
+    'Content-Disposition: form-data; name="file"',
+    "Content-Disposition: form-data; name=file; filename=talk.mp3",
+  ];
+
+  test.each(fileHeads)("may have its file in a part with %p, before or after the model", async (fileHead) => {
+    for (const isChunked of [false, true]) {
+      for (const parts of [
+        [[fileHead, bytes], modelPart],
+        [modelPart, [fileHead, bytes]],
+      ] as [string, string | Buffer][][]) {
+        const before = server.queued.length;
+        const answer = sendRaw(parts, isChunked);
+        end(server, await nextQueued(server, before));
+        expect(await answer).toStartWith("HTTP/1.1 200 ");
+      }
+    }
+  });
+
+  test.each([
+    [["language", "de"], "de"],
+    [["language", "German"], "de"],
+    [["language", "jw"], "jv"],
+    [["language", "jv"], "jv"],
+    [["language", "en-US"], "en"],
+    [["language", "deu"], "de"],
+    [["language", ""], null],
+    [["language", "auto"], null],
+  ] as const)("with %p pins the language %p", async (part, code) => {
+    const before = server.queued.length;
+    const answer = post(server, client, [part, ...usualParts()]);
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)?.pinnedLanguage ?? null).toBe(code);
+    end(server, id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test.each([
+    ["", null],
+    ["  \n", null],
+    ["...", null],
+    ["Zau al-Makan,\r\nHelstone", "Zau al-Makan, Helstone"],
+    ["one\u0000two\u2028three", "one two three"],
+    [`${"x".repeat(3000)} Leverrier`, `${"x".repeat(1990)} Leverrier`],
+  ])("with the prompt %p stores %p", async (prompt, stored) => {
+    const before = server.queued.length;
+    const answer = post(server, client, [["prompt", prompt], ...usualParts()]);
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)?.prompt ?? null).toBe(stored);
+    end(server, id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test.each(["whisper-base", "gpt-4o-transcribe", "gpt-4o-mini-transcribe-2025-12-15", "whisper-large-v9"])(
+    "with the model %p uses the model in use",
+    async (name) => {
+      expect((await transcribe(server, client, [file, ["model", name]])).status).toBe(200);
+    },
+  );
+
+  test("may have parts without a meaning, and parts that have no effect", async () => {
+    const more: Part[] = [
+      ["temperature", "0.7"],
+      ["chunking_strategy", "auto"],
+      ["chunking_strategy[type]", "server_vad"],
+      ["known_speaker_names[]", "Ada"],
+      ["stream", "False"],
+      ["response_format", ""],
+    ];
+    expect((await transcribe(server, client, [...more, ...usualParts()])).status).toBe(200);
+  });
+
+  test("may be sent without the version in its path", async () => {
+    const before = server.queued.length;
+    const answer = post(server, client, usualParts(), { path: "/audio/transcriptions" });
+    end(server, await nextQueued(server, before));
+    expect((await answer).status).toBe(200);
+  });
+
+  const refusals: [what: string, parts: Part[], status: number, error: Record<string, unknown>][] = [
+    ["no file", [model], 400, { param: "file" }],
+    ["no model", [file], 400, { param: "model" }],
+    ["an empty model", [file, ["model", ""]], 400, { param: "model" }],
+    ["an unknown model", [file, ["model", "parakeet-x"]], 404, { param: "model", code: "model_not_found" }],
+    ["a path as model", [file, ["model", "/etc/passwd"]], 404, { param: "model", code: "model_not_found" }],
+    ["an unknown format", [file, model, ["response_format", "xml"]], 400, { param: "response_format" }],
+    ["an unknown language", [file, model, ["language", "klingon"]], 400, { param: "language" }],
+    ["a language that the model lacks", [file, model, ["language", "fr"]], 400, { param: "language" }],
+    [
+      "an unknown granularity",
+      [file, model, ["timestamp_granularities[]", "phone"]],
+      400,
+      { param: "timestamp_granularities" },
+    ],
+    [
+      "log probabilities of another format",
+      [file, model, ["include[]", "logprobs"], ["response_format", "text"]],
+      400,
+      { param: "include" },
+    ],
+    ["an unknown inclusion", [file, model, ["include[]", "usage"]], 400, { param: "include" }],
+    ["a stream of subtitles", [file, model, ["stream", "true"], ["response_format", "srt"]], 400, { param: "stream" }],
+    ["a stream that is no boolean", [file, model, ["stream", "maybe"]], 400, { param: "stream" }],
+    ["an empty file", [["file", new Blob([]), "empty.mp3"], model], 400, { param: "file" }],
+    ["a text as file", [["file", new Blob(["no sound"]), "talk.mp3"], model], 400, { param: "file" }],
+    [
+      "a bad file for a stream",
+      [["file", new Blob(["no"]), "a.mp3"], model, ["stream", "true"]],
+      400,
+      { param: "file" },
+    ],
+    ["two files", [file, file, model], 400, { param: "file" }],
+    ["two models", [file, model, model], 400, { param: "model" }],
+    ["too large a file", [["file", new Blob([Buffer.alloc(2_000_001)]), "talk.mp3"], model], 413, { param: "file" }],
+  ];
+
+  test.each(refusals)("with %s is refused in OpenAI's form", async (_, parts, status, error) => {
+    const response = await post(server, client, parts);
+    const body = await bodyOf(response);
+    expect([response.status, body]).toMatchObject([status, { error: { ...error, type: "invalid_request_error" } }]);
+    expect(Object.keys(body.error)).toEqual(["message", "type", "param", "code"]);
+  });
+
+  test.each([
+    ["raw audio", { "content-type": "audio/mpeg" }, 415],
+    ["JSON", { "content-type": "application/json" }, 415],
+    ["no content type", {}, 415],
+    ["a form without a boundary", { "content-type": "multipart/form-data" }, 400],
+    ["a form that is none", { "content-type": "multipart/form-data; boundary=b" }, 400],
+  ])("is refused as %s", async (_, headers, status) => {
+    const response = await ask(server, client, path, { method: "POST", headers, body: bytes });
+    expect([response.status, (await bodyOf(response)).error.type]).toEqual([status, "invalid_request_error"]);
+  });
+
+  test.each([
+    ["no key", {}],
+    ["a wrong key", { authorization: "Bearer trs_wrong" }],
+    ["another scheme", { authorization: `Basic ${btoa(`user:${client.key}`)}` }],
+  ])("is refused with %s, on every path", async (_, headers) => {
+    for (const each of [path, "/audio/transcriptions", "/v1/models", "/models/whisper-1", "/v1/no-such"]) {
+      const response = await fetch(server.origin + each, { method: each.includes("models") ? "GET" : "POST", headers });
+      const { error } = await bodyOf(response);
+      expect<unknown>([each, response.status, error]).toEqual([
+        each,
+        401,
+        { message: expect.any(String), type: "invalid_request_error", param: null, code: "invalid_api_key" },
+      ]);
+    }
+  });
+
+  test.each(["transcriptions:read", "transcriptions:write"] as const)("needs more than the scope %s", async (scope) => {
+    const response = await post(server, server.client("scoped", { scopes: [scope] }), usualParts());
+    expect([response.status, (await bodyOf(response)).error.code]).toEqual([403, "insufficient_scope"]);
+  });
+
+  test("is refused in the own form of this server when the setting is off", async () => {
+    server.compat = { ...server.compat, openai: false };
+    try {
+      for (const [method, each] of [
+        ["POST", path],
+        ["GET", "/v1/models"],
+        ["GET", path],
+      ] as const) {
+        const response = await ask(server, client, each, { method });
+        expect<unknown>([response.status, (await bodyOf(response)).error]).toEqual([404, "not_found"]);
+      }
+    } finally {
+      server.compat = { ...server.compat, openai: true };
+    }
+  });
+
+  test("of another method or path is refused in OpenAI's form", async () => {
+    const wrongMethod = await ask(server, client, path);
+    expect([wrongMethod.status, (await bodyOf(wrongMethod)).error.code]).toEqual([405, "method_not_allowed"]);
+    const wrongPath = await ask(server, client, "/v1/chat/completions", { method: "POST" });
+    expect([wrongPath.status, (await bodyOf(wrongPath)).error.code]).toEqual([404, "not_found"]);
+  });
+
+  test("is refused with 429 and Retry-After when the account may create no more recordings", async () => {
+    const full = new ApiServer({ limits: { creates_per_hour: 1 } });
+    try {
+      const other = full.client("first");
+      expect((await transcribe(full, other, usualParts())).status).toBe(200);
+      const response = await post(full, other, usualParts());
+      expect([response.status, (await bodyOf(response)).error.type]).toEqual([429, "rate_limit_exceeded"]);
+      expect(Number(response.headers.get("retry-after"))).toBeGreaterThan(3000);
+      expect(leftovers(full)).toEqual([]);
+    } finally {
+      full[Symbol.dispose]();
+    }
+  });
+});
