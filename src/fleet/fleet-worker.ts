@@ -122,18 +122,25 @@ export class FleetWorker {
 
   /** Reports the models that are installed now, and fetches operations for new ones. */
   #refresh(): void {
-    const { models, log } = this.#options;
-    try {
-      this.#models = models();
-    } catch (error) {
-      log.error({ event: "fleet.models_unreadable", trouble: messageOf(error) });
-    }
+    this.#readModels();
     this.#report(false);
     for (const model of ["none", ...this.#models.map(({ sha256 }) => sha256)]) {
       if (this.#fetching.has(model)) continue;
       this.#fetching.add(model);
       void this.#fetchFor(model);
     }
+  }
+
+  /** Reads which models are installed. @returns whether they changed */
+  #readModels(): boolean {
+    const { models, log } = this.#options;
+    const before = this.#models;
+    try {
+      this.#models = models();
+    } catch (error) {
+      log.error({ event: "fleet.models_unreadable", trouble: messageOf(error) });
+    }
+    return this.#models !== before;
   }
 
   #report(leaves: boolean): void {
@@ -209,6 +216,8 @@ export class FleetWorker {
       if (!(await this.#start(own, header))) return;
       const result = await this.#run(header, contents, own.abort.signal);
       if (own.abort.signal.aborted) return;
+      // A damaged model is found when it is used. The coordinator must know before it publishes the operation again.
+      if (this.#readModels()) this.#refresh();
       own.state = "answering";
       this.#wake();
       await this.#answer(own, header, result);

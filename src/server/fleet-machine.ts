@@ -45,6 +45,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   const models = new FleetModels({
     builtIn: { path: files.speechModel, sha256: await digestFile(files.speechModel, "sha256") },
     library: new ModelLibrary(dataDirectory.models),
+    digest: (path) => digestFile(path, "sha256"),
     speech: () => speech,
     log,
   });
@@ -88,7 +89,8 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     stack.defer(() => worker.stop());
     status = () => {
       const away = broker.connected ? null : `the broker ${url} is away; see transcribe doctor`;
-      return { trouble: away ?? speech.engine.status().trouble ?? worker.trouble, queued: 0, processing: worker.busy };
+      const trouble = away ?? speech.engine.status().trouble ?? models.trouble ?? worker.trouble;
+      return { trouble, queued: 0, processing: worker.busy };
     };
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);

@@ -1,6 +1,9 @@
 import { expect, test } from "bun:test";
+import { utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { FleetModels } from "../../src/server/fleet-models.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const never = new AbortController().signal;
 
@@ -8,9 +11,12 @@ const never = new AbortController().signal;
 function changeable() {
   const installed: { path: string; sha256: string }[] = [];
   const freed: string[][] = [];
+  /** Digests of files that differ from their models'. */
+  const onDisk = new Map<string, string>();
   const models = new FleetModels({
     builtIn: { path: "/base", sha256: "0" },
     library: { list: () => installed.map((model) => ({ ...model, ...details })) },
+    digest: async (path) => onDisk.get(path) ?? installed.find((model) => model.path === path)?.sha256 ?? "",
     speech: () => ({
       admit: async () => {},
       encoderOf: async (path) => `${path}.onnx`,
@@ -19,10 +25,10 @@ function changeable() {
     log: createLogger("silent"),
   });
   const digests = () => models.list().map(({ sha256 }) => sha256);
-  return { installed, freed, models, digests };
+  return { installed, freed, onDisk, models, digests };
 }
 
-const details = { id: "x", sizeBytes: 1, sha1: "", inCatalogue: false, from: "", installedAt: "" };
+const details = { id: "x", inCatalogue: true };
 
 test("a worker's models are the installed ones at each time, after the one that is part of the program", () => {
   const { installed, digests } = changeable();
@@ -47,4 +53,23 @@ test("the engine may use a model from its preparation on, until it is removed or
   installed.pop();
   expect(digests()).toEqual(["0"]);
   expect(freed).toEqual([["/base"], ["/base"]]);
+});
+
+test("a damaged model is offered no more until its file is replaced, and the trouble says how to repair it", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "model.bin");
+  writeFileSync(path, "damaged");
+  const { installed, onDisk, models, digests } = changeable();
+  installed.push({ path, sha256: "1" });
+  onDisk.set(path, "other");
+  expect([digests(), models.trouble]).toEqual([["0", "1"], null]);
+  await expect(models.list()[1]?.prepare(never, false)).rejects.toThrow("repair it: transcribe models pull x");
+  expect(digests()).toEqual(["0"]);
+  expect(models.paths()).toEqual(["/base"]);
+  expect(models.trouble).toContain("the model x of this machine is damaged");
+  writeFileSync(path, "repaired");
+  utimesSync(path, 1, 1);
+  onDisk.clear();
+  expect([digests(), models.trouble]).toEqual([["0", "1"], null]);
+  expect(await models.list()[1]?.prepare(never, false)).toBeNull();
 });
