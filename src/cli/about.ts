@@ -32,5 +32,6 @@ function forPeople(all: readonly Notice[]): string {
   const sections = [...Map.groupBy(all, ({ text }) => text)].map(
     ([text, parts]) => `${rule}\n${parts.map(heading).join("\n")}\n${rule}\n\n${text.trim()}\n`,
   );
-  return `${all.length} parts, each under its own licence.\n\n${sections.join("\n")}`;
+  const models = "Speech models that you install have licences of their own: transcribe models list";
+  return `${all.length} parts, each under its own licence.\n${models}\n\n${sections.join("\n")}`;
 }
