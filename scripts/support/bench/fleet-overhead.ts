@@ -48,6 +48,7 @@ export async function measureOverhead(file: string, pairs: number, broker: NatsS
     if (pair % 2 === 0) alone.push(await runOnce(sides.alone, file));
     fleet.push(await runOnce(sides.fleet, file));
     if (pair % 2 === 1) alone.push(await runOnce(sides.alone, file));
+    console.error(`bench: pair ${pair + 1}: alone ${describe(alone.at(-1))}, fleet ${describe(fleet.at(-1))}`);
   }
   const more = (figureOf: (run: Run) => number) =>
     median(fleet.map((run, pair) => figureOf(run) / figureOf(alone[pair] as Run))) - 1;
@@ -72,7 +73,6 @@ async function startFleet(stack: AsyncDisposableStack, broker: NatsServer): Prom
     }),
   );
   await server.start(false);
-  await server.untilReady();
   const command = programCommand("worker", "--fleet", broker.url, "--data-dir", directory, "--log-level", "error");
   const worker = Bun.spawn(killedWithParent(command), {
     env: { ...process.env, ...programSettings, TRANSCRIBE_CONFIG: "", TRANSCRIBE_FLEET_MACHINE: "worker" },
@@ -83,6 +83,7 @@ async function startFleet(stack: AsyncDisposableStack, broker: NatsServer): Prom
     await worker.exited;
   });
   await server.until(async () => ((await metricsOf(server)).get("transcribe_fleet_worker_lanes") ?? 0) > 0);
+  await server.untilReady();
   return { server, client: server.client("bench"), pids: () => [server.pid, worker.pid, broker.pid] };
 }
 
@@ -93,6 +94,10 @@ async function runOnce({ client, pids }: Side, file: string): Promise<Run> {
   const { status } = await client.waitUntilEnded((await client.create(file)).id, 50);
   if (status !== "completed") throw new Error("the recording failed");
   return { seconds: (performance.now() - startedAt) / 1000, cpuSeconds: cpuSeconds() - before };
+}
+
+function describe(run: Run | undefined): string {
+  return `${run?.seconds.toFixed(1)} s and ${run?.cpuSeconds.toFixed(1)} CPU s`;
 }
 
 /** Returns the CPU time of a process and of all its descendants, also of those that have exited. */

@@ -66,7 +66,6 @@ export async function startCoordinator(broker: NatsServer, directory: string): P
   });
   beforeStop(() => server[Symbol.asyncDispose]());
   await server.start(false);
-  await server.untilReady();
   const load = { workers: 1, recordings: 1, hours: WARM_UP_HOURS, timesRealTime: 1000 };
   const coordinator: Coordinator = {
     ...{ server, broker, build, model },
@@ -82,6 +81,8 @@ export async function measureScaling(load: Load, coordinator: Coordinator, file:
   await using workers = new ScriptedWorkers(load, coordinator);
   using _stop = beforeStop(() => workers[Symbol.asyncDispose]());
   await server.until(async () => (await metricsOf(server)).get("transcribe_fleet_worker_lanes") === load.workers);
+  // The server is not ready before it has a worker.
+  await server.untilReady();
   const client = server.client(`bench-${Bun.randomUUIDv7()}`);
   const decodedBefore = (await metricsOf(server)).get("transcribe_step_seconds_total decode") ?? 0;
   const brokerBefore = cpuSecondsOf(broker.pid);

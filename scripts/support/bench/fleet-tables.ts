@@ -48,6 +48,27 @@ export function coordinatorTable(figures: readonly ScalingFigures[]): Cells {
   };
 }
 
+/** Returns what a coordinator needs for each hour of audio, by its largest load. */
+export function sizingTable(figures: readonly ScalingFigures[]): Cells {
+  const audioHours = ({ load }: ScalingFigures) => load.recordings * load.hours;
+  const [largest] = figures.toSorted((a, b) => audioHours(b) - audioHours(a));
+  if (largest === undefined) return { head: [], lines: [] };
+  const { load, coordinator, brokerCpuSeconds, decodeSeconds } = largest;
+  const each = (value: number, digits: number) => (value / audioHours(largest)).toFixed(digits);
+  return {
+    head: ["for each hour of audio, without a pause", `measured with ${nameOf(load)} and ${load.workers} workers`],
+    lines: [
+      ["sent to the broker, and from it to the workers", `${each(coordinator.sentBytes / 1e6, 0)} MB`],
+      ["received from the workers", `${each(coordinator.receivedBytes / 1e6, 0)} MB`],
+      ["CPU time of the coordinator's server", `${each(coordinator.cpuSeconds, 1)} s`],
+      ["decoding of silence, in seconds of ffmpeg", `${each(decodeSeconds, 1)} s`],
+      ["CPU time of the broker", `${each(brokerCpuSeconds, 1)} s`],
+      ["transactions of the database", each(coordinator.transactions, 0)],
+      ["peak memory of the coordinator's server, in all", `${(coordinator.peakBytes / MIB).toFixed(0)} MiB`],
+    ],
+  };
+}
+
 /** Returns the overhead of a fleet with one worker. */
 export function overheadTable({ alone, fleet, moreTime, moreCpu }: OverheadFigures): Cells {
   const medianOf = (values: readonly number[]) => median(values).toFixed(1);

@@ -11,11 +11,12 @@ import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { NatsServer, natsServerProgram } from "../../../test/support/nats-server.ts";
+import { root } from "../checkout.ts";
 import { circumstances, withGeneratedTable } from "../circumstances.ts";
 import { beforeStop } from "../processes.ts";
 import { measureOverhead, type OverheadFigures } from "./fleet-overhead.ts";
 import { type Load, makeSilence, measureScaling, type ScalingFigures, startCoordinator } from "./fleet-scaling.ts";
-import { coordinatorTable, overheadTable, scalingTable } from "./fleet-tables.ts";
+import { coordinatorTable, overheadTable, scalingTable, sizingTable } from "./fleet-tables.ts";
 import { refuse } from "./options.ts";
 import { makeRecording } from "./recordings.ts";
 import { asMarkdown, asText, benchmarksPagePath } from "./show-table.ts";
@@ -98,9 +99,12 @@ async function report(scaling: readonly ScalingFigures[], overhead: OverheadFigu
   if (json) console.log(JSON.stringify({ ...when, scaling, overhead }, null, 2));
   else console.log([heading, ...tables.map(asText)].join("\n\n"));
   if (!write) return;
-  const page = readFileSync(benchmarksPagePath, "utf8");
-  const text = [`${heading}:`, ...tables.map(asMarkdown)].join("\n\n");
-  writeFileSync(benchmarksPagePath, withGeneratedTable(page, WRITER, text));
+  writeTables(benchmarksPagePath, [`${heading}:`, ...tables.map(asMarkdown)]);
+  writeTables(join(root, "docs/fleet.md"), [`${heading}:`, asMarkdown(sizingTable(scaling))]);
+}
+
+function writeTables(path: string, paragraphs: readonly string[]): void {
+  writeFileSync(path, withGeneratedTable(readFileSync(path, "utf8"), WRITER, paragraphs.join("\n\n")));
 }
 
 function readOptions() {

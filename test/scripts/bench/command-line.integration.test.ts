@@ -30,6 +30,8 @@ describe("scripts/bench", () => {
     [["--recording", "songs"], "unknown value songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
     [["--add", "/nowhere.json"], "/nowhere.json was not written by --json"],
+    [["fleet", "--part", "two"], "unknown part two; known are one, many, overhead"],
+    [["fleet", "--write", "--short"], "--write needs all parts at their full length"],
   ])("refuses %p before any measurement", async (args, reason) => {
     const { output, errors, exitCode } = await run(...args);
     expect([output, exitCode]).toEqual(["", 2]);
