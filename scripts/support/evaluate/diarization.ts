@@ -10,12 +10,17 @@ interface Result extends SpeakerResult, Pick<Diarized, "seconds" | "milliseconds
 const usage = `Measures diarization errors on recordings with references: scripts/evaluate diarization [OPTION…] [NAME…]
 Prints a row for each file of dialogue/, and totals. A NAME selects the files whose path contains it.
 
+  --count-given      give the number of speakers to the diarization, like the hint of a create
   --json             print the figures as JSON
   --audio DIRECTORY  use another corpus in the same format`;
 
 const { values, names } = readCommandLine(
   process.argv.slice(2),
-  { json: { type: "boolean", default: false }, audio: { type: "string", default: audioDirectory } } as const,
+  {
+    "count-given": { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    audio: { type: "string", default: audioDirectory },
+  } as const,
   usage,
 );
 requireCorpus(values.audio);
@@ -24,7 +29,7 @@ const chosen = corpus.filter(
   ({ path, turns }) => turns !== null && (names.length === 0 || names.some((name) => path.includes(name))),
 );
 if (chosen.length === 0) refuse("no recording with turns has such a name", 1);
-const results = (await diarizationTurns(chosen)).map(measured);
+const results = (await diarizationTurns(chosen, values["count-given"])).map(measured);
 if (values.json) console.log(JSON.stringify({ results, totals: totals(results) }, null, 2));
 else print(results);
 

@@ -81,8 +81,11 @@ export interface Diarized extends FoundSpeakers {
   readonly milliseconds: { readonly detect: number; readonly embed: number; readonly cluster: number };
 }
 
-/** Runs the diarization without the words: all its steps, in this process, on one channel. */
-export async function diarizationTurns(references: readonly Reference[]): Promise<Diarized[]> {
+/**
+ * Runs the diarization without the words: all its steps, in this process, on one channel.
+ * @param isCountGiven whether the diarization gets the number of speakers as a hint
+ */
+export async function diarizationTurns(references: readonly Reference[], isCountGiven = false): Promise<Diarized[]> {
   if (references.length === 0) return [];
   const models = await openModels();
   const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
@@ -90,7 +93,11 @@ export async function diarizationTurns(references: readonly Reference[]): Promis
   try {
     for (const reference of references) {
       const pcm = await decode(reference.file, join(directory, "pcm"));
-      const { turns, milliseconds } = await diarize(models, pcm);
+      const { turns, milliseconds } = await diarize(
+        models,
+        pcm,
+        isCountGiven ? { min: reference.speakers, max: reference.speakers } : undefined,
+      );
       const named = turns.map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
       all.push({ reference, turns: named, seconds: pcm.sampleCount / SAMPLE_RATE, milliseconds });
     }

@@ -37,8 +37,8 @@ export async function decode(recording: string, target: string, filters = "anull
   return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
 }
 
-/** Runs every step over a PCM file, in a directory of its own that is removed afterwards. */
-export async function diarize(models: DiarizationModels, pcm: PcmFile) {
+/** Runs every step over a PCM file, in a directory of its own that is removed afterwards. @param bounds of the speakers */
+export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: Parameters<typeof cluster>[1]) {
   const directory = await mkdtemp(join(tmpdir(), "diarization-"));
   try {
     const area = { directory, pcm };
@@ -48,7 +48,7 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile) {
     const detected = performance.now();
     for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
     const embedded = performance.now();
-    const turns = await cluster(area);
+    const turns = await cluster(area, bounds);
     const milliseconds = {
       detect: detected - started,
       embed: embedded - detected,
