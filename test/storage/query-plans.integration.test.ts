@@ -130,6 +130,8 @@ async function useAll(server: ApiServer): Promise<void> {
         addSegments: () => rows.addSegments(server.enterProcessing(account.id), [segment]),
         removeSegments: () => rows.removeSegments(enter(), 5),
         removeWork: () => rows.removeWork(server.enterFailed(account.id), 5),
+        countPart: () => rows.countPart(worked, "north"),
+        machinesOf: () => rows.machinesOf(worked),
         endedWithWork: () => rows.endedWithWork(),
         removeDeleted: () => rows.removeDeleted(deleted()),
         removeAllDeleted: () => rows.removeAllDeleted(),
