@@ -21,8 +21,8 @@ export interface BrokerOptions {
 export const RECONNECT_MILLISECONDS = 1000;
 
 /**
- * Time for an attempt to connect. After a partition the system repeats a lost attempt too late: with 20 s, a worker was
- * back after 29 s at the latest.
+ * Time for an attempt to connect. The system repeats a lost attempt late, so a new one is better. After partitions of 20 to
+ * 33 s a machine is connected again within a second; with 20 s a worker's next part took up to 29 s.
  */
 const CONNECT_MILLISECONDS = 5000;
 
