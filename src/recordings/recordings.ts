@@ -130,7 +130,8 @@ export class Recordings {
   /** Returns the ids of the recordings of which nothing is kept, and which are not deleted yet. */
   transientIds(): string[] {
     const { id, isTransient, deletedAt } = tables.recordings;
-    const isLeft = and(eq(isTransient, true), isNull(deletedAt));
+    // Only with the literal value can SQLite use the index of transient recordings.
+    const isLeft = and(sql`${isTransient} = 1`, isNull(deletedAt));
     const rows = this.#store.select({ id }).from(tables.recordings).where(isLeft).all();
     return rows.map((row) => row.id);
   }

@@ -118,7 +118,7 @@ export const recordings = sqliteTable(
     index("recordings_account_status").on(table.accountId, table.status, table.id),
     index("recordings_status").on(table.status, table.id),
     index("recordings_workspace").on(table.workspaceId, table.status, table.id).where(isNotNull(table.workspaceId)),
-    index("recordings_transient").on(table.id).where(eq(table.isTransient, true)),
+    index("recordings_transient").on(table.isTransient).where(eq(table.isTransient, true)),
     index("recordings_deleted").on(table.deletedAt).where(isNotNull(table.deletedAt)),
   ],
 );
