@@ -1,7 +1,7 @@
 /**
  * `scripts/fuzz [--seeds 1,2,3] [--files 500]` mutates the headers, vocabularies and tensor tables of small models.
  * Loads each file with whisper.cpp's loader, patched by native/patches, under AddressSanitizer, in one process after
- * another. Whisper models also pass through the program's own check. A seed always creates the same files.
+ * another. Whisper and Parakeet models also pass through the program's own check. A seed always creates the same files.
  *
  * Exits with 1 when the loader crashed, or refused a file that the check accepted. These files are then in build/fuzz.
  */
@@ -12,8 +12,10 @@ import { parseArgs } from "node:util";
 import { repository } from "../../../native/build.ts";
 import { validateModelFile } from "../../../src/speech/index.ts";
 import type { ModelSizes } from "../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { smallParakeet } from "../../../test/speech/recognizer/parakeet/small-parakeet.ts";
 import { mutate, randomFrom } from "../../../test/speech/recognizer/whisper/model-file/mutate-model.ts";
 import { smallSizes, smallVad, smallWhisper } from "../../../test/speech/recognizer/whisper/model-file/small-models.ts";
+import { tinyModel } from "../parakeet/random-model.ts";
 import { buildLoader, Loader } from "./loader.ts";
 
 const { values } = parseArgs({
@@ -37,11 +39,14 @@ const whisperSizes: readonly Partial<ModelSizes>[] = [
 ];
 const whispers = whisperSizes.map((sizes) => smallWhisper({ ...smallSizes, ...sizes }));
 const vad = smallVad();
+/** Parakeet models of 32 and 16 bits, in 8 bits and in 5 bits. */
+const parakeets = [0, 1, 2_007, 2_008].map((weightForm) => smallParakeet({ ...tinyModel, layers: 1, weightForm }));
 /** Returns the models that a seed mutates. */
 const modelsOf = (seed: number) =>
   [
     { kind: "whisper", model: whispers[seed % whispers.length] ?? vad, check: validateModelFile },
     { kind: "vad", model: vad, check: null },
+    { kind: "parakeet", model: parakeets[seed % parakeets.length] ?? vad, check: validateModelFile },
   ] as const;
 const loader = new Loader(await buildLoader((line) => console.error(line)));
 let failures = 0;

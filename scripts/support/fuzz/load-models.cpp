@@ -1,5 +1,5 @@
 // Loads the model files in standard input, with a kind and a path on each line, and writes for each whether it was loaded.
-// With a whisper model, it also transcribes a short noise: a model that the loader accepts must be safe to use.
+// With a whisper or Parakeet model, it also transcribes a short noise: a model that the loader accepts must be safe to use.
 #include "parakeet.h"
 #include "whisper.h"
 
@@ -11,11 +11,16 @@
 
 static void quiet(enum ggml_log_level, const char *, void *) {}
 
-static void transcribe(whisper_context * context, size_t n_samples) {
+static std::vector<float> noise(size_t n_samples) {
     std::vector<float> samples(n_samples);
     for (size_t i = 0; i < samples.size(); ++i) {
         samples[i] = 0.1f*std::sin(0.05f*i) + 0.01f*(i % 7);
     }
+    return samples;
+}
+
+static void transcribe(whisper_context * context, size_t n_samples) {
+    const std::vector<float> samples = noise(n_samples);
     whisper_full_params full = whisper_full_default_params(WHISPER_SAMPLING_GREEDY);
     full.n_threads = 1;
     full.max_tokens = 4;
@@ -57,9 +62,20 @@ static bool load_parakeet(const std::string & path) {
     parakeet_context_params params = parakeet_context_default_params();
     params.use_gpu = false;
     parakeet_context * context = parakeet_init_from_file_with_params_no_state(path.c_str(), params);
-    const bool loaded = context != nullptr;
+    if (context == nullptr) {
+        return false;
+    }
+    parakeet_state * state = parakeet_init_state(context);
+    parakeet_full_params full = parakeet_full_default_params(PARAKEET_SAMPLING_GREEDY);
+    full.n_threads = 1;
+    // The shortest window of the addon, and one of several frames.
+    for (const size_t n_samples : {1600, 16000}) {
+        const std::vector<float> samples = noise(n_samples);
+        parakeet_full_with_state(context, state, full, samples.data(), samples.size());
+    }
+    parakeet_free_state(state);
     parakeet_free(context);
-    return loaded;
+    return true;
 }
 
 int main() {
