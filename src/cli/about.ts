@@ -1,5 +1,5 @@
-import { Command } from "commander";
-import { buildInfo, type Notice, notices } from "../program/index.ts";
+import { Command, Option } from "commander";
+import { buildInfo, type Notice, notices, sbom } from "../program/index.ts";
 import { type JsonOption, print } from "./output.ts";
 
 /** transcribe version */
@@ -20,7 +20,12 @@ export function licensesCommand(): Command {
   return new Command("licenses")
     .description("Print the licence, the notice and the source of every part of this program.")
     .option("--json", "print the result as JSON")
-    .action(async (options: JsonOption) => {
+    .addOption(new Option("--sbom", "print the bill of materials instead, a CycloneDX 1.6 document").conflicts("json"))
+    .action(async (options: JsonOption & { readonly sbom?: boolean }) => {
+      if (options.sbom === true) {
+        process.stdout.write(await sbom());
+        return;
+      }
       const all = await notices();
       print(options, all, () => forPeople(all));
     });

@@ -7,6 +7,8 @@ export interface Embedded {
   readonly parts: readonly EmbeddedPart[];
   /** Path of the notices inside this program: JSON. */
   readonly notices: string;
+  /** Path of the bill of materials inside this program: a CycloneDX document. */
+  readonly sbom: string;
 }
 
 /** Null when run from source: scripts/build replaces this module when it compiles. */

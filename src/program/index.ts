@@ -1,4 +1,4 @@
-export { type BuildInfo, buildInfo, type Notice, notices } from "./build-info.ts";
+export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
 export type { Embedded } from "./embedded.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal } from "./own-program.ts";
@@ -7,4 +7,3 @@ export { dieWithParent, yieldProcessor } from "./processes.ts";
 export { presentProgramFiles, programFiles, renewProgramFiles, verifyProgramFiles } from "./program-files.ts";
 export { UnpackError } from "./runtime-directory.ts";
 export { digestFile } from "./unpack.ts";
-export type { EmbeddedPart } from "./unpack-child.ts";

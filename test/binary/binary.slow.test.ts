@@ -6,6 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
 import { pinnedFfmpegDigests } from "../../scripts/support/ffmpeg.ts";
+import { checkBom } from "../../scripts/support/sbom/document.ts";
 import { builtInModels, digestFile, programVersion } from "../../src/program/index.ts";
 import { available, root, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -75,6 +76,17 @@ describe.if(ready)("the program in one file", () => {
     const { stdout } = await transcribe("licenses");
     for (const text of ["SIL OPEN FONT LICENSE", "GNU LIBRARY GENERAL PUBLIC LICENSE", "elysia"])
       expect(stdout).toContain(text);
+  });
+
+  test("prints the bill of materials that lies next to it", async () => {
+    const { stdout } = await transcribe("licenses", "--sbom");
+    expect(stdout).toBe(readFileSync(`${program}.cdx.json`, "utf8"));
+    const files = checkBom(JSON.parse(stdout)).components.flatMap(({ components = [] }) => components);
+    const parts = await Promise.all(
+      (await partSources(process.arch)).map(async ({ path, source }) => [path, await digestFile(source, "sha256")]),
+    );
+    const listed = new Map(files.map(({ name, hashes }) => [name, hashes?.[0]?.content]));
+    expect(parts.map(([path = ""]) => [path, listed.get(path)])).toEqual(parts);
   });
 
   test("ignores code and settings of Bun in its directory and environment", async () => {

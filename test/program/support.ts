@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import type { EmbeddedPart } from "../../src/program/index.ts";
+import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 
 /** Writes packed parts into a directory: a program, and a larger file of bytes that cannot be compressed. */
 export async function makeParts(directory: string, largeBytes = 3_000_000): Promise<EmbeddedPart[]> {

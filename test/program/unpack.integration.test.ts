@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import type { EmbeddedPart } from "../../src/program/index.ts";
 import { findUnpacked, verifyParts } from "../../src/program/unpack.ts";
+import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { makePart, makeParts } from "./support.ts";
 

@@ -6,6 +6,7 @@ import { buildCuda } from "../../../native/build-cuda.ts";
 import { digestFile } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
+import { programSbom } from "../sbom/program-sbom.ts";
 import { compile, patchedBun, renewChecksums } from "./compile.ts";
 import { checkoutNotices, describeCheckout } from "./describe-checkout.ts";
 import { requireNotices, writeNotices } from "./package-notices.ts";
@@ -37,15 +38,20 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   const parts = [];
   for (const source of await partSources(architecture, foreign?.files)) parts.push(await packPart(source, cacheRoot));
   const notices = await checkoutNotices(foreignParts);
+  const bun = foreign?.bun ?? process.execPath;
+  const materials = `${name}.cdx.json`;
+  const sbom = join(dist, materials);
+  await Bun.write(sbom, await programSbom({ build: made, parts, bun }));
   await compile({
-    embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot) },
+    embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot), sbom },
     target: `bun-${target}`,
-    bun: await patchedBun(foreign?.bun ?? process.execPath, cacheRoot),
+    bun: await patchedBun(bun, cacheRoot),
     outfile,
     check: (inputs) => requireNotices(inputs, notices),
   });
 
   await addChecksum(name);
+  await addChecksum(materials);
   if (cudaDirectory === null) return;
   const library = `${name}.cuda/libggml-cuda.so`;
   await Bun.write(join(dist, library), Bun.file(join(cudaDirectory, "libggml-cuda.so")));

@@ -31,23 +31,38 @@ const typesOnly = /^(typescript|bun-types|undici-types|openapi-types|@types\/.+)
 
 const licenceFile = /licen[cs]e|copying|notice/i;
 
+/** An npm package in node_modules. */
+export interface InstalledPackage {
+  readonly directory: string;
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression, as the package declares it. */
+  readonly licence: string | undefined;
+  /** The directories of the packages that it requires. */
+  readonly requires: readonly string[];
+}
+
+/** Returns every npm package that the program may use, by directory. The first one is the checkout itself. */
+export function installedPackages(): Map<string, InstalledPackage> {
+  const found = new Map<string, InstalledPackage>();
+  collect(root, found);
+  return found;
+}
+
 /**
  * Returns a notice of every npm package that the program may use, by name. @throws Error when one has no licence text
  */
 export function packageNotices(): Notice[] {
-  const found = new Map<string, Notice>();
-  collect(root, found);
-  return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const packages = [...installedPackages().keys()].filter((directory) => directory !== root);
+  return packages.map(noticeOf).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function collect(directory: string, found: Map<string, Notice>): void {
-  const { dependencies, peerDependencies } = manifest(directory);
-  for (const name of Object.keys({ ...peerDependencies, ...dependencies })) {
-    const place = typesOnly.test(name) ? null : find(name, directory);
-    if (place === null || found.has(place)) continue;
-    found.set(place, noticeOf(place));
-    collect(place, found);
-  }
+function collect(directory: string, found: Map<string, InstalledPackage>): void {
+  const { name, version, license, dependencies, peerDependencies } = manifest(directory);
+  const names = Object.keys({ ...peerDependencies, ...dependencies }).filter((other) => !typesOnly.test(other));
+  const requires = names.flatMap((other) => find(other, directory) ?? []);
+  found.set(directory, { directory, name, version, licence: license, requires });
+  for (const place of requires) if (!found.has(place)) collect(place, found);
 }
 
 /** Returns the directory of a package that another one requires; null when it is not installed, as peers may be. */

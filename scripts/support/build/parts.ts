@@ -1,13 +1,8 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
-import {
-  digestFile,
-  type EmbeddedPart,
-  type ProgramFiles,
-  programFiles,
-  unpackedLayout,
-} from "../../../src/program/index.ts";
+import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../../src/program/index.ts";
+import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
 import { pinnedFfmpegDigests } from "../ffmpeg.ts";
 
 /** A file of the checkout that the program contains and unpacks. */
@@ -25,14 +20,19 @@ export interface PartSource {
  * @throws {Error} when ffmpeg is not a pinned build, because its contents and licence are then unknown
  */
 export async function partSources(architecture: string, files?: ProgramFiles): Promise<PartSource[]> {
-  const { nativeDirectory: native, onnxBinding: onnx, ...single } = files ?? (await programFiles(""));
-  const sha256 = await digestFile(single.ffmpeg, "sha256");
+  const chosen = files ?? (await programFiles(""));
+  const sha256 = await digestFile(chosen.ffmpeg, "sha256");
   if (sha256 !== pinnedFfmpegDigests[architecture]) {
     throw new Error(
       `the program cannot include the ffmpeg of this checkout, SHA-256 ${sha256}: it is not the pinned build for ` +
         `${architecture}; run scripts/setup with access to PyPI`,
     );
   }
+  return programParts(chosen);
+}
+
+/** Returns all files that a program made of these would contain besides code, sorted by path. */
+export function programParts({ nativeDirectory: native, onnxBinding: onnx, ...single }: ProgramFiles): PartSource[] {
   const { nativeDirectory, onnxBinding } = unpackedLayout;
   const names = ["ffmpeg", "confine", "speechModel", "segmentationModel", "embeddingModel", "benchRecording"] as const;
   const parts = [

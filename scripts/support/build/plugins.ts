@@ -7,9 +7,9 @@ import { root } from "../checkout.ts";
 // The output of plugins becomes part of the source maps, so it must not contain paths of the build machine. It contains
 // names, which the plugins resolve.
 
-/** Replaces src/program/embedded.ts by the embedded data; parts and notices are paths of this machine. */
-export function embedding({ build, parts, notices }: Embedded): BunPlugin {
-  const files = [...parts.map(({ packed }) => packed), notices];
+/** Replaces src/program/embedded.ts by the embedded data; its files are paths of this machine. */
+export function embedding({ build, parts, notices, sbom }: Embedded): BunPlugin {
+  const files = [...parts.map(({ packed }) => packed), notices, sbom];
   const imports = files.map((_, index) => `import file${index} from "embedded:${index}" with { type: "file" };`);
   const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
   const contents = `${imports.join("\n")}
@@ -17,6 +17,7 @@ export const embedded = {
   build: ${JSON.stringify(build)},
   parts: [${list.join(", ")}],
   notices: file${parts.length},
+  sbom: file${parts.length + 1},
 };
 `;
   const module = new RegExp(`^${RegExp.escape(join(root, "src/program/embedded.ts"))}$`);

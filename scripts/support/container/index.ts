@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { digestFile, programVersion } from "../../../src/program/index.ts";
 import { partSources } from "../build/parts.ts";
 import { root } from "../checkout.ts";
+import { imageSbom, readSbom } from "../sbom/image-sbom.ts";
 import { writeImageArchive, writeRootArchive } from "./archives.ts";
 import { readContainerfile } from "./containerfile.ts";
-import { systemFiles } from "./root-files.ts";
+import { distributionOf, systemFiles, systemPackages } from "./root-files.ts";
 
 const name = `transcribe-${process.platform}-${process.arch}`;
 const dist = join(root, "dist");
@@ -22,7 +23,16 @@ await writeRootArchive(layer, files);
 const image = join(dist, `${name}.oci.tar`);
 const architecture = process.arch === "arm64" ? "arm64" : "amd64";
 await writeImageArchive(image, { layer, config, architecture, reference: `transcribe:${programVersion}` });
-await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(image, "sha256")}  ${name}.oci.tar\n`);
+const materials = `${name}.oci.cdx.json`;
+const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
+const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
+await Bun.write(
+  join(dist, materials),
+  imageSbom(programMaterials, await digestFile(layer, "sha256"), await systemPackages(files), distribution),
+);
+for (const file of [`${name}.oci.tar`, materials]) {
+  await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(join(dist, file), "sha256")}  ${file}\n`);
+}
 console.log(
   `build-container: ${files.size} files; dist/${archive} and dist/${name}.oci.tar, ${(Bun.file(image).size / 1e6).toFixed(0)} MB`,
 );

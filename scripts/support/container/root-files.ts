@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { SystemPackage } from "../sbom/image-sbom.ts";
 
 /** The shell, which ends ffmpeg together with the server: see src/media/run-ffmpeg.ts. */
 const systemPrograms: Readonly<Record<string, string>> = { "bin/sh": "/bin/dash" };
@@ -42,6 +43,24 @@ async function packageOf(path: string): Promise<string> {
     if (found !== undefined && !text.startsWith("diversion")) return found;
   }
   throw new Error(`${basename(path)} in ${dirname(path)} belongs to no package`);
+}
+
+/** Returns the Debian packages of an image's files: those whose licences it contains. */
+export async function systemPackages(files: RootFiles): Promise<SystemPackage[]> {
+  const names = [...files.keys()].flatMap((path) => /^usr\/share\/doc\/([^/]+)\/copyright$/.exec(path)?.[1] ?? []);
+  return await Promise.all(
+    names.map(async (name) => {
+      const text = await outputOf(["dpkg-query", "--status", name]);
+      const field = (label: string) => new RegExp(`^${label}: (\\S+)$`, "m").exec(text)?.[1] ?? "unknown";
+      return { name, version: field("Version"), architecture: field("Architecture") };
+    }),
+  );
+}
+
+/** Returns the machine's distribution in the form of a package URL, e.g. `debian-12`. */
+export function distributionOf(osRelease: string): string {
+  const field = (name: string) => new RegExp(`^${name}="?([^"\n]*)"?$`, "m").exec(osRelease)?.[1] ?? "unknown";
+  return `${field("ID")}-${field("VERSION_ID")}`;
 }
 
 async function outputOf(command: string[]): Promise<string> {
