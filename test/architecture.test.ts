@@ -183,8 +183,8 @@ test("no file outside the families' folders and the catalogue names a model fami
   const notices = /^program\/build-info\.ts$/;
   /** OpenAI's names of models and languages, which its clients send. */
   const clientNames = /^http\/(?:compat\/|openapi\/openai-paths\.ts$)/;
-  /** A setting, a check and a file of the native build: users and scripts depend on these names. */
-  const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b/g;
+  /** A setting, a check, a file of the native build, and another program: users and scripts depend on these names. */
+  const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b|\bwhisper-asr-webservice\b/g;
   const comments = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;
   const named = [...texts].filter(
     ([file, text]) =>

@@ -91,13 +91,18 @@ export function getAccount(store: Store, id: string): Account | null {
   return store.select().from(tables.accounts).where(eq(tables.accounts.id, id)).get() ?? null;
 }
 
+/** Returns the account with the given name or id; null if there is none. */
+export function findAccount(store: Store, nameOrId: string): Account | null {
+  const { accounts } = tables;
+  return store.select().from(accounts).where(eq(accounts.name, nameOrId)).get() ?? getAccount(store, nameOrId);
+}
+
 /**
  * Returns the account with the given name or id.
  * @throws {AccountsError} when there is none
  */
 export function requireAccount(store: Store, nameOrId: string): Account {
-  const account =
-    store.select().from(tables.accounts).where(eq(tables.accounts.name, nameOrId)).get() ?? getAccount(store, nameOrId);
+  const account = findAccount(store, nameOrId);
   if (account === null) {
     throw new AccountsError(`there is no account ${nameOrId}; create it with: transcribe accounts create ${nameOrId}`);
   }

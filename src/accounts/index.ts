@@ -4,6 +4,7 @@ export {
   AccountsError,
   changeAccount,
   createAccount,
+  findAccount,
   getAccount,
   listAccounts,
   requireAccount,

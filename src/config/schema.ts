@@ -216,6 +216,21 @@ const compat = group("APIs for existing clients, see docs/compat.md.", {
     range: [1, 1_209_600],
     description: "Maximum time that a request waits for its transcript. Then it is answered with 503.",
   }),
+  asr: flag({
+    default: false,
+    description:
+      "Whether the server offers the API of whisper-asr-webservice under /asr and /detect-language, for Bazarr and others. A key is the password of HTTP Basic there.",
+  }),
+  asr_key_account: text({
+    default: "",
+    description:
+      "Name or id of the account for which requests to /asr and /detect-language without a key from compat.asr_networks are processed. Empty: every request needs a key.",
+  }),
+  asr_networks: list({
+    default: [],
+    description:
+      "Addresses and networks (10.0.0.5, 10.0.0.0/24) that need no key for /asr and /detect-language. Everybody there can use up the limits of compat.asr_key_account. Addresses of server.trusted_proxies are never among them.",
+  }),
   keep: flag({
     default: false,
     description:

@@ -16,6 +16,16 @@ const rules: readonly Rule[] = [
     message: () => "this has no effect while fetch.enabled is false",
   },
   {
+    setting: "compat.asr_networks",
+    applies: ({ compat }) => compat.asr_networks.length > 0 && !(compat.asr && compat.asr_key_account !== ""),
+    message: () => "this has no effect without compat.asr and compat.asr_key_account",
+  },
+  {
+    setting: "compat.asr_key_account",
+    applies: ({ compat }) => compat.asr_key_account !== "" && compat.asr_networks.length === 0,
+    message: () => "this has no effect: compat.asr_networks is empty, so every request needs a key",
+  },
+  {
     setting: "fetch.stall_seconds",
     applies: ({ fetch }) => fetch.stall_seconds >= fetch.timeout_seconds,
     message: ({ fetch }) =>

@@ -10,5 +10,6 @@ export {
   exportFormats,
   exportMediaTypes,
   isTextFormat,
+  type TextFormat,
 } from "./formats.ts";
 export { recordingDocument } from "./recording-document.ts";

@@ -2,6 +2,7 @@ import {
   type Account,
   activeKey,
   authenticate,
+  findAccount,
   getAccount,
   type KeyUsage,
   parseAccountLimits,
@@ -9,6 +10,7 @@ import {
 } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Store } from "../storage/index.ts";
+import { includes, type Networks } from "./client.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";
 import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
@@ -17,56 +19,109 @@ export interface AccessOptions {
   readonly store: Store;
   readonly lastUse: KeyUsage;
   readonly limits: () => Settings["limits"];
+  readonly compat: () => Settings["compat"];
+  /** Networks of `compat.asr_networks`. */
+  readonly asrNetworks: () => Networks;
   readonly now: () => number;
 }
 
 const minute = 60_000;
 const challenge = { "WWW-Authenticate": "Bearer" };
+const basicChallenge = { "WWW-Authenticate": 'Basic realm="transcribe", charset="UTF-8"' };
 // RFC 6750, 2.1: the scheme is case-insensitive, and the token has the characters of b64token.
 const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const basic = /^basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i;
+
+/**
+ * How the requests to a path prove who sends them. `basic`: also by a key as the password of HTTP Basic, or by their
+ * network.
+ */
+type Proof = "bearer" | "basic";
 
 /**
  * Returns the check of section 4 of the contract for all requests whose paths need a key. It checks the key, the account's
  * status and the request rate, in this order. Routes check scopes and recordings themselves.
+ * @param proofOf returns the proof that a path needs; null: none
  */
 export function accessCheck(
   options: AccessOptions,
-  needsKey: (path: string) => boolean,
+  proofOf: (path: string) => Proof | null,
 ): (request: Request, path: string) => void {
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
 
-  const authenticated = (header: string | null, context: RequestContext): Caller => {
-    const secret = header === null ? undefined : bearer.exec(header)?.[1];
+  const authenticated = (header: string | null, proof: Proof, context: RequestContext): Caller => {
+    const secret = header === null ? undefined : secretOf(header, proof);
     const key = secret === undefined ? null : authenticate(options.store, secret, options.now());
     const account = key === null ? null : getAccount(options.store, key.accountId);
     if (key !== null && account !== null) return { key, account };
     const limit = options.limits().failed_authentications_per_minute;
     const { allowed, retryMilliseconds } = failures.spend(context.client.addressGroup, limit, options.now());
     if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
-    throw header === null
-      ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
-      : invalidKey();
+    throw header === null ? missingKey(proof) : invalidKey(proof);
   };
 
-  const checkRate = ({ key, account }: Caller, context: RequestContext) => {
+  const checkRate = (sender: string, account: Account, context: RequestContext) => {
     const limit = parseAccountLimits(account.limits).requests_per_minute ?? options.limits().requests_per_minute;
-    const state = requests.spend(key.id, limit, options.now());
+    const state = requests.spend(sender, limit, options.now());
     context.limits = [{ name: "requests", limit, windowSeconds: 60, ...state }];
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
   return (request, path) => {
-    if (!needsKey(path)) return;
+    const proof = proofOf(path);
+    if (proof === null) return;
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);
-    const caller = authenticated(request.headers.get("authorization"), context);
+    const header = request.headers.get("authorization");
+    if (proof === "basic" && !bearer.test(header ?? "")) refuseWebPages(request);
+    const keyless = proof === "basic" && header === null ? accountWithoutKey(request, options) : null;
+    if (keyless !== null) {
+      context.keylessAccount = keyless;
+      checkRate(keyless.id, keyless, context);
+      return;
+    }
+    const caller = authenticated(header, proof, context);
     context.caller = caller;
     options.lastUse.record(caller.key.id, options.now());
     requireActive(caller.account, options.now(), context.origin);
-    checkRate(caller, context);
+    checkRate(caller.key.id, caller.account, context);
   };
+}
+
+/** Returns the key in an Authorization header; undefined if there is none. */
+function secretOf(header: string, proof: Proof): string | undefined {
+  const token = bearer.exec(header)?.[1];
+  if (token !== undefined || proof === "bearer") return token;
+  const credentials = Buffer.from(basic.exec(header)?.[1] ?? "", "base64").toString();
+  const colon = credentials.indexOf(":");
+  return colon === -1 ? undefined : credentials.slice(colon + 1);
+}
+
+/**
+ * A browser sends a stored password, or no key at all, also for the page of another site.
+ * @throws 400 for a request of a web page
+ */
+function refuseWebPages({ headers }: Request): void {
+  if (!headers.has("origin") && !headers.has("sec-fetch-site")) return;
+  throw new ApiError("bad_request", "Web pages can't use this path.");
+}
+
+/**
+ * Returns the account of a request without a key, if the settings have one and the request comes from their networks.
+ * @throws 403 when the account may not use the API
+ */
+export function accountWithoutKey(
+  request: Request,
+  { store, compat, asrNetworks, now }: Pick<AccessOptions, "store" | "compat" | "asrNetworks" | "now">,
+): Account | null {
+  const { client, origin } = contextOf(request);
+  const name = compat().asr_key_account;
+  if (name === "" || !client.isSender || !includes(asrNetworks(), client.address)) return null;
+  const account = findAccount(store, name);
+  if (account !== null) requireActive(account, now(), origin);
+  return account;
 }
 
 /**
@@ -80,9 +135,18 @@ export function requireAccess(store: Store, keyId: string, now: number, origin: 
   requireActive(account, now, origin);
 }
 
+function missingKey(proof: Proof): ApiError {
+  return proof === "bearer"
+    ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
+    : new ApiError("missing_api_key", "Send your API key as the password: http://user:KEY@HOST.", {
+        headers: basicChallenge,
+      });
+}
+
 /** Returns the 401 error for a key that is unknown or no longer active. */
-function invalidKey(): ApiError {
-  return new ApiError("invalid_api_key", "This API key is not valid.", { headers: challenge });
+function invalidKey(proof: Proof = "bearer"): ApiError {
+  const headers = proof === "bearer" ? challenge : basicChallenge;
+  return new ApiError("invalid_api_key", "This API key is not valid.", { headers });
 }
 
 /**

@@ -2,7 +2,15 @@ import { type AnyElysia, Elysia } from "elysia";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, accessCheck } from "./access.ts";
 import { type ApiServices, apiRoutes } from "./api-routes.ts";
-import { isOpenAiPath, openAiRoutes, type TranscriptionServices, toOpenAiAnswer } from "./compat/index.ts";
+import {
+  asrRoutes,
+  isAsrPath,
+  isOpenAiPath,
+  openAiRoutes,
+  type TranscriptionServices,
+  toAsrAnswer,
+  toOpenAiAnswer,
+} from "./compat/index.ts";
 import { toApiError } from "./error-envelope.ts";
 import { notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
@@ -19,28 +27,35 @@ export interface AppOptions extends ApiServices, AccessOptions, ServiceOptions, 
 const isApiPath = (path: string) => path === basePath || path.startsWith(`${basePath}/`);
 
 /**
- * Creates the HTTP application: the public API under its base path, OpenAI's audio API, and the routes for health,
+ * Creates the HTTP application: the public API under its base path, the APIs for existing clients, and the routes for health,
  * metrics and documentation. It needs no socket: tests call `app.handle(request)`.
  */
 export function createApp(options: AppOptions): AnyElysia {
   const { creator, compat } = options;
   const isOpenAi = (path: string) => compat().openai && isOpenAiPath(path);
-  const checkAccess = accessCheck(options, (path) => isApiPath(path) || isOpenAi(path));
+  const isAsr = (path: string) => compat().asr && isAsrPath(path);
+  const checkAccess = accessCheck(options, (path) => {
+    if (isAsr(path)) return "basic";
+    return isApiPath(path) || isOpenAi(path) ? "bearer" : null;
+  });
   return createRouter({
     secure: options.secure,
     routes: [
       serviceRoutes(options),
       new Elysia({ prefix: basePath }).use(apiRoutes(options)),
       openAiRoutes({ ...options, intake: creator.intake }),
+      asrRoutes({ ...options, intake: creator.intake }),
     ],
     check(request, path) {
-      if (isOpenAiPath(path) && !isOpenAi(path)) throw notFound();
+      if ((isOpenAiPath(path) && !isOpenAi(path)) || (isAsrPath(path) && !isAsr(path))) throw notFound();
       checkAccess(request, path);
     },
     onError: (error, code, request) => {
       const refusal = toApiError(error, code, options.log, request);
       contextOf(request).refusal = refusal.code;
-      return isOpenAi(URL.parse(request.url)?.pathname ?? "") ? toOpenAiAnswer(refusal) : refusal.asResponse();
+      const path = URL.parse(request.url)?.pathname ?? "";
+      if (isAsr(path)) return toAsrAnswer(refusal);
+      return isOpenAi(path) ? toOpenAiAnswer(refusal) : refusal.asResponse();
     },
   });
 }

@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv4 } from "node:net";
 
-/** Proxies whose forwarding headers are trusted. */
-export type TrustedProxies = Pick<BlockList, "check">;
+/** Addresses, such as those of the proxies whose forwarding headers are trusted. */
+export type Networks = Pick<BlockList, "check">;
 
 /** The client of a request, as far as the server can determine. */
 export interface Client {
@@ -11,6 +11,11 @@ export interface Client {
   readonly addressGroup: string;
   /** Whether the request comes from this machine: over loopback, and without a proxy's header from any source. */
   readonly isLocal: boolean;
+  /**
+   * Whether the address is that of the sender itself. It is not when a proxy that is not trusted has forwarded the
+   * request, or when a trusted one does not name the sender.
+   */
+  readonly isSender: boolean;
   /** Scheme between the client and the proxy; null unless a trusted proxy reports it. */
   readonly scheme: "http" | "https" | null;
 }
@@ -20,9 +25,9 @@ const forwardingHeaders = ["x-forwarded-for", "x-forwarded-host", "x-forwarded-p
 
 /**
  * Parses the operator's list: `10.0.0.5`, `10.0.0.0/24`, `fd12:3456::/32`.
- * @throws {Error} that names the first entry that is not valid or that trusts every address
+ * @throws {Error} that names the first entry that is not valid, or that has every address
  */
-export function parseTrustedProxies(entries: readonly string[]): TrustedProxies {
+export function parseNetworks(entries: readonly string[]): Networks {
   const list = new BlockList();
   for (const entry of entries) {
     const [address = "", prefix, ...more] = entry.trim().split("/");
@@ -47,32 +52,40 @@ export function parseTrustedProxies(entries: readonly string[]): TrustedProxies 
  * passed it on. RFC 7239's `Forwarded` is not read: of two headers with the same purpose, a proxy sets one and passes
  * on the client's other.
  */
-export function clientOf(peer: string, headers: Headers, proxies: TrustedProxies): Client {
+export function clientOf(peer: string, headers: Headers, proxies: Networks): Client {
   const isForwarded = forwardingHeaders.some((name) => headers.has(name));
   let address = plainAddress(peer) ?? peer;
   let scheme: Client["scheme"] = null;
-  if (isForwarded && isTrusted(address, proxies)) {
+  const isReported = isForwarded && includes(proxies, address);
+  if (isReported) {
     address = senderOf(address, headers, proxies);
     scheme = schemeOf(headers.get("x-forwarded-proto"));
   }
-  return { address, addressGroup: addressGroup(address), isLocal: !isForwarded && isLoopback(address), scheme };
+  return {
+    address,
+    addressGroup: addressGroup(address),
+    isLocal: !isForwarded && isLoopback(address),
+    isSender: isReported === isForwarded && !includes(proxies, address),
+    scheme,
+  };
 }
 
 /** Returns the first address, from the right, that is no trusted proxy. */
-function senderOf(peer: string, headers: Headers, proxies: TrustedProxies): string {
+function senderOf(peer: string, headers: Headers, proxies: Networks): string {
   let address = peer;
   for (const entry of (headers.get("x-forwarded-for") ?? "").split(",").reverse()) {
     const sender = plainAddress(withoutPort(entry.trim()));
     if (sender === null) break;
     address = sender;
-    if (!isTrusted(address, proxies)) break;
+    if (!includes(proxies, address)) break;
   }
   return address;
 }
 
-function isTrusted(address: string, proxies: TrustedProxies): boolean {
+/** Returns whether an address is in networks. */
+export function includes(networks: Networks, address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && proxies.check(address, family === 4 ? "ipv4" : "ipv6");
+  return family !== 0 && networks.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
 /** Removes the port and the brackets that some proxies write: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */

@@ -9,6 +9,7 @@ import {
   exportTranscript,
   isTextFormat,
   recordingDocument,
+  type TextFormat,
 } from "../exports/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
 import type { DataDirectory, DiskSpace, Store } from "../storage/index.ts";
@@ -110,7 +111,7 @@ export class ExportAnswers {
    * @throws the signal's reason after an abort
    */
   async text(
-    wanted: Pick<ExportRequest, "owner" | "recording"> & { readonly format: "srt" | "vtt" },
+    wanted: Pick<ExportRequest, "owner" | "recording"> & { readonly format: TextFormat },
     signal: AbortSignal,
   ): Promise<string> {
     using file = await this.#make(wanted, signal);

@@ -1,7 +1,7 @@
 export { requireActive } from "./access.ts";
 export { deleteRecording } from "./api-routes.ts";
 export { createApp } from "./app.ts";
-export { parseTrustedProxies } from "./client.ts";
+export { parseNetworks } from "./client.ts";
 export { safeFileName } from "./content-disposition.ts";
 export { TranscriptionCreator } from "./create-transcription.ts";
 export { type Credentials, readCredentials } from "./credentials.ts";

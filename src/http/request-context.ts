@@ -36,6 +36,8 @@ export interface RequestContext {
   refusal: ErrorCode | null;
   /** Set once the request is authenticated by an active key. */
   caller: Caller | null;
+  /** Account of a request without a key, from a network that needs none; null for others. */
+  keylessAccount: Account | null;
   /** The limits applied to the request, for the answer's headers. */
   limits: readonly RateLimit[];
 }
@@ -51,11 +53,12 @@ export function contextOf(request: Request): RequestContext {
   const sent = request.headers.get("x-request-id");
   const context: RequestContext = {
     requestId: sent !== null && requestIdShape.test(sent) ? sent : crypto.randomUUID(),
-    client: { address: "", addressGroup: "", isLocal: false, scheme: null },
+    client: { address: "", addressGroup: "", isLocal: false, isSender: false, scheme: null },
     connection: { isOpen: () => false, cut() {} },
     origin: "",
     refusal: null,
     caller: null,
+    keylessAccount: null,
     limits: [],
   };
   contexts.set(request, context);

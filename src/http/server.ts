@@ -1,7 +1,7 @@
 import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { createApp } from "./app.ts";
-import { type Client, clientOf, type TrustedProxies } from "./client.ts";
+import { type Client, clientOf, type Networks } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
@@ -17,7 +17,7 @@ interface ServerOptions {
   readonly extraPaths?: ExtraPaths;
   readonly host: string;
   readonly port: number;
-  readonly proxies: () => TrustedProxies;
+  readonly proxies: () => Networks;
   /**
    * Additional names accepted in a request's Host header, in addition to loopback names, addresses and the certificate's
    * names.
@@ -127,7 +127,7 @@ function logRequest(
   { url, milliseconds }: { readonly url: URL | null; readonly milliseconds: number },
   { metrics, log }: ServerOptions,
 ): void {
-  const { requestId, caller, refusal, client } = contextOf(request);
+  const { requestId, caller, keylessAccount, refusal, client } = contextOf(request);
   metrics.http.request(request.method, response.status, milliseconds / 1000);
   if (refusal !== null) metrics.http.refused(refusal);
   log[isProbe(url, response) ? "debug" : "info"]({
@@ -140,6 +140,7 @@ function logRequest(
     clientClosed: request.signal.aborted ? true : undefined,
     milliseconds,
     keyId: caller?.key.id,
+    accountId: keylessAccount?.id,
     ...(refusal === null ? {} : { error: refusal, address: client.address }),
   });
 }

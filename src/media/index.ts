@@ -10,3 +10,4 @@ export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ, pcmDigest } from "./pcm.ts";
 export { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "./playback/playback-copies.ts";
 export { readWaveform } from "./playback/waveform.ts";
 export { probeRecording } from "./probe.ts";
+export { wavHeader } from "./wav-header.ts";

@@ -6,7 +6,11 @@ import type { StepContext } from "./step.ts";
 import type { TrackChunk } from "./tracks.ts";
 import { voteLanguage } from "./vote-language.ts";
 
-const chosenSchema = Type.Object({ code: Type.String(), isMixed: Type.Boolean() });
+const chosenSchema = Type.Object({
+  code: Type.String(),
+  isMixed: Type.Boolean(),
+  confidence: Type.Optional(Type.Number()),
+});
 
 /** Minimum speech, in seconds, from which a span that is surely in another language is transcribed in that language. */
 const SURE_SECONDS = 2.5;
@@ -24,6 +28,8 @@ interface ChosenLanguage {
   readonly isMixed: boolean;
   /** Whether no other language is possible: it is pinned, or the only one that the model knows. */
   readonly isOnly: boolean;
+  /** How sure the model is of the language, from 0 to 1. */
+  readonly confidence: number;
 }
 
 /**
@@ -41,14 +47,15 @@ export async function chooseLanguage(
   const [only, second] = languages;
   const pinned = languages.find(({ code }) => code === recording.pinnedLanguage);
   const sole = pinned ?? (second === undefined ? only : undefined);
-  if (sole !== undefined) return { language: sole, isMixed: false, isOnly: true };
+  if (sole !== undefined) return { language: sole, isMixed: false, isOnly: true, confidence: 1 };
   const stored = checkpoints.read("language", 0, chosenSchema);
   const known = languages.find(({ code }) => code === stored?.code);
   if (stored !== null && known !== undefined) {
-    return { language: known, isMixed: stored.isMixed, isOnly: false };
+    // Checkpoints of earlier versions have no confidence.
+    return { language: known, isMixed: stored.isMixed, isOnly: false, confidence: stored.confidence ?? 1 };
   }
 
-  const { winner, samples } = await voteLanguage(
+  const { winner, confidence, samples } = await voteLanguage(
     speech,
     (chunk) => detectLanguage(context, chunk, model),
     () => context.engine.partsAtOnce,
@@ -58,8 +65,8 @@ export async function chooseLanguage(
   const isMixed = samples.some(
     ({ speech: { chunk }, probabilities }) => anotherIn(chunk, probabilities, language) !== null,
   );
-  checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed });
-  return { language, isMixed, isOnly: false };
+  checkpoints.write("language", 0, chosenSchema, { code: language.code, isMixed, confidence });
+  return { language, isMixed, isOnly: false, confidence };
 }
 
 /**

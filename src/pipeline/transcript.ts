@@ -44,6 +44,7 @@ export async function transcript(
   const model = await bindModel(detecting, services, spokenSeconds);
   const chosen = await chooseLanguage(detecting, speech, model);
   recordings.describe(id, { language: chosen.language.code });
+  services.events.languageChosen({ id, language: chosen.language.code, confidence: chosen.confidence });
 
   const transcribing = step("transcribe");
   const transcribeAll = (context: StepContext) => {

@@ -25,13 +25,13 @@ interface Sample {
  * probability times its seconds to each language.
  * @param detect detects the language of a chunk
  * @param limit returns how many chunks of the minimum sample are checked at once
- * @returns the recognizer's code of the main language, and the samples
+ * @returns the recognizer's code of the main language, its share of all scores, and the samples
  */
 export async function voteLanguage(
   speech: readonly TrackChunk[],
   detect: (speech: TrackChunk) => Promise<Probabilities>,
   limit: () => number,
-): Promise<{ winner: string | undefined; samples: readonly Sample[] }> {
+): Promise<{ winner: string | undefined; confidence: number; samples: readonly Sample[] }> {
   const inOrder = speech.toSorted((a, b) => a.chunk.startSeconds - b.chunk.startSeconds);
   const least = Math.max(LEAST_SAMPLES, Math.ceil(inOrder.length / CHUNKS_PER_SAMPLE));
   const most = Math.max(MOST_SAMPLES, least);
@@ -64,7 +64,9 @@ export async function voteLanguage(
     if (hasClearLead(scores)) break;
     count(half, await detect(half));
   }
-  return { winner: ranked(scores)[0]?.[0], samples };
+  const [winner, score] = ranked(scores)[0] ?? [undefined, 0];
+  const total = scores.values().reduce((sum, one) => sum + one, 0);
+  return { winner, confidence: total === 0 ? 0 : score / total, samples };
 }
 
 function spread(speech: readonly TrackChunk[]): TrackChunk[] {

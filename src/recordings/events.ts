@@ -26,6 +26,15 @@ interface ChunkTranscribed {
   readonly words: readonly { readonly text: string; readonly probability: number }[];
 }
 
+/** The language of most of the speech of a recording, before its words are recognized. */
+interface LanguageChosen {
+  readonly id: string;
+  /** ISO 639. */
+  readonly language: string;
+  /** How sure the model is of it, from 0 to 1. */
+  readonly confidence: number;
+}
+
 type Subscriber = (event: RecordingEnded) => void;
 
 /**
@@ -36,6 +45,7 @@ export class RecordingEvents {
   readonly #log: Logger;
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #listeners = new Map<string, (chunk: ChunkTranscribed) => void>();
+  readonly #languageListeners = new Map<string, (chosen: LanguageChosen) => void>();
 
   constructor(log: Logger) {
     this.#log = log;
@@ -66,6 +76,21 @@ export class RecordingEvents {
   transcribed(chunk: ChunkTranscribed): void {
     const listener = this.#listeners.get(chunk.id);
     if (listener !== undefined) this.#call(chunk.id, "transcribed words", () => listener(chunk));
+  }
+
+  /**
+   * Passes the language of one recording to a listener, of which each recording may have one.
+   * @returns a function that ends this
+   */
+  onLanguage(recordingId: string, listener: (chosen: LanguageChosen) => void): () => void {
+    this.#languageListeners.set(recordingId, listener);
+    return () => void this.#languageListeners.delete(recordingId);
+  }
+
+  /** Publishes a recording's language. It may be published again after an interruption. */
+  languageChosen(chosen: LanguageChosen): void {
+    const listener = this.#languageListeners.get(chosen.id);
+    if (listener !== undefined) this.#call(chosen.id, "language", () => listener(chosen));
   }
 
   #call(recordingId: string, subscriber: string, call: () => void): void {

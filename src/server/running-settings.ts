@@ -6,7 +6,7 @@ import {
   SettingsError,
   withoutPassword,
 } from "../config/index.ts";
-import { parseHostNames, parseTrustedProxies } from "../http/index.ts";
+import { parseHostNames, parseNetworks } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -16,9 +16,11 @@ interface ParsedSettings {
   /** Non-public addresses that links may point to. */
   readonly allow: AllowList;
   /** Proxies that are trusted to report the client on whose behalf they send a request. */
-  readonly proxies: ReturnType<typeof parseTrustedProxies>;
+  readonly proxies: ReturnType<typeof parseNetworks>;
   /** Host names that requests may be sent to. */
   readonly hosts: ReadonlySet<string>;
+  /** Networks whose requests to the API of whisper-asr-webservice need no key. */
+  readonly asrNetworks: ReturnType<typeof parseNetworks>;
 }
 
 /**
@@ -59,19 +61,21 @@ function parseSettings(settings: Settings): ParsedSettings {
   if (faults.length > 0) throw new SettingsError(faults);
   return {
     allow: parseAllowList(settings.fetch.allow),
-    proxies: parseTrustedProxies(settings.server.trusted_proxies),
+    proxies: parseNetworks(settings.server.trusted_proxies),
     hosts: parseHostNames(settings.server.hosts).add(settings.server.host.toLowerCase()),
+    asrNetworks: parseNetworks(settings.compat.asr_networks),
   };
 }
 
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
-export function settingFaults({ engine, fetch, server }: Settings): SettingFault[] {
+export function settingFaults({ compat, engine, fetch, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
-    ...faultOf("server.trusted_proxies", () => parseTrustedProxies(server.trusted_proxies)),
+    ...faultOf("server.trusted_proxies", () => parseNetworks(server.trusted_proxies)),
+    ...faultOf("compat.asr_networks", () => parseNetworks(compat.asr_networks)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),
     ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", unpairedTls)] : []),

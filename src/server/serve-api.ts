@@ -24,7 +24,7 @@ type CreatorParts = Omit<
 };
 
 type ServedParts = CreatorParts &
-  Omit<AppOptions, "limits" | "languages" | "metricsRemote" | "readiness" | "secure" | "compat"> & {
+  Omit<AppOptions, "limits" | "languages" | "metricsRemote" | "readiness" | "secure" | "compat" | "asrNetworks"> & {
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
     readonly certificate: ServerCertificate | null;
@@ -57,6 +57,7 @@ export function serveApi({ address, certificate, extraPaths, ...parts }: ServedP
     limits: () => running.values.limits,
     languages: () => modelInUse().languages,
     compat: () => running.values.compat,
+    asrNetworks: () => running.parsed.asrNetworks,
     metricsRemote: () => running.values.metrics.remote,
     readiness: () => readiness.trouble(),
     secure: certificate !== null,

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Usage } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { available, corpusPath, samplePath } from "../support/checkout.ts";
+import { available, corpusPath, ffmpegPath, samplePath } from "../support/checkout.ts";
 import type { TestClient } from "../support/client.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 
@@ -13,7 +13,7 @@ const ready = available("e2e tests of OpenAI's audio API", jfk, minute);
 
 /** The tests run in order on one data directory. */
 describe.if(ready)("OpenAI's audio API", () => {
-  const server = new TestServer();
+  const server = new TestServer({ TRANSCRIBE_COMPAT_ASR: "true" });
   let client: TestClient;
   beforeAll(async () => {
     await server.start();
@@ -83,6 +83,31 @@ describe.if(ready)("OpenAI's audio API", () => {
       expect(deltas.join("")).toBe(events.at(-1).text);
       expect(events.find(({ type }) => type === "transcript.text.segment")).toMatchObject({ speaker: "A" });
       expect(state().left).toEqual([]);
+    }),
+    120_000,
+  );
+
+  test(
+    "answers Bazarr with subtitles and the language of raw samples, and charges only the subtitles",
+    server.showingLog(async () => {
+      const before = state().chargedSeconds;
+      const arguments_ = ["-v", "error", "-i", jfk, "-f", "s16le", "-ac", "1", "-ar", "16000", "-"];
+      const samples = await Bun.spawn([ffmpegPath, ...arguments_]).stdout.blob();
+      const ask = (target: string) => {
+        const body = new FormData();
+        body.append("audio_file", samples, "audio_file");
+        const authorization = `Basic ${Buffer.from(`user:${client.key}`).toString("base64")}`;
+        return fetch(`${server.origin}${target}`, { method: "POST", body, headers: { authorization } });
+      };
+      const subtitles = await ask("/asr?task=transcribe&language=en&output=srt&encode=false");
+      expect(await subtitles.text()).toContain("ask not what your");
+      expect(state()).toEqual({ chargedSeconds: before + 11, left: [] });
+      const detected = await ask("/detect-language?encode=false");
+      expect(await detected.json()).toEqual({
+        ...{ detected_language: "english", language_code: "en", confidence: expect.any(Number) },
+      });
+      await server.until(() => state().left.length === 0, 20);
+      expect(state().chargedSeconds).toBe(before + 11);
     }),
     120_000,
   );

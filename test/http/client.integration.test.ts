@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
-import { clientOf, parseTrustedProxies } from "../../src/http/client.ts";
+import { clientOf, parseNetworks } from "../../src/http/client.ts";
 import { ApiServer, clientAt } from "./support.ts";
 
-const proxies = parseTrustedProxies(["10.0.0.0/8", "127.0.0.1", "::1", "fd00::/8"]);
+const proxies = parseNetworks(["10.0.0.0/8", "127.0.0.1", "::1", "fd00::/8"]);
 const addressOf = (peer: string, headers: Record<string, string>) =>
   clientOf(peer, new Headers(headers), proxies).address;
 
@@ -80,7 +80,7 @@ test.each([
   ["fe80::1%eth0", "is not an address or network"],
   ["", "is not an address or network"],
 ])("a list of trusted proxies with %p is refused: %s", (entry, message) => {
-  expect(() => parseTrustedProxies(["10.0.0.1", entry])).toThrow(message);
+  expect(() => parseNetworks(["10.0.0.1", entry])).toThrow(message);
 });
 
 describe("behind a proxy on this machine", () => {

@@ -20,7 +20,7 @@ import {
   ExportAnswers,
   type ExtraPaths,
   parseHostNames,
-  parseTrustedProxies,
+  parseNetworks,
   startServer,
   TranscriptionCreator,
 } from "../../src/http/index.ts";
@@ -60,7 +60,7 @@ export interface ApiServerOptions {
 
 /** The client of a request from an address, without trusted proxies. */
 export function clientAt(address: string, headers: Record<string, string> = {}) {
-  return clientOf(address, new Headers(headers), parseTrustedProxies([]));
+  return clientOf(address, new Headers(headers), parseNetworks([]));
 }
 
 /** A client with its own key. */
@@ -93,7 +93,10 @@ export class ApiServer implements Disposable {
   /** Publishes the end of recordings, which this server does not process. */
   events!: RecordingEvents;
   /** The settings of the APIs for existing clients. A test may replace them. */
-  compat: Settings["compat"] = { openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false };
+  compat: Settings["compat"] = {
+    ...{ openai: true, max_wait_seconds: 3600, keep: false, keep_abandoned: false },
+    ...{ asr: true, asr_key_account: "", asr_networks: [] },
+  };
   /** Aborted by a test when the server stops. */
   stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
@@ -305,7 +308,14 @@ export class ApiServer implements Disposable {
     this.appOptions = {
       ...{ store, recordings, dataDirectory, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
-      ...{ usage, events, queue, compat: () => this.compat, stopping: this.stopping.signal },
+      ...{
+        usage,
+        events,
+        queue,
+        compat: () => this.compat,
+        asrNetworks: () => parseNetworks(this.compat.asr_networks),
+        stopping: this.stopping.signal,
+      },
       models: {
         current: () => this.speechModel,
         installed: () => [{ id: this.speechModel.id, createdAt: 1_700_000_000_000 }],
@@ -317,7 +327,7 @@ export class ApiServer implements Disposable {
       secure: false,
     };
     const app = createApp(this.appOptions);
-    const proxies = parseTrustedProxies(options.trustedProxies ?? []);
+    const proxies = parseNetworks(options.trustedProxies ?? []);
     const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({
       app,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
-import { createApp, parseHostNames, parseTrustedProxies, readCredentials, startServer } from "../../src/http/index.ts";
+import { createApp, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ApiServer } from "./support.ts";
@@ -24,7 +24,7 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     second = makeCertificate(folder.path, "second");
     const { log, metrics, now } = plain.appOptions;
     const app = createApp({ ...plain.appOptions, secure: true });
-    const proxies = parseTrustedProxies([]);
+    const proxies = parseNetworks([]);
     const credentials = credentialsOf(first);
     const hosts = parseHostNames(["a", "ab", "abc", "abcd", "a.b.example.org"]);
     const options = { app, host, port: 0, credentials, log, metrics, now };

@@ -9,13 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAccount, createKey, KeyUsage, Usage } from "../../../src/accounts/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
-import {
-  createApp,
-  ExportAnswers,
-  parseTrustedProxies,
-  startServer,
-  TranscriptionCreator,
-} from "../../../src/http/index.ts";
+import { createApp, ExportAnswers, parseNetworks, startServer, TranscriptionCreator } from "../../../src/http/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { RecordingEvents, Recordings } from "../../../src/recordings/index.ts";
@@ -121,6 +115,7 @@ const app = createApp({
   exports: new ExportAnswers({ ...common, store, diskSpace }),
   ...{ usage, events: new RecordingEvents(log), queue: { followCommands: () => {} } },
   compat: () => settings.compat,
+  asrNetworks: () => parseNetworks([]),
   models: { current: () => ({ id: "whisper-base", languages: [] }), installed: () => [], find: () => null },
   stopping: new AbortController().signal,
   languages: () => [],
@@ -128,7 +123,7 @@ const app = createApp({
   readiness: () => null,
   secure: false,
 });
-const proxies = parseTrustedProxies([]);
+const proxies = parseNetworks([]);
 const server = startServer({
   app,
   host: "127.0.0.1",

@@ -109,7 +109,7 @@ function formatOf(text: string | undefined): ResponseFormat {
 }
 
 /** Returns a boolean, which clients write in several ways. */
-function flagOf(param: string, text: string | undefined): boolean {
+export function flagOf(param: string, text: string | undefined): boolean {
   const sent = text?.trim().toLowerCase() ?? "";
   if (["", "false", "0"].includes(sent)) return false;
   if (["true", "1"].includes(sent)) return true;
@@ -135,7 +135,7 @@ function listOf(
  * Returns the terms of a prompt. Clients often send the text before the recording, so a prompt is never refused: its end
  * counts, and a prompt without words is none.
  */
-function promptOf(text: string | undefined): string | null {
+export function promptOf(text: string | undefined): string | null {
   const end = Array.from(text ?? "")
     .slice(-MAX_PROMPT_CHARACTERS)
     .join("");

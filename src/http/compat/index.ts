@@ -1,7 +1,8 @@
+export { asrRoutes, isAsrPath, toAsrAnswer } from "./asr.ts";
 export { openAiForm } from "./form.ts";
 export { type CompatModels, modelListSchema, modelSchema } from "./models.ts";
 export { openAiErrorSchema, toOpenAiAnswer } from "./openai-error.ts";
 export { isOpenAiPath, openAiOperations } from "./operations.ts";
 export { openAiTranscriptSchema } from "./render.ts";
 export { openAiRoutes } from "./routes.ts";
-export type { TranscriptionServices } from "./transcriptions.ts";
+export type { TranscriptionServices } from "./waiting-transcripts.ts";

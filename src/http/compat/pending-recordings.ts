@@ -41,10 +41,11 @@ export class PendingRecordings {
 
   /**
    * Waits until a recording has ended.
+   * @param enough ends the wait early when it resolves; nothing happens to the recording then
    * @returns its record; null if it was deleted
    * @throws the reason of the wait's signal when it ends early; the recording is then cancelled, or kept
    */
-  async untilEnded(id: string, wait: ClientWait): Promise<Recording | null> {
+  async untilEnded(id: string, wait: ClientWait, enough?: Promise<void>): Promise<Recording | null> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => reject(wait.signal.reason);
     const { recordings, events } = this.#services;
@@ -56,7 +57,7 @@ export class PendingRecordings {
       if (wait.signal.aborted) leave();
       const before = recordings.get(id);
       if (before === null || !isOpen(before.status)) resolve();
-      await promise;
+      await Promise.race([promise, ...(enough === undefined ? [] : [enough])]);
       return recordings.get(id);
     } catch (error) {
       await this.#abandon(id, wait);
@@ -78,6 +79,17 @@ export class PendingRecordings {
     });
   }
 
+  /** Removes a transient recording of which no more is needed, and refunds its charge. */
+  async withdraw(id: string): Promise<void> {
+    const { queue, intake } = this.#services;
+    await this.#withoutError(id, async () => {
+      const withdrawn = withdrawRecording(this.#services, id);
+      queue.followCommands();
+      intake.limits.serveWaiting();
+      await withdrawn;
+    });
+  }
+
   /** Cancels or keeps a recording whose client waits no longer. */
   async #abandon(id: string, { end }: ClientWait): Promise<void> {
     const { recordings, usage, queue, intake, compat } = this.#services;
@@ -85,12 +97,7 @@ export class PendingRecordings {
       const recording = recordings.get(id);
       if (recording === null) return;
       if (compat().keep_abandoned) return recordings.keep(id);
-      if (recording.isTransient) {
-        const withdrawn = withdrawRecording(this.#services, id);
-        queue.followCommands();
-        intake.limits.serveWaiting();
-        return await withdrawn;
-      }
+      if (recording.isTransient) return await this.withdraw(id);
       // A kept recording is cancelled only if its client has left: after a restart it is processed to its end.
       if (end !== "disconnected") return;
       recordings.fail(id, { reason: "internal", cause: "cancelled" }, () => usage.refundAudio(id));

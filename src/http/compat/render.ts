@@ -123,6 +123,26 @@ export async function renderDiarizedJson({ durationSeconds, segments }: Transcri
   return objectOf(head, { segments: rendered }, usageOf(durationSeconds));
 }
 
+/** Returns the JSON of whisper-asr-webservice: Whisper's segments, on request with their words and speakers. */
+export async function renderAsrJson(
+  { language, segments }: Transcript,
+  { hasWords, hasSpeakers }: { readonly hasWords: boolean; readonly hasSpeakers: boolean },
+): Promise<string> {
+  const texts: string[] = [];
+  const rendered: string[] = [];
+  for await (const { segment, text } of joinedSegments(segments)) {
+    texts.push(text);
+    const words = hasWords ? { words: segment.words.map(toWhisperWord) } : {};
+    const speaker = hasSpeakers ? { speaker: `SPEAKER_${String(segment.speaker).padStart(2, "0")}` } : {};
+    rendered.push(JSON.stringify({ ...toVerboseSegment(segment, text), ...words, ...speaker }));
+  }
+  return `{"text":${JSON.stringify(texts.join(""))},"segments":[${rendered.join(",")}],"language":${JSON.stringify(language)}}`;
+}
+
+function toWhisperWord([word, start, end, probability]: StoredSegment["words"][number]) {
+  return { word, start: start / 1000, end: end / 1000, probability };
+}
+
 /** Returns a segment with its speaker, as `diarized_json` and its stream show it. */
 export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, speaker, text }: StoredSegment) {
   return {

@@ -4,7 +4,8 @@ import { addRoute } from "../operations.ts";
 import { describeModel, listModels } from "./models.ts";
 import { OpenAiError } from "./openai-error.ts";
 import { openAiOperations, unversioned } from "./operations.ts";
-import { OpenAiTranscriptions, type TranscriptionServices } from "./transcriptions.ts";
+import { OpenAiTranscriptions } from "./transcriptions.ts";
+import type { TranscriptionServices } from "./waiting-transcripts.ts";
 
 /** Creates the routes of OpenAI's audio API, each with and without the version in its path. */
 export function openAiRoutes(services: TranscriptionServices): AnyElysia {

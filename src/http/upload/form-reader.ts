@@ -12,8 +12,15 @@ const MAX_FIELD_BYTES = 8 * 1024;
 const MAX_PARTS = 256;
 const MAX_PART_HEADER_BYTES = 16 * 1024;
 
-/** The text parts that a form may have besides `file`. */
+/** The parts of a form that are read. */
 export interface FormParts {
+  /** Name of the part with the recording; `file` by default. */
+  readonly file?: string;
+  /**
+   * Returns the header that the file begins with on disk, for audio that is sent without one. It has the same length
+   * for each size. The digest and the size limit are those of the sent bytes.
+   */
+  readonly header?: (sentBytes: number) => Uint8Array;
   /** Parts that may occur once. */
   readonly once: readonly string[];
   /** Parts that may be repeated. */
@@ -31,7 +38,7 @@ interface ReadForm {
 }
 
 /**
- * Reads the parts of a form as its bytes arrive, and writes the part `file` to disk meanwhile.
+ * Reads the parts of a form as its bytes arrive, and writes the recording to disk meanwhile.
  *
  * After the first failure it accepts no more bytes and stops writing. `close` then returns only that failure.
  */
@@ -124,7 +131,7 @@ export class FormReader {
     // The parser ends a broken part with an error on its stream. It reports a malformed form separately.
     stream.on("error", () => {});
     // After a failure the parser still emits parts from the bytes that it accepted, but never the end of the last one.
-    if (name !== "file" || this.#failed() || !this.#claimPart("file")) {
+    if (name !== this.#fileName || this.#failed() || !this.#claimPart(name)) {
       this.#seen.add(name ?? "");
       stream.resume();
       return;
@@ -135,7 +142,7 @@ export class FormReader {
 
   async #store(stream: BusboyFileStream, fileName: string | undefined): Promise<ReceivedFile | undefined> {
     try {
-      const written = await writeStream(stream, this.#filePath, this.#maxFileBytes);
+      const written = await writeStream(stream, this.#filePath, this.#maxFileBytes, this.#parts.header);
       return { ...written, path: this.#filePath, name: cleanFileName(fileName) };
     } catch (error) {
       if (error instanceof FileTooLargeError) this.fail({ kind: "file_too_large" });
@@ -152,6 +159,10 @@ export class FormReader {
   #receiveField(name: string, value: string): void {
     if (this.#mayRepeat(name)) this.#lists[name] = [...(this.#lists[name] ?? []), value];
     else if (this.#mayOccurOnce(name) && this.#claimPart(name)) this.#fields[name] = value;
+  }
+
+  get #fileName(): string {
+    return this.#parts.file ?? "file";
   }
 
   #mayOccurOnce(name: string): boolean {
@@ -210,7 +221,8 @@ class FileTooLargeError extends Error {
 /**
  * Writes a stream to a new file, readable by the server's user only, and syncs it to disk. The next chunk is read only
  * when the last one is written, so a slow disk slows the sender and fills no memory.
- * @returns the size and the SHA-256 of the bytes in lower-case hex
+ * @param header see FormParts
+ * @returns the size of the file, and the SHA-256 of the stream's bytes in lower-case hex
  * @throws {FileTooLargeError} when the stream exceeds `maxBytes`
  * @throws the error of the stream or the file system; the file is removed after every error
  */
@@ -218,12 +230,15 @@ async function writeStream(
   stream: AsyncIterable<Uint8Array>,
   path: string,
   maxBytes: number,
+  header: FormParts["header"] = () => new Uint8Array(),
 ): Promise<{ sizeBytes: number; sha256: string }> {
   const file = await open(path, "wx", 0o600);
   try {
     const hash = createHash("sha256");
     let sizeBytes = 0;
+    let begin = header(0);
     try {
+      await file.appendFile(begin);
       for await (const chunk of stream) {
         sizeBytes += chunk.byteLength;
         if (sizeBytes > maxBytes) throw new FileTooLargeError(`the file is larger than ${maxBytes} bytes`);
@@ -231,11 +246,13 @@ async function writeStream(
         // Unlike write, appendFile continues after a partial write on a nearly full disk.
         await file.appendFile(chunk);
       }
+      begin = header(sizeBytes);
+      await file.write(begin, 0, begin.byteLength, 0);
       await file.sync();
     } finally {
       await file.close();
     }
-    return { sizeBytes, sha256: hash.digest("hex") };
+    return { sizeBytes: sizeBytes + begin.byteLength, sha256: hash.digest("hex") };
   } catch (error) {
     await rm(path, { force: true });
     throw error;

@@ -8,7 +8,7 @@ import type { UploadFailure } from "./upload-failure.ts";
 import type { UploadReservation } from "./upload-space.ts";
 
 export interface UploadOptions {
-  /** The text parts that are read. All other parts besides `file` are ignored. */
+  /** The parts that are read. All other parts are ignored. */
   readonly parts: FormParts;
   /** Directory in which the file is written, under a new name. */
   readonly directory: string;
@@ -28,7 +28,7 @@ export interface ReceivedFile {
   /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
   readonly path: string;
   readonly sizeBytes: number;
-  /** SHA-256 of its bytes, in lower-case hex. */
+  /** SHA-256 of the sent bytes, in lower-case hex. */
   readonly sha256: string;
   /** The client's file name: no folders, no control characters, at most 255 characters, never empty. */
   readonly name: string;
@@ -40,7 +40,7 @@ export interface ReceivedUpload extends AsyncDisposable {
   readonly fields: TextFields;
   /** The text parts that may be repeated, with their values in order. */
   readonly lists: Readonly<Record<string, readonly string[]>>;
-  /** The part `file`; null if there was none. */
+  /** The recording; null if there was none. */
   readonly file: ReceivedFile | null;
 }
 
@@ -50,7 +50,7 @@ export interface RefusedUpload {
 }
 
 /**
- * Receives a multipart/form-data body (RFC 7578) and streams its part `file` to disk, in constant memory. Reading ends
+ * Receives a multipart/form-data body (RFC 7578) and streams its recording to disk, in constant memory. Reading ends
  * at once when the sender disconnects or is too slow, or when the body exceeds its limit. After any other failure, the
  * rest of the body is read and discarded: a client that is still sending would take an early answer for a broken
  * connection. Bun's idle timeout also runs while a body arrives (observed with 1.4.5). So the caller must lift it with

@@ -1,7 +1,13 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Confinement, decodeRecording, PCM_SAMPLE_RATE_HZ, parseConfinement } from "../../../media/index.ts";
+import {
+  type Confinement,
+  decodeRecording,
+  PCM_SAMPLE_RATE_HZ,
+  parseConfinement,
+  wavHeader,
+} from "../../../media/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, ok, problem, skipped, unpackAgain, warning } from "../check.ts";
 import { filesOf } from "../context.ts";
@@ -115,20 +121,7 @@ const decode: Check = {
 function toneFile(): Buffer {
   const rate = 44_100;
   const samples = Int16Array.from({ length: rate }, (_, index) => 8000 * Math.sin((2 * Math.PI * 440 * index) / rate));
-  const header = Buffer.alloc(44);
-  header.write("RIFF");
-  header.writeUInt32LE(36 + samples.byteLength, 4);
-  header.write("WAVEfmt ", 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20); // PCM
-  header.writeUInt16LE(1, 22); // channels
-  header.writeUInt32LE(rate, 24);
-  header.writeUInt32LE(2 * rate, 28); // bytes per second
-  header.writeUInt16LE(2, 32); // bytes per sample
-  header.writeUInt16LE(16, 34); // bits per sample
-  header.write("data", 36);
-  header.writeUInt32LE(samples.byteLength, 40);
-  return Buffer.concat([header, new Uint8Array(samples.buffer)]);
+  return Buffer.concat([wavHeader(samples.byteLength, rate), new Uint8Array(samples.buffer)]);
 }
 
 const confinement: Check = {

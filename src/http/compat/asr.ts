@@ -1,0 +1,114 @@
+import { type AnyElysia, Elysia } from "elysia";
+import type { Recording } from "../../recordings/index.ts";
+import { type AccessOptions, accountWithoutKey, requireScope } from "../access.ts";
+import { senderOf } from "../create-transcription.ts";
+import { ApiError } from "../errors.ts";
+import type { Sender } from "../intake.ts";
+import { contextOf } from "../request-context.ts";
+import { type AsrOrder, asrParts, readAsrOrder } from "./asr-order.ts";
+import type { ClientWait } from "./client-wait.ts";
+import { languageName } from "./languages.ts";
+import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
+import { renderAsrJson, renderText } from "./render.ts";
+import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
+
+interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
+
+const ASR_PATH = "/asr";
+const DETECT_PATH = "/detect-language";
+
+/** Returns whether a path belongs to the API of whisper-asr-webservice. */
+export function isAsrPath(path: string): boolean {
+  return path === ASR_PATH || path === DETECT_PATH;
+}
+
+/** Creates the routes of whisper-asr-webservice's API. */
+export function asrRoutes(services: AsrServices): AnyElysia {
+  const asr = new AsrTranscriptions(services);
+  return new Elysia({ name: "asr" })
+    .post(ASR_PATH, ({ request }) => asr.transcribe(request), { parse: "none" })
+    .post(DETECT_PATH, ({ request }) => asr.detectLanguage(request), { parse: "none" });
+}
+
+/**
+ * Returns the answer to an error. Its body is empty, and its reason is in a header: Bazarr ignores the status, and saves
+ * any body as subtitles.
+ */
+export function toAsrAnswer(error: ApiError): Response {
+  const { status, headers } = toOpenAiAnswer(error);
+  const { message, code, param } = toOpenAiForm(error).error;
+  headers.delete("Content-Type");
+  headers.set("X-Error-Code", code ?? error.code);
+  headers.set("X-Error-Message", param === null || message.startsWith(param) ? message : `${param}: ${message}`);
+  return new Response(null, { status, headers });
+}
+
+/** Handles the requests of whisper-asr-webservice's API, like those of OpenAI's, with other fields and answers. */
+class AsrTranscriptions {
+  readonly #services: AsrServices;
+  readonly #waiting: WaitingTranscripts;
+
+  constructor(services: AsrServices) {
+    this.#services = services;
+    this.#waiting = new WaitingTranscripts(services);
+  }
+
+  /** Creates a recording, waits for its transcript, and answers with it. @throws {ApiError} */
+  async transcribe(request: Request): Promise<Response> {
+    const sender = this.#senderOf(request);
+    const order = readAsrOrder(request);
+    using wait = this.#waiting.begin(request);
+    const isTransient = !this.#services.compat().keep;
+    const { id } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
+    const recording = await this.#waiting.ended(id, wait);
+    const response = await this.#render(recording, order, wait);
+    await this.#waiting.answered(id, wait);
+    return response;
+  }
+
+  /** Answers with the language of a recording, of which nothing is kept. @throws {ApiError} */
+  async detectLanguage(request: Request): Promise<Response> {
+    const sender = this.#senderOf(request);
+    const order = { ...readAsrOrder(request), language: null };
+    using wait = this.#waiting.begin(request);
+    const spoken = await this.#waiting.language(request, wait, this.#formOf(sender, order, true));
+    if (spoken === null) throw invalidParam("audio_file", "The recording has no speech.");
+    const { language, confidence } = spoken;
+    return json(JSON.stringify({ detected_language: languageName(language), language_code: language, confidence }));
+  }
+
+  #formOf(sender: Sender, order: AsrOrder, isTransient: boolean) {
+    const model = this.#services.models.current();
+    const pinnedLanguage = languageFor(model, order.language);
+    const submission = { pinnedLanguage, hints: order.hints, speechModel: model.id, isTransient };
+    return { sender, parts: asrParts(order), read: () => ({ order, submission }) };
+  }
+
+  async #render(
+    recording: Recording,
+    { output, hasWords, hasSpeakers }: AsrOrder,
+    { signal }: ClientWait,
+  ): Promise<Response> {
+    const transcript = this.#waiting.transcriptOf(recording);
+    if (output === "json") return json(await renderAsrJson(transcript, { hasWords, hasSpeakers }));
+    if (output === "txt") return text(`${await renderText(transcript)}\n`, "text/plain");
+    const owner = recording.accountId;
+    const content = await this.#services.exports.text({ owner, recording, format: output }, signal);
+    return text(content, output === "vtt" ? "text/vtt" : "text/plain");
+  }
+
+  /** Returns the account for which a request creates a recording: that of its key, or of its network. */
+  #senderOf(request: Request): Sender {
+    const { keylessAccount: account } = contextOf(request);
+    if (account === null) {
+      requireScope(request, "transcriptions:write");
+      requireScope(request, "transcriptions:read");
+      return senderOf(request, this.#services);
+    }
+    const requireAccess = () => {
+      if (accountWithoutKey(request, this.#services)?.id === account.id) return;
+      throw new ApiError("missing_api_key", "This network may no longer send recordings without a key.");
+    };
+    return { account, workspaceId: null, requireAccess };
+  }
+}

@@ -1,0 +1,201 @@
+import { allSegmentsWithWords, type Recording } from "../../recordings/index.ts";
+import type { Store } from "../../storage/index.ts";
+import type { ApiError } from "../errors.ts";
+import type { Sender, Submission } from "../intake.ts";
+import { type FormParts, type ReceivedUpload, toUploadError } from "../upload/index.ts";
+import { ClientWait } from "./client-wait.ts";
+import { findLanguage } from "./languages.ts";
+import type { CompatModels, UsableModel } from "./models.ts";
+import { invalidParam, OpenAiError } from "./openai-error.ts";
+import { PendingRecordings, type PendingServices } from "./pending-recordings.ts";
+import type { Transcript } from "./render.ts";
+
+export interface TranscriptionServices extends PendingServices {
+  readonly store: Store;
+  readonly models: CompatModels;
+  /** Aborted when the server stops: requests that wait are answered. */
+  readonly stopping: AbortSignal;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** A form that asks for a transcript, and its meaning. */
+interface OrderForm<Order> {
+  readonly sender: Sender;
+  readonly parts: FormParts;
+  /** Reads the parts besides the recording. @throws {OpenAiError} 400 with the part that is not valid */
+  readonly read: (received: Pick<ReceivedUpload, "fields" | "lists">) => {
+    readonly order: Order;
+    readonly submission: Omit<Submission, "source">;
+  };
+}
+
+interface SpokenLanguage {
+  /** ISO 639. */
+  readonly language: string;
+  /** From 0 to 1. */
+  readonly confidence: number;
+}
+
+const DAY = 86_400_000;
+
+/**
+ * Creates recordings whose clients wait for the transcript, for all APIs of existing clients, and waits with them. The
+ * APIs differ in their forms and their answers.
+ */
+export class WaitingTranscripts {
+  readonly #services: TranscriptionServices;
+  readonly #pending: PendingRecordings;
+
+  constructor(services: TranscriptionServices) {
+    this.#services = services;
+    this.#pending = new PendingRecordings(services);
+  }
+
+  /** Begins the wait of a request. @throws {OpenAiError} 415 if its body is no form */
+  begin(request: Request): ClientWait {
+    requireForm(request);
+    const { stopping, compat } = this.#services;
+    return new ClientWait(request, { stopping, maxSeconds: compat().max_wait_seconds });
+  }
+
+  /**
+   * Receives a form, and creates the recording when the account has a place for it.
+   * @param onEntered called before the recording can be processed
+   * @throws {ApiError} for a recording that is refused
+   */
+  async create<Order>(
+    request: Request,
+    wait: ClientWait,
+    { sender, parts, read }: OrderForm<Order>,
+    onEntered: (id: string) => void = () => {},
+  ): Promise<{ readonly id: string; readonly order: Order }> {
+    const { intake } = this.#services;
+    using transfer = intake.open(request, sender.account);
+    using turn = intake.limits.enqueue(request, sender.account);
+    const upload = await transfer.receive(parts);
+    if (!upload.ok) throw uploadError(upload.failure, transfer.maxFileBytes);
+    await using received = upload;
+    wait.signal.throwIfAborted();
+    const { order, submission } = read(received);
+    if (received.file === null) throw invalidParam(parts.file ?? "file", "Send a recording.");
+    const source = { type: "file" as const, file: received.file };
+    await intake.examine(source, sender.account);
+    const place = await turn.place(wait.signal);
+    const { id } = intake.enter({ request, sender, place }, { ...submission, source });
+    onEntered(id);
+    return { id, order };
+  }
+
+  /**
+   * Waits for the end of a recording.
+   * @returns its record, with a transcript that may be empty
+   * @throws {ApiError} if it has none, or the wait ends early
+   */
+  async ended(id: string, wait: ClientWait): Promise<Recording> {
+    const recording = await this.#pending.untilEnded(id, wait);
+    const error = failureOf(recording, this.#services.now());
+    if (recording !== null && error === null) return recording;
+    await this.#pending.answered(id, wait);
+    throw error;
+  }
+
+  /** Removes a recording that has ended, and whose answer is ready, unless it is kept. */
+  answered(id: string, wait: ClientWait): Promise<void> {
+    return this.#pending.answered(id, wait);
+  }
+
+  /**
+   * Creates a transient recording, waits for its language, and withdraws it: no more of it is needed.
+   * @returns null if it has no speech
+   * @throws {ApiError} if the recording is refused or fails, or the wait ends early
+   */
+  async language(request: Request, wait: ClientWait, form: OrderForm<unknown>): Promise<SpokenLanguage | null> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const found: { language?: SpokenLanguage } = {};
+    using listening = new DisposableStack();
+    const { id } = await this.create(request, wait, form, (created) => {
+      const stop = this.#services.events.onLanguage(created, (language) => {
+        found.language = language;
+        resolve();
+      });
+      listening.defer(stop);
+    });
+    const recording = await this.#pending.untilEnded(id, wait, promise);
+    await this.#pending.withdraw(id);
+    const error = found.language === undefined ? failureOf(recording, this.#services.now()) : null;
+    if (error !== null) throw error;
+    return found.language ?? null;
+  }
+
+  transcriptOf(recording: Recording): Transcript {
+    return {
+      durationSeconds: recording.durationSeconds ?? 0,
+      language: recording.language,
+      segments: allSegmentsWithWords(this.#services.store, recording.id),
+    };
+  }
+}
+
+/** Returns the language that a client means; null for language detection. @throws {OpenAiError} 400 for an unknown one */
+export function languageFor({ languages }: UsableModel, sent: string | null): string | null {
+  const language = sent === null ? null : findLanguage(languages, sent);
+  if (language === undefined) throw invalidParam("language", "The model does not know this language.");
+  return language?.code ?? null;
+}
+
+/** Returns an answer in JSON. */
+export function json(body: string): Response {
+  return new Response(body, { headers: { "Content-Type": "application/json" } });
+}
+
+/** Returns an answer in plain text. Some clients read a text without a charset as Latin-1. */
+export function text(body: string, mediaType: string): Response {
+  return new Response(body, { headers: { "Content-Type": `${mediaType}; charset=utf-8` } });
+}
+
+/** @throws {OpenAiError} 415 if the body is no form */
+function requireForm(request: Request): void {
+  const contentType = request.headers.get("content-type") ?? "";
+  if (/^multipart\/form-data\s*(;|$)/i.test(contentType)) return;
+  throw new OpenAiError("bad_request", "Send the recording as multipart/form-data, in the part file.", {
+    status: 415,
+    code: "unsupported_content_type",
+  });
+}
+
+function uploadError(failure: Parameters<typeof toUploadError>[0], maxFileBytes: number): ApiError {
+  if (failure.kind !== "file_too_large") return toUploadError(failure, maxFileBytes);
+  return new OpenAiError("file_too_large", `The file is larger than ${maxFileBytes} bytes.`, { param: "file" });
+}
+
+/** Returns the error of a recording without a transcript; null for one with a transcript, which may be empty. */
+function failureOf(recording: Recording | null, now: number): ApiError | null {
+  if (recording === null) return new OpenAiError("internal_error", "The recording was deleted.", { retry: false });
+  if (recording.status === "completed") return null;
+  switch (recording.failureReason) {
+    // Clients check their configuration with short sounds, and expect an empty text.
+    case "no_speech":
+    case "too_short":
+      return null;
+    case "quota_exceeded":
+      return new OpenAiError("rate_limited", "This account has no audio allowance left today.", {
+        code: "insufficient_quota",
+        retry: false,
+        // The allowance is that of a UTC day.
+        retryAfterSeconds: Math.ceil((DAY - (now % DAY)) / 1000),
+      });
+    default:
+      return internalError(recording.failureCause);
+  }
+}
+
+function internalError(cause: string | null): OpenAiError {
+  if (cause === "input_unreadable" || cause === "recording_too_long") {
+    return invalidParam("file", "The recording can't be processed: it is damaged or too long.");
+  }
+  if (cause === "cancelled") {
+    return new OpenAiError("internal_error", "The operator has cancelled this recording.", { retry: false });
+  }
+  return new OpenAiError("internal_error", "Something went wrong on our side. Try again later.");
+}

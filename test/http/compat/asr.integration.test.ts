@@ -1,0 +1,269 @@
+import { afterAll, afterEach, describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { probeRecording } from "../../../src/media/index.ts";
+import { available, ffmpegPath } from "../../support/checkout.ts";
+import { ApiServer, type KeyClient } from "../support.ts";
+import { end, jfk, leftovers, nextQueued, untilNothingIsLeft } from "./support.ts";
+
+const ready = available("tests of whisper-asr-webservice's API", ffmpegPath, jfk);
+
+/** Two seconds of samples, as Bazarr extracts them from a film: 16 kHz, 16 bits, mono, without a header. */
+const samples = Buffer.from(Int16Array.from({ length: 32_000 }, (_, index) => (index % 97) * 100).buffer);
+
+const basic = (key: string) => `Basic ${Buffer.from(`user:${key}`).toString("base64")}`;
+
+/** Returns the bytes that Bazarr sends: Python's requests with `files={"audio_file": samples}`. */
+function bazarr(target: string, authorization: string | null, body: Uint8Array = samples, more = ""): Buffer {
+  const boundary = "0a5d4b8a0f2e4b6f9c1d2e3f4a5b6c7d";
+  const form = Buffer.concat([
+    Buffer.from(`--${boundary}\r\nContent-Disposition: form-data; name="audio_file"; filename="audio_file"\r\n\r\n`),
+    body,
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+  const head =
+    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:9000\r\nUser-Agent: python-requests/2.32.3\r\n` +
+    "Accept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: keep-alive\r\n" +
+    `Content-Length: ${form.length}\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\n${more}` +
+    `${authorization === null ? "" : `Authorization: ${authorization}\r\n`}\r\n`;
+  return Buffer.concat([Buffer.from(head), form]);
+}
+
+const SUBTITLES = "/asr?task=transcribe&language=en&output=srt&encode=false&video_file=Film.mkv";
+const DETECT = "/detect-language?encode=false&video_file=Film.mkv";
+
+describe.if(ready)("whisper-asr-webservice's API", () => {
+  const server = new ApiServer({ recordingsPerAccount: 1000, uploadBytes: 2_000_000 });
+  const client = server.client("first");
+  const standard = server.compat;
+  afterAll(() => server[Symbol.dispose]());
+  afterEach(() => {
+    server.compat = standard;
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  const post = (target: string, key: KeyClient | null = client, headers: Record<string, string> = {}) => {
+    const body = new FormData();
+    body.append("audio_file", Bun.file(jfk), "talk.mp3");
+    const authorization: Record<string, string> = key === null ? {} : { authorization: basic(key.key) };
+    return fetch(`${server.origin}${target}`, { method: "POST", body, headers: { ...authorization, ...headers } });
+  };
+  const transcribe = async (target: string) => {
+    const before = server.queued.length;
+    const answer = post(target);
+    end(server, await nextQueued(server, before));
+    return await answer;
+  };
+  const reasonOf = async (response: Response) => ({
+    status: response.status,
+    body: await response.text(),
+    code: response.headers.get("x-error-code"),
+    message: response.headers.get("x-error-message"),
+  });
+
+  test("answers Bazarr's request for subtitles: samples without a header become a WAV file", async () => {
+    const before = server.queued.length;
+    const answer = server.raw(bazarr(SUBTITLES, basic(client.key)));
+    const id = await nextQueued(server, before);
+    const path = join(server.dataDirectory.uploads, id);
+    expect(await probeRecording(ffmpegPath, path)).toMatchObject({ ok: true, durationSeconds: 2, channels: 1 });
+    expect(readFileSync(path).subarray(44)).toEqual(samples);
+    expect(server.recordings.get(id)).toMatchObject({ pinnedLanguage: "en", sizeBytes: samples.length + 44 });
+    end(server, id);
+    const received = await answer;
+    expect(received).toStartWith("HTTP/1.1 200 ");
+    expect(received.toLowerCase()).toContain("\r\ncontent-type: text/plain; charset=utf-8\r\n");
+    expect(received).toContain("\r\n\r\n1\n00:00:00,500 --> 00:00:01,500\nGood day.\n\n2\n");
+  });
+
+  test("answers Bazarr's question for the language, and withdraws the recording before its text", async () => {
+    const before = server.queued.length;
+    const answer = server.raw(bazarr(DETECT, basic(client.key)));
+    const id = await nextQueued(server, before);
+    server.events.languageChosen({ id, language: "de", confidence: 0.75 });
+    const [head = "", body = ""] = (await answer).split("\r\n\r\n");
+    expect(head).toStartWith("HTTP/1.1 200 ");
+    expect(JSON.parse(body)).toEqual({ detected_language: "german", language_code: "de", confidence: 0.75 });
+    await untilNothingIsLeft(server);
+  });
+
+  test("answers the question for the language of silence with an error", async () => {
+    const before = server.queued.length;
+    const answer = post("/detect-language");
+    end(server, await nextQueued(server, before), { failure: { reason: "no_speech" } });
+    expect(await reasonOf(await answer)).toMatchObject({
+      status: 400,
+      body: "",
+      message: expect.stringMatching(/no speech/),
+    });
+  });
+
+  test.each([
+    ["", "text/plain; charset=utf-8", "Good day. Hello! Bye.\n"],
+    ["?output=txt", "text/plain; charset=utf-8", "Good day. Hello! Bye.\n"],
+    ["?output=vtt", "text/vtt; charset=utf-8", "WEBVTT\n\n00:00:00.500"],
+    ["?output=tsv", "text/plain; charset=utf-8", "start\tend\ttext\n500\t1500\tGood day.\n"],
+  ])("answers /asr%s as %s", async (query, mediaType, begin) => {
+    const response = await transcribe(`/asr${query}`);
+    expect([response.status, response.headers.get("content-type")]).toEqual([200, mediaType]);
+    expect(await response.text()).toStartWith(begin);
+  });
+
+  test("answers in JSON with Whisper's segments, and with words and speakers on request", async () => {
+    const bodyOf = async (response: Response) =>
+      (await response.json()) as { segments: [Record<string, unknown>, Record<string, unknown>] };
+    const plain = await bodyOf(await transcribe("/asr?output=json"));
+    expect(plain).toMatchObject({ text: "Good day. Hello! Bye.", language: "en" });
+    expect(Object.keys(plain.segments[1])).not.toContain("speaker");
+    expect(Object.keys(plain.segments[1])).not.toContain("words");
+    const query = "/asr?output=json&word_timestamps=True&diarize=true&min_speakers=1&max_speakers=2&vad_filter=true";
+    const full = await bodyOf(await transcribe(query));
+    expect(full.segments[1]).toMatchObject({
+      ...{ id: 1, start: 2, end: 2.5, text: " Hello!", speaker: "SPEAKER_01" },
+      words: [{ word: " Hello!", start: 2, end: 2.4, probability: 0.5 }],
+    });
+  });
+
+  test("passes on the language, the prompt and the number of speakers", async () => {
+    const before = server.queued.length;
+    const answer = post("/asr?language=german&initial_prompt=Zau%20al-Makan&min_speakers=2&max_speakers=4&output=srt");
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)).toMatchObject({
+      ...{ pinnedLanguage: "de", prompt: "Zau al-Makan", minSpeakers: 2, maxSpeakers: 4, isTransient: true },
+    });
+    end(server, id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test.each([
+    ["/asr?task=translate&output=srt", /translate/],
+    ["/asr?output=xml", /output/],
+    ["/asr?language=klingon", /language/],
+    ["/asr?min_speakers=3&max_speakers=2", /min_speakers/],
+    ["/asr?diarize=perhaps", /diarize/],
+    ["/asr?output=srt&output=vtt", /output/],
+  ])("refuses %s with 400, an empty body, and the reason in a header", async (target, message) => {
+    expect(await reasonOf(await post(target))).toMatchObject({
+      status: 400,
+      body: "",
+      message: expect.stringMatching(message),
+    });
+  });
+
+  test("answers a recording that fails, and a body that is no form, with an empty body", async () => {
+    const before = server.queued.length;
+    const answer = post("/asr?output=srt");
+    end(server, await nextQueued(server, before), { failure: { reason: "internal", cause: "engine_crashed" } });
+    expect(await reasonOf(await answer)).toMatchObject({ status: 500, body: "" });
+    const headers = { authorization: basic(client.key), "content-type": "text/plain" };
+    const noForm = await fetch(`${server.origin}/asr`, { method: "POST", body: "x", headers });
+    expect(await reasonOf(noForm)).toMatchObject({ status: 415, body: "" });
+    const empty = new FormData();
+    empty.append("file", "x");
+    const noFile = await fetch(`${server.origin}/asr`, {
+      ...{ method: "POST", body: empty, headers: { authorization: basic(client.key) } },
+    });
+    expect(await reasonOf(noFile)).toMatchObject({
+      status: 400,
+      body: "",
+      message: expect.stringMatching(/audio_file/),
+    });
+    expect((await fetch(`${server.origin}/asr`, { method: "OPTIONS" })).status).toBe(405);
+  });
+
+  test("takes a key as password or as bearer token, and refuses everything else with 401", async () => {
+    const bearer = { authorization: `Bearer ${client.key}` };
+    expect((await post("/asr?output=xml", null, bearer)).status).toBe(400);
+    const wrong = [
+      {},
+      { authorization: "Basic" },
+      { authorization: "Basic !!!" },
+      { authorization: `Basic ${Buffer.from(client.key).toString("base64")}` },
+      { authorization: basic("trs_wrong") },
+      { authorization: basic("") },
+      { authorization: `Digest ${client.key}` },
+    ];
+    for (const headers of wrong) {
+      const response = await post("/asr", null, headers as Record<string, string>);
+      expect(response.headers.get("www-authenticate")).toStartWith("Basic ");
+      expect(await reasonOf(response)).toMatchObject({ status: 401, body: "", message: expect.stringMatching(/key/) });
+    }
+    const reader = server.client("first", { scopes: ["transcriptions:read"] });
+    expect(await reasonOf(await post("/asr", reader))).toMatchObject({ status: 403, body: "" });
+    expect((await fetch(`${server.baseUrl}/languages`, { headers: { authorization: basic(client.key) } })).status).toBe(
+      401,
+    );
+  });
+
+  test("refuses web pages, which a browser would let use a stored password or the network", async () => {
+    server.compat = { ...standard, asr_key_account: "first", asr_networks: ["127.0.0.1"] };
+    for (const headers of [{ origin: "https://example.org" }, { "sec-fetch-site": "cross-site" }]) {
+      expect(await reasonOf(await post("/asr", client, headers))).toMatchObject({ status: 400, body: "" });
+      expect(await reasonOf(await post("/asr", null, headers))).toMatchObject({ status: 400, body: "" });
+    }
+  });
+
+  test("needs no key from a network of the settings, with the limits of their account", async () => {
+    server.compat = { ...standard, asr_key_account: "first", asr_networks: ["127.0.0.0/8"] };
+    const before = server.queued.length;
+    const answer = server.raw(bazarr(SUBTITLES, null));
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)).toMatchObject({ accountId: client.accountId, workspaceId: null });
+    end(server, id);
+    expect(await answer).toStartWith("HTTP/1.1 200 ");
+    const wrongKey = { authorization: basic("trs_wrong") };
+    expect((await post("/asr", null, wrongKey)).status).toBe(401);
+    expect((await fetch(`${server.origin}/v1/models`)).status).toBe(401);
+  });
+
+  test.each([
+    [{ asr_key_account: "first", asr_networks: ["10.0.0.0/8"] }, ""],
+    [{ asr_key_account: "", asr_networks: ["127.0.0.0/8"] }, ""],
+    [{ asr_key_account: "nobody", asr_networks: ["127.0.0.0/8"] }, ""],
+    [{ asr_key_account: "first", asr_networks: ["10.0.0.0/8"] }, "X-Forwarded-For: 10.0.0.5\r\n"],
+    [{ asr_key_account: "first", asr_networks: ["127.0.0.0/8"] }, "X-Forwarded-For: 10.0.0.5\r\n"],
+    [{ asr_key_account: "first", asr_networks: ["127.0.0.0/8"] }, "Forwarded: for=127.0.0.1\r\n"],
+  ])("needs a key with %p and the header %p", async (compat, header) => {
+    server.compat = { ...standard, ...compat };
+    const received = await server.raw(bazarr(SUBTITLES, null, samples, header));
+    expect(received).toStartWith("HTTP/1.1 401 ");
+    expect(received.split("\r\n\r\n")[1]).toBe("");
+  });
+
+  test("does not exist unless the settings have it", async () => {
+    server.compat = { ...standard, asr: false };
+    for (const target of ["/asr", "/detect-language"]) expect((await post(target)).status).toBe(404);
+  });
+
+  test("cancels a recording within two seconds when its client disconnects", async () => {
+    for (const target of ["/asr", "/detect-language"]) {
+      const stop = new AbortController();
+      const before = server.queued.length;
+      const body = new FormData();
+      body.append("audio_file", Bun.file(jfk), "talk.mp3");
+      const headers = { authorization: basic(client.key) };
+      const answer = fetch(`${server.origin}${target}`, { method: "POST", body, headers, signal: stop.signal });
+      answer.catch(() => {});
+      const id = await nextQueued(server, before);
+      server.recordings.claim(id);
+      stop.abort();
+      const since = performance.now();
+      await untilNothingIsLeft(server);
+      expect(performance.now() - since).toBeLessThan(2000);
+    }
+  });
+});
+
+describe.if(ready)("a proxy in front of whisper-asr-webservice's API", () => {
+  test("is not itself in a network that needs no key, but its clients may be", async () => {
+    using server = new ApiServer({ trustedProxies: ["127.0.0.1"] });
+    server.client("first");
+    server.compat = { ...server.compat, asr_key_account: "first", asr_networks: ["127.0.0.0/8", "10.0.0.0/8"] };
+    for (const header of ["", "Via: 1.1 proxy\r\n", "X-Forwarded-For: 192.0.2.1\r\n", "X-Forwarded-For: x\r\n"]) {
+      expect(await server.raw(bazarr(SUBTITLES, null, samples, header))).toStartWith("HTTP/1.1 401 ");
+    }
+    const answer = server.raw(bazarr(SUBTITLES, null, samples, "X-Forwarded-For: 192.0.2.1, 10.0.0.5\r\n"));
+    end(server, await nextQueued(server, 0));
+    expect(await answer).toStartWith("HTTP/1.1 200 ");
+  });
+});
