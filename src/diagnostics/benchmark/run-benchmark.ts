@@ -69,7 +69,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
       const measurement = await measure({
         ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
         speechModel: model.path,
-        languageModel: familyOf(model.path).capabilities.detectsLanguage ? model.path : files.speechModel,
+        languageModel: detectsLanguage(model.path) ? model.path : files.speechModel,
         speechDevice: usesGpu ? engine.device : "cpu",
         cudaLibrary: engine.cuda_library,
         onStep: (step) => onStep(`${name}: ${step}`),
@@ -110,6 +110,11 @@ function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   } finally {
     database?.$client.close();
   }
+}
+
+/** Returns whether a model also detects languages; true when its file is missing, which the worker reports. */
+function detectsLanguage(modelPath: string): boolean {
+  return !existsSync(modelPath) || familyOf(modelPath).capabilities.detectsLanguage;
 }
 
 /** Length of the recording: longer than one detection block (122 s), like real recordings. */
