@@ -108,6 +108,9 @@ export function checkCatalogue(content: unknown, name: string): ModelEntry[] {
   content.models.forEach((model, index) => {
     const { id, sha256, sources, bytes, approximateBytes } = model;
     if (ids.indexOf(id) !== index) throw new Error(`${name} has the model ${id} twice`);
+    if (model.builtIn === true && sha256 === undefined) {
+      throw new Error(`${name} has no SHA-256 of the built-in model ${id}, which releases need`);
+    }
     if (sha256 === undefined && !sources.some(isDownload)) {
       throw new Error(`${name} has no digest of the model ${id}: neither sha256 nor a download's`);
     }

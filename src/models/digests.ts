@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { digestFile, isCompiled } from "../program/index.ts";
 import { findModel, type ModelEntry, sizeFits } from "./catalogue.ts";
 import type { InstalledModel } from "./library.ts";
 
@@ -79,7 +80,17 @@ export async function verifyInstalled(
 }
 
 /**
- * Compares a built-in model with the published size and digests.
+ * Returns the SHA-256 of a built-in model's file if it is not the one file that releases contain; else null. A compiled
+ * program contains only that file, so it is not read. From source, another published file may be in its place.
+ */
+export async function foreignWeights(entry: ModelEntry, path: string): Promise<string | null> {
+  if (isCompiled || entry.sha256 === undefined) return null;
+  const sha256 = await digestFile(path, "sha256").catch(() => entry.sha256);
+  return sha256 === undefined || sha256 === entry.sha256 ? null : sha256;
+}
+
+/**
+ * Compares a built-in model with the published size and digests. A compiled program accepts only the file of its release.
  * @returns a description of the damage; null if the model is undamaged
  */
 export async function verifyBuiltIn(
@@ -90,5 +101,6 @@ export async function verifyBuiltIn(
   const total = Bun.file(path).size;
   const digests = await digestsOf(path, (done) => onProgress(done, total)).catch(() => null);
   if (digests === null) return `${path} can't be read`;
+  if (isCompiled && digests.sha256 !== entry.sha256) return `its SHA-256 is ${digests.sha256}, not ${entry.sha256}`;
   return isPublished(entry, digests) ? null : "it has none of the digests that were published for it";
 }

@@ -8,7 +8,7 @@ export {
   publishedSize,
 } from "./catalogue.ts";
 export { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
-export { verifyBuiltIn, verifyInstalled } from "./digests.ts";
+export { foreignWeights, verifyBuiltIn, verifyInstalled } from "./digests.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { parseLanguageRoutes } from "./language-routes.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";

@@ -5,7 +5,7 @@ import { eq } from "drizzle-orm";
 import { digestFile, renewal } from "../program/index.ts";
 import { familyOf, type Language, readModelLanguages } from "../speech/index.ts";
 import { type Store, tables } from "../storage/index.ts";
-import { builtInSpeechModel, modelIdSchema } from "./catalogue.ts";
+import { builtInSpeechModel, findModel, modelIdSchema, productCatalogue } from "./catalogue.ts";
 import type { LanguageRoutes } from "./language-routes.ts";
 import type { ModelLibrary } from "./library.ts";
 import { ModelError } from "./model-error.ts";
@@ -26,6 +26,8 @@ interface SpeechModelsOptions {
   readonly setting: string;
   /** `engine.recognizers`. */
   readonly routes: LanguageRoutes;
+  /** Called once with a built-in model that is not the file of releases, when its digest is first needed. */
+  readonly onForeignWeights?: (id: string, sha256: string) => void;
 }
 
 /** A model that recognizes some languages instead of the model in use. */
@@ -174,7 +176,10 @@ export class SpeechModels {
     if (known?.stamp === stamp) return known.sha256;
     const sha256 = digestFile(path, "sha256");
     this.#digests.set(path, { stamp, sha256 });
-    return sha256;
+    const released = findModel(productCatalogue(), id)?.sha256;
+    const found = await sha256;
+    if (path === this.#options.builtInPath && found !== released) this.#options.onForeignWeights?.(id, found);
+    return found;
   }
 
   #builtIn(): SpeechModel {

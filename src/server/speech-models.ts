@@ -10,6 +10,7 @@ import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import { type Language, SpeechEngine, type SpeechEngineOptions, validateModelFile } from "../speech/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
 import { orStartError } from "./start-error.ts";
 
 /** The places of speech models: the built-in one, and the data directory's. */
@@ -29,7 +30,7 @@ interface UsableModel {
 /** Returns the speech models of a data directory, according to the settings. */
 export function speechModelsFor(
   settings: EngineSettings,
-  { files, dataDirectory, store }: ModelPlaces & { readonly store: Store },
+  { files, dataDirectory, store, log }: ModelPlaces & { readonly store: Store; readonly log?: Logger },
 ): SpeechModels {
   return new SpeechModels({
     store,
@@ -37,6 +38,7 @@ export function speechModelsFor(
     builtInPath: files.speechModel,
     setting: settings.engine.whisper_model,
     routes: parseLanguageRoutes(settings.engine.recognizers),
+    onForeignWeights: (model, sha256) => log?.warn({ event: "model.not_of_release", model, sha256 }),
   });
 }
 

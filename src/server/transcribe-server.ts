@@ -83,7 +83,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const flushKeyUsage = () => keyUsage.flush();
   stack.defer(() => chores.run("last use of keys", flushKeyUsage));
   const recordings = new Recordings(store, now);
-  const speech = speechModelsFor(settings, { files, dataDirectory, store });
+  const speech = speechModelsFor(settings, { files, dataDirectory, store, log });
   const modelInUse = usableSpeechModel(settings, speech);
   dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
 

@@ -80,3 +80,16 @@ describe("the speech model in use", () => {
     expect(await speech.sha256Of(model)).toBe(hash("sha256", "another"));
   });
 });
+
+test("a built-in model that is not the file of releases is reported once", async () => {
+  using place = new TestLibrary();
+  const builtInPath = place.file("base.bin", "base");
+  const reports: [string, string][] = [];
+  const speech = new SpeechModels({
+    ...{ store: openDatabase(":memory:"), library: place.library, builtInPath, setting: "" },
+    routes: parseLanguageRoutes([]),
+    onForeignWeights: (id, sha256) => reports.push([id, sha256]),
+  });
+  for (let count = 0; count < 2; count++) await speech.sha256Of(speech.current());
+  expect(reports).toEqual([["whisper-base", hash("sha256", "base")]]);
+});

@@ -1,6 +1,7 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
+import { builtInPath, productCatalogue } from "../../../src/models/index.ts";
 import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../../src/program/index.ts";
 import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
 import { pinnedFfmpegDigests } from "../ffmpeg.ts";
@@ -18,6 +19,7 @@ export interface PartSource {
  * @param architecture architecture of the parts, by Node's name
  * @param files the parts; by default this machine's
  * @throws {Error} when ffmpeg is not a pinned build, because its contents and licence are then unknown
+ * @throws {Error} when a model is not the file that releases contain
  */
 export async function partSources(architecture: string, files?: ProgramFiles): Promise<PartSource[]> {
   const chosen = files ?? (await programFiles(""));
@@ -28,7 +30,32 @@ export async function partSources(architecture: string, files?: ProgramFiles): P
         `${architecture}; run scripts/setup with access to PyPI`,
     );
   }
+  for (const { id, file, sha256, path } of builtInFiles(chosen)) await requireWeights(id, { file, sha256, path });
   return programParts(chosen);
+}
+
+function builtInFiles(files: ProgramFiles) {
+  const catalogue = productCatalogue();
+  return catalogue.flatMap((entry) => {
+    const path = builtInPath(entry, files);
+    return path === null ? [] : [{ id: entry.id, file: entry.file, sha256: entry.sha256, path }];
+  });
+}
+
+/**
+ * Checks that a model is the file that all releases contain. A checkout also accepts the publisher's file.
+ * @throws {Error} with the way to the right file
+ */
+export async function requireWeights(
+  id: string,
+  { file, sha256, path }: { readonly file: string; readonly sha256: string | undefined; readonly path: string },
+): Promise<void> {
+  const found = await digestFile(path, "sha256");
+  if (found === sha256) return;
+  throw new Error(
+    `the program cannot include the ${id} of this checkout, SHA-256 ${found}: releases contain ${sha256}; delete ` +
+      `${dirname(realpathSync(path))} and run scripts/setup with access to PyPI, or with ${file} in TRANSCRIBE_MODELS_DIR`,
+  );
 }
 
 /** Returns all files that a program made of these would contain besides code, sorted by path. */

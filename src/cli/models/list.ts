@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import {
   builtInPath,
   findModel,
+  foreignWeights,
   type InstalledModel,
   type ModelEntry,
   publishedSize,
@@ -21,19 +22,41 @@ export function listCommand(): Command {
   return settingsCommand("list", "List the installed models and those of the catalogue.").action(
     async (options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
-      const rows = modelRows(context);
-      print(options, rows, () => [asTable(rows), ...notes(context), ...attributions(context)].join("\n"));
+      const foreign = await foreignModels(context);
+      const rows = modelRows(context, foreign);
+      print(options, rows, () =>
+        [asTable(rows), ...notes(context), ...foreignNotes(foreign), ...attributions(context)].join("\n"),
+      );
     },
   );
 }
 
+/** The SHA-256 of built-in models that are not the files of a release, by id. See foreignWeights. */
+type ForeignModels = ReadonlyMap<string, string>;
+
+async function foreignModels({ catalogue, files }: ModelsContext): Promise<ForeignModels> {
+  const found = new Map<string, string>();
+  for (const entry of catalogue) {
+    const path = builtInPath(entry, files);
+    const sha256 = path === null ? null : await foreignWeights(entry, path);
+    if (sha256 !== null) found.set(entry.id, sha256);
+  }
+  return found;
+}
+
+function foreignNotes(foreign: ForeignModels): string[] {
+  return [...foreign].flatMap(([id, sha256]) => ["", `${id} is not the file of releases: its SHA-256 is ${sha256}.`]);
+}
+
 /** Returns the models in the format of `models list --json`. */
-function modelRows({ catalogue, files, library, speech }: ModelsContext) {
+function modelRows({ catalogue, files, library, speech }: ModelsContext, foreign: ForeignModels) {
   const inUse = speech.current().id;
   const installed = new Map(library.list().map((model) => [model.id, model]));
-  const known = catalogue.map((entry) =>
-    modelRow(entry.id, { entry, comesWithProgram: builtInPath(entry, files) !== null }, installed.get(entry.id), inUse),
-  );
+  const known = catalogue.map((entry) => {
+    const here = { entry, comesWithProgram: builtInPath(entry, files) !== null };
+    const row = modelRow(entry.id, here, installed.get(entry.id), inUse);
+    return { ...row, sha256: foreign.get(entry.id) ?? row.sha256 };
+  });
   const others = [...installed.values()].filter(({ id }) => !catalogue.some((entry) => entry.id === id));
   return [...known, ...others.map((model) => modelRow(model.id, null, model, inUse))];
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import {
   builtInPath,
   findModel,
+  foreignWeights,
   ModelLibrary,
   productCatalogue,
   verifyBuiltIn,
@@ -36,7 +37,11 @@ const speech: Check = {
     }
     const damage = await damageOf(context, id, path);
     if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path);
-    if (damage === null) return ok(`${id}, ${languages}, checksum correct`, path);
+    if (damage === null) {
+      const foreign = await foreignOf(id, path, context);
+      const detail = foreign === null ? [path] : [path, `not the file of releases: its SHA-256 is ${foreign}`];
+      return ok(`${id}, ${languages}, checksum correct`, ...detail);
+    }
     return problem(`${id} is damaged`, { detail: [path, damage], advice });
   },
 };
@@ -48,6 +53,12 @@ async function damageOf({ paths }: CheckContext, id: string, path: string): Prom
   if (installed?.path === path) return await verifyInstalled(installed, catalogue);
   const entry = findModel(catalogue, id);
   return entry === null ? undefined : await verifyBuiltIn(entry, path);
+}
+
+/** Returns the SHA-256 of a built-in model that is not the file of releases. */
+async function foreignOf(id: string, path: string, context: CheckContext): Promise<string | null> {
+  const entry = findModel(productCatalogue(), id);
+  return entry !== null && builtInPath(entry, filesOf(context)) === path ? await foreignWeights(entry, path) : null;
 }
 
 const speakers: Check = {
