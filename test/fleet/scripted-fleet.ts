@@ -156,3 +156,9 @@ export function expected(at: number): string {
 export function textOf(result: Result<"transcribe">): string | undefined {
   return result.words[0]?.text;
 }
+
+/** Returns the settings of a machine that its folder in a fleet's directory contains. */
+export function filesOf(directory: string, machine: string) {
+  const at = (name: string) => join(directory, machine, name);
+  return { ca: at("ca.pem"), certificate: at("certificate.pem"), key: at("key.pem") };
+}
