@@ -85,7 +85,7 @@ test("the page gets the new table and keeps all other text", () => {
   const written = withTable(page, made, [{ measure: "WER", value: "1.0 %", over: "all" }]);
   expect(written).toContain("2031-02-03, commit 0123456789, 2 × a processor:\n\n| measured | | over |");
   expect(written).toContain("\n| WER | 1.0 % | all |\n");
-  expect(withTable(written, made, [])).not.toContain("WER |");
+  expect(withTable(written, made, [])).not.toContain("WER | 1.0 %");
   expect(written.replaceAll(/from here -->.*<!--/gs, "")).toBe(page.replaceAll(/from here -->.*<!--/gs, ""));
   expect(() => withTable("no place", made, [])).toThrow("no markers for the table");
 });
