@@ -22,7 +22,7 @@ function bazarr(target: string, authorization: string | null, body: Uint8Array =
     Buffer.from(`\r\n--${boundary}--\r\n`),
   ]);
   const head =
-    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:9000\r\nUser-Agent: python-requests/2.32.3\r\n` +
+    `POST ${target} HTTP/1.1\r\nHost: 127.0.0.1:9000\r\nUser-Agent: Subliminal/2.2.1\r\n` +
     "Accept-Encoding: gzip, deflate\r\nAccept: */*\r\nConnection: keep-alive\r\n" +
     `Content-Length: ${form.length}\r\nContent-Type: multipart/form-data; boundary=${boundary}\r\n${more}` +
     `${authorization === null ? "" : `Authorization: ${authorization}\r\n`}\r\n`;

@@ -33,7 +33,7 @@ interface ClientRequest {
 const JSON_TYPE = "application/json";
 const whole = '"text":"Good day. Hello! Bye."';
 
-/** The order of the fields, the headers and the names are those of each program. */
+/** The names and the order of the fields are those of each program. The versions in the headers are examples. */
 const requests: readonly ClientRequest[] = [
   {
     client: "Open WebUI: aiohttp, model before file, language at the end",
