@@ -1,6 +1,10 @@
 import { Command, Option } from "commander";
+import { SettingsError } from "../config/index.ts";
+import { attributionsOf, ModelLibrary } from "../models/index.ts";
 import { buildInfo, type Notice, notices, sbom } from "../program/index.ts";
+import { DataDirectoryError, DataPaths } from "../storage/index.ts";
 import { type JsonOption, print } from "./output.ts";
+import { becomeDataOwner, settingsCommand, settingsForAll } from "./settings-options.ts";
 
 /** transcribe version */
 export function versionCommand(): Command {
@@ -17,26 +21,41 @@ const rule = "─".repeat(80);
 
 /** transcribe licenses */
 export function licensesCommand(): Command {
-  return new Command("licenses")
-    .description("Print the licence, the notice and the source of every part of this program.")
-    .option("--json", "print the result as JSON")
+  const description =
+    "Print the licence, the notice and the source of every part of this program, and the authors of installed models.";
+  return settingsCommand("licenses", description)
     .addOption(new Option("--sbom", "print the bill of materials instead, a CycloneDX 1.6 document").conflicts("json"))
-    .action(async (options: JsonOption & { readonly sbom?: boolean }) => {
+    .action(async (options: JsonOption & { readonly sbom?: boolean }, command: Command) => {
       if (options.sbom === true) {
         process.stdout.write(await sbom());
         return;
       }
       const all = await notices();
-      print(options, all, () => forPeople(all));
+      print(options, all, () => forPeople(all, installedAttributions(command)));
     });
 }
 
+/**
+ * Returns the texts that name the authors of installed models, as far as a licence requires it. The program's own notices
+ * are printed even if the settings or the data directory cannot be used.
+ */
+function installedAttributions(command: Command): string[] {
+  try {
+    const settings = settingsForAll(command);
+    becomeDataOwner(settings);
+    return attributionsOf(new ModelLibrary(new DataPaths(settings.storage.data_dir).models).list());
+  } catch (error) {
+    if (!(error instanceof SettingsError || error instanceof DataDirectoryError)) throw error;
+    return [`The authors of installed models cannot be listed: ${error.message}`];
+  }
+}
+
 /** Formats the notices for people. Parts with the same text are listed together above it. */
-function forPeople(all: readonly Notice[]): string {
+function forPeople(all: readonly Notice[], attributions: readonly string[]): string {
   const heading = ({ name, version, licence, source }: Notice) => `${name} ${version} · ${licence}\n    ${source}`;
   const sections = [...Map.groupBy(all, ({ text }) => text)].map(
     ([text, parts]) => `${rule}\n${parts.map(heading).join("\n")}\n${rule}\n\n${text.trim()}\n`,
   );
   const models = "Speech models that you install have licences of their own: transcribe models list";
-  return `${all.length} parts, each under its own licence.\n${models}\n\n${sections.join("\n")}`;
+  return `${all.length} parts, each under its own licence.\n${[models, ...attributions].join("\n")}\n\n${sections.join("\n")}`;
 }

@@ -13,6 +13,8 @@ export interface ServiceOptions {
   /** Returns whether other machines may read the metrics. */
   readonly metricsRemote: () => boolean;
   readonly limits: () => Settings["limits"];
+  /** Returns the texts that name the authors of speech models, as far as a licence requires it. */
+  readonly attributions: () => readonly string[];
 }
 
 // The page refers to its files by version, so the content under a name never changes.
@@ -23,8 +25,8 @@ const immutable = { "Cache-Control": "public, max-age=31536000, immutable" };
  * documentation. Only this machine may read the metrics unless the operator allows others. A forwarded request never
  * counts as local, even if the proxy connects over loopback.
  */
-export function serviceRoutes({ readiness, metrics, metricsRemote, limits }: ServiceOptions) {
-  const documentOf = openApiText(limits);
+export function serviceRoutes({ readiness, metrics, metricsRemote, ...described }: ServiceOptions) {
+  const documentOf = openApiText(described);
   const routes = new Elysia({ name: "service" })
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
     .get(
@@ -59,14 +61,18 @@ export function serviceRoutes({ readiness, metrics, metricsRemote, limits }: Ser
   return routes;
 }
 
-/** Returns a function that returns the OpenAPI document, which is created again when the limits have changed. */
-function openApiText(limits: () => Settings["limits"]): () => string {
-  let described = limits();
-  let text = JSON.stringify(openApiDocument(described));
+/** Returns a function that returns the OpenAPI document, which is created again when the limits or models have changed. */
+function openApiText({ limits, attributions }: Pick<ServiceOptions, "limits" | "attributions">): () => string {
+  const state = () => ({ limits: limits(), attributions: attributions() });
+  const textOf = (described: ReturnType<typeof state>) =>
+    JSON.stringify(openApiDocument(described.limits, described.attributions));
+  let described = state();
+  let text = textOf(described);
   return () => {
-    if (described !== limits()) {
-      described = limits();
-      text = JSON.stringify(openApiDocument(described));
+    const now = state();
+    if (now.limits !== described.limits || now.attributions.join("\n") !== described.attributions.join("\n")) {
+      described = now;
+      text = textOf(described);
     }
     return text;
   };

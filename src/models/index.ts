@@ -12,6 +12,7 @@ export { foreignWeights, verifyBuiltIn, verifyInstalled } from "./digests.ts";
 export { type ImportOptions, importModels } from "./import.ts";
 export { parseLanguageRoutes } from "./language-routes.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
+export { attributionsOf, licenceOf } from "./licences.ts";
 export { ModelError } from "./model-error.ts";
 export { OpenedModel } from "./opened-model.ts";
 export { type PullOptions, pullModel } from "./pull.ts";

@@ -8,6 +8,7 @@ import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel, findModel, modelIdSchema, productCatalogue } from "./catalogue.ts";
 import type { LanguageRoutes } from "./language-routes.ts";
 import type { ModelLibrary } from "./library.ts";
+import { attributionsOf } from "./licences.ts";
 import { ModelError } from "./model-error.ts";
 
 /** A speech model and the path of its file. */
@@ -154,6 +155,12 @@ export class SpeechModels {
     const builtIn = this.#builtIn();
     const others = this.#options.library.list().filter(({ id }) => id !== builtIn.id);
     return [builtIn, ...others].map(({ id, path }) => ({ id, path })).sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** Returns the texts that name the authors of the installed models and of the settings' file, if licences require it. */
+  attributions(): string[] {
+    const named = this.#options.setting === "" ? [] : [this.current()];
+    return attributionsOf([...this.installed(), ...named]);
   }
 
   /** Stores the model for new recordings, in the transaction of `writer`. @param now milliseconds since the epoch */

@@ -221,6 +221,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     ...parts,
     events,
     models: compatModels(speech, modelInUse),
+    attributions: () => speech.attributions(),
     stopping: stopping.signal,
     address: settings.server,
     certificate,

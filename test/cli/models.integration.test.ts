@@ -155,13 +155,15 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     expect(await commands.refusal("models", ...args)).toContain(words);
   });
 
-  test("import takes a Parakeet model, and list names its author as the licence requires", async () => {
+  test("import takes a Parakeet model, and list and licenses name its author as the licence requires", async () => {
     const path = join(directory.path, "ggml-parakeet-tiny.bin");
     writeRandomModel(path, tinyModel);
     expect((await commands.run("models", "import", path)).stdout).toContain("installed parakeet-tiny");
     const { stdout: listed } = await commands.run("models", "list");
     expect(listed).toMatch(/parakeet-tiny .* CC-BY-4\.0/);
     expect(listed).toContain("Parakeet TDT by NVIDIA");
+    const attribution = "Parakeet TDT by NVIDIA, converted to ggml's format; licensed under CC-BY-4.0";
+    expect((await commands.run("licenses")).stdout).toContain(attribution);
     await commands.run("models", "remove", "parakeet-tiny");
     expect((await commands.run("models", "list")).stdout).not.toContain("NVIDIA");
   });

@@ -54,6 +54,11 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
     expect(codes).toEqual([...new Set(codes)].sort());
   });
 
+  test("names the author of the installed model in the API's documentation", async () => {
+    const text = await (await fetch(`${server.origin}/openapi.json`)).text();
+    expect(text).toContain("Parakeet TDT by NVIDIA, converted to ggml's format; licensed under CC-BY-4.0");
+  });
+
   test(
     "recognizes a language that it knows, and gives others and contradictory words to the built-in model",
     server.showingLog(async () => {

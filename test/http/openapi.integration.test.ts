@@ -109,6 +109,16 @@ describe("the document", () => {
     expect(document.info.description).toContain("7,777 a minute");
   });
 
+  test("names the authors of speech models while models that require it are installed", async () => {
+    const descriptionNow = async () =>
+      ((await (await get("/openapi.json")).json()) as typeof document).info.description;
+    expect(await descriptionNow()).not.toContain("## Speech models");
+    server.attributions = ["Model by Author, under CC-BY-4.0"];
+    expect(await descriptionNow()).toContain("## Speech models\n- Model by Author, under CC-BY-4.0");
+    server.attributions = [];
+    expect(await descriptionNow()).toBe(document.info.description);
+  });
+
   test("has no dangling reference and no repeated operationId", () => {
     const references = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map((match) => match[1] ?? "");
     expect(references.length).toBeGreaterThan(50);

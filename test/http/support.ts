@@ -101,6 +101,8 @@ export class ApiServer implements Disposable {
   stopping = new AbortController();
   /** The speech model in use. A test may replace it. */
   speechModel = { id: "whisper-base", languages };
+  /** The texts that name the authors of installed models. */
+  attributions: string[] = [];
   /** The server's clock. A test may advance it. */
   now: () => number = Date.now;
   readonly dataDirectory: DataDirectory;
@@ -322,6 +324,7 @@ export class ApiServer implements Disposable {
         find: (id) => (id === this.speechModel.id ? this.speechModel : null),
       },
       metricsRemote: () => false,
+      attributions: () => this.attributions,
       lastUse: new KeyUsage(store),
       readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),
       secure: false,

@@ -120,6 +120,7 @@ const app = createApp({
   stopping: new AbortController().signal,
   languages: () => [],
   metricsRemote: () => false,
+  attributions: () => [],
   readiness: () => null,
   secure: false,
 });

@@ -1,16 +1,17 @@
 import type { Command } from "commander";
 import {
+  attributionsOf,
   builtInPath,
   findModel,
   foreignWeights,
   type InstalledModel,
+  licenceOf,
   type ModelEntry,
   publishedSize,
   verifyBuiltIn,
   verifyInstalled,
 } from "../../models/index.ts";
 import { renewal } from "../../program/index.ts";
-import { familyOf } from "../../speech/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, table } from "../output.ts";
 import { settingsCommand } from "../settings-options.ts";
@@ -123,19 +124,10 @@ function notes({ setting, speech }: ModelsContext): string[] {
   ];
 }
 
-/** Returns the licence of an installed model's family; null if it has none, or if the file cannot be read. */
-function licenceOf({ path }: InstalledModel) {
-  try {
-    return familyOf(path).licence;
-  } catch {
-    return null;
-  }
-}
-
 /** Names the authors of installed models whose licence requires it. */
 function attributions({ library }: ModelsContext): string[] {
-  const texts = new Set(library.list().flatMap((model) => licenceOf(model)?.attribution ?? []));
-  return texts.size === 0 ? [] : ["", ...texts];
+  const texts = attributionsOf(library.list());
+  return texts.length === 0 ? [] : ["", ...texts];
 }
 
 /** transcribe models verify [ID…] */

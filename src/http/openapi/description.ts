@@ -5,9 +5,11 @@ import { MAX_OPEN_ANSWERS } from "../open-answers.ts";
 /**
  * Returns the introduction for developers of clients, in Markdown.
  * @param limits as set on the server; an account may have its own
+ * @param attributions texts that name the authors of speech models, as far as a licence requires it
  */
-export function description(limits: Settings["limits"]): string {
-  return [introduction, access, headers, limitsText(limits), polling, errorsText(), parserText].join("\n\n");
+export function description(limits: Settings["limits"], attributions: readonly string[]): string {
+  const parts = [introduction, access, headers, limitsText(limits), polling, errorsText(), parserText];
+  return [...parts, ...modelsText(attributions)].join("\n\n");
 }
 
 const introduction = `Send a recording, poll its record until it has completed or failed, then read the transcript or download it.
@@ -84,6 +86,12 @@ const parserText = `## Requests that the HTTP parser refuses
 The HTTP parser itself refuses a few malformed requests. Its answer has a status, but neither a body nor the headers above: 400 for a broken request line or header, no \`Host\`, or a \`Content-Length\` or \`Transfer-Encoding\` that is malformed or contradicts the other; 431 for a path and headers of more than 16 KiB together, or about 200 headers; 505 for a version of HTTP other than 1.0 and 1.1. An unknown HTTP method ends the connection.
 
 On every path, before any other check, 400 \`bad_request\` with the error envelope refuses a \`Host\` that is not one of the server's names, two \`Host\` headers, and a path with \`.\` or \`..\` segments or backslashes, plain or percent-encoded.`;
+
+/** Returns nothing if no licence requires an attribution. */
+function modelsText(attributions: readonly string[]): string[] {
+  if (attributions.length === 0) return [];
+  return [`## Speech models\n${attributions.map((text) => `- ${text}`).join("\n")}`];
+}
 
 function number(value: number): string {
   return value.toLocaleString("en");

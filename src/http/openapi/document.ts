@@ -12,11 +12,12 @@ import { schemas } from "./schemas.ts";
  * Returns the OpenAPI description of the API, built from the schemas that validate requests. It is OpenAPI 3.0 because
  * more client generators read it than 3.1, and nothing here needs 3.1.
  * @param limits as set on the server
+ * @param attributions texts that name the authors of speech models, as far as a licence requires it
  */
-export function openApiDocument(limits: Settings["limits"]): OpenAPIV3.Document {
+export function openApiDocument(limits: Settings["limits"], attributions: readonly string[]): OpenAPIV3.Document {
   return {
     openapi: "3.0.3",
-    info: { title: "Transcribe", version: programVersion, description: description(limits) },
+    info: { title: "Transcribe", version: programVersion, description: description(limits, attributions) },
     // Relative, so that the URL is correct behind any host or prefix.
     servers: [{ url: basePath }],
     tags: [
