@@ -54,7 +54,8 @@ export function createApp(options: AppOptions): AnyElysia {
       const refusal = toApiError(error, code, options.log, request);
       contextOf(request).refusal = refusal.code;
       const path = URL.parse(request.url)?.pathname ?? "";
-      if (isAsr(path)) return toAsrAnswer(refusal);
+      // Also without compat.asr: Bazarr would save the body of a 404 as subtitles.
+      if (isAsrPath(path)) return toAsrAnswer(refusal);
       return isOpenAi(path) ? toOpenAiAnswer(refusal) : refusal.asResponse();
     },
   });

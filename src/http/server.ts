@@ -2,6 +2,7 @@ import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { createApp } from "./app.ts";
 import { type Client, clientOf, type Networks } from "./client.ts";
+import { isAsrPath, isOpenAiPath, toAsrAnswer, toOpenAiAnswer } from "./compat/index.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
@@ -100,7 +101,7 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const handle = handlerOf(request, url, segments, options);
-  const response = handle instanceof ApiError ? handle.asResponse() : await answer(handle, routable);
+  const response = handle instanceof ApiError ? toAnswer(handle, url?.pathname ?? "") : await answer(handle, routable);
   if (handle instanceof ApiError) context.refusal = handle.code;
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
@@ -184,6 +185,12 @@ function originOf(url: URL | null, { scheme }: Client): string {
  */
 function isProbe(url: URL | null, response: Response): boolean {
   return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
+}
+
+/** Returns the answer to a request that is refused before it is routed, in the form that its client reads. */
+function toAnswer(error: ApiError, path: string): Response {
+  if (isAsrPath(path)) return toAsrAnswer(error);
+  return isOpenAiPath(path) ? toOpenAiAnswer(error) : error.asResponse();
 }
 
 type Handler = (request: Request) => Promise<Response>;

@@ -15,6 +15,8 @@ import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts
 interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
 
 const ASR_PATH = "/asr";
+/** Name of the part with the recording. */
+const FILE_PART = "audio_file";
 const DETECT_PATH = "/detect-language";
 
 /** Returns whether a path belongs to the API of whisper-asr-webservice. */
@@ -37,9 +39,11 @@ export function asrRoutes(services: AsrServices): AnyElysia {
 export function toAsrAnswer(error: ApiError): Response {
   const { status, headers } = toOpenAiAnswer(error);
   const { message, code, param } = toOpenAiForm(error).error;
+  const reason = message.startsWith(`${param}: `) ? message.slice(`${param}: `.length) : message;
+  const part = param === "file" ? FILE_PART : param;
   headers.delete("Content-Type");
   headers.set("X-Error-Code", code ?? error.code);
-  headers.set("X-Error-Message", param === null || message.startsWith(param) ? message : `${param}: ${message}`);
+  headers.set("X-Error-Message", part === null ? reason : `${part}: ${reason}`);
   return new Response(null, { status, headers });
 }
 
@@ -72,7 +76,7 @@ class AsrTranscriptions {
     const order = { ...readAsrOrder(request), language: null };
     using wait = this.#waiting.begin(request);
     const spoken = await this.#waiting.language(request, wait, this.#formOf(sender, order, true));
-    if (spoken === null) throw invalidParam("audio_file", "The recording has no speech.");
+    if (spoken === null) throw invalidParam(FILE_PART, "The recording has no speech.");
     const { language, confidence } = spoken;
     return json(JSON.stringify({ detected_language: languageName(language), language_code: language, confidence }));
   }

@@ -230,9 +230,29 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     expect(received.split("\r\n\r\n")[1]).toBe("");
   });
 
-  test("does not exist unless the settings have it", async () => {
+  test("does not exist unless the settings have it, and even then answers with an empty body", async () => {
     server.compat = { ...standard, asr: false };
-    for (const target of ["/asr", "/detect-language"]) expect((await post(target)).status).toBe(404);
+    for (const target of ["/asr", "/detect-language"]) {
+      expect(await reasonOf(await post(target))).toMatchObject({ status: 404, body: "" });
+    }
+  });
+
+  test("answers with an empty body under a host name that is not the server's", async () => {
+    const headers = { host: "transcribe.example.org" };
+    expect(await reasonOf(await post("/asr", client, headers))).toMatchObject({
+      ...{ status: 400, body: "", message: expect.stringMatching(/host/i) },
+    });
+    const model = await fetch(`${server.origin}/v1/models`, { headers });
+    expect([model.status, await model.json()]).toMatchObject([400, { error: { type: "invalid_request_error" } }]);
+  });
+
+  test("answers a file that is no recording with the name of its part", async () => {
+    const body = new FormData();
+    body.append("audio_file", new Blob(["no recording"]));
+    const answer = await fetch(`${server.origin}/asr`, {
+      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
+    });
+    expect(await reasonOf(answer)).toMatchObject({ status: 400, message: expect.stringMatching(/^audio_file: /) });
   });
 
   test("cancels a recording within two seconds when its client disconnects", async () => {
