@@ -31,6 +31,7 @@ import { quickstartCommand } from "./quickstart.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
 import { serviceCommand } from "./service.ts";
+import { verifyCommand } from "./verify.ts";
 import { workerCommand } from "./worker.ts";
 
 const exitCodesHelp = `
@@ -54,7 +55,7 @@ function commandGroups(): Record<string, Command[]> {
     "Accounts:": [accountsCommand(), workspacesCommand(), keysCommand()],
     "Operation:": [recordingsCommand(), consoleCommand(), auditCommand()],
     "Database:": [backupCommand(), restoreCommand()],
-    "Diagnosis:": [doctorCommand(), benchCommand()],
+    "Diagnosis:": [doctorCommand(), benchCommand(), verifyCommand()],
     "About:": [completionCommand(), versionCommand(), licensesCommand()],
   };
 }

@@ -9,6 +9,8 @@ export interface Embedded {
   readonly notices: string;
   /** Path of the bill of materials inside this program: a CycloneDX document. */
   readonly sbom: string;
+  /** Path of the description inside this program. Another program's `verify` reads it, without running this one. */
+  readonly description: string;
 }
 
 /** Null when run from source: scripts/build replaces this module when it compiles. */

@@ -34,6 +34,9 @@ const migrations: readonly Migration[] = [
   { name: "0010-transient", sql: transient },
 ];
 
+/** Names of all migrations, in order. */
+export const migrationNames: readonly string[] = migrations.map(({ name }) => name);
+
 /** The first version, which did not store its version number in the database. */
 const FIRST_VERSION = "0.1.0";
 

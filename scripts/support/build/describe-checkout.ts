@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -8,6 +10,8 @@ import {
   programFiles,
   programVersion,
 } from "../../../src/program/index.ts";
+import { markedDescription } from "../../../src/release/program-file.ts";
+import { migrationNames } from "../../../src/storage/migrate.ts";
 import { root } from "../checkout.ts";
 import { runCommand } from "../run-command.ts";
 import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
@@ -40,6 +44,16 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
       })),
     ),
   };
+}
+
+/** Writes the description that a program file contains into a cache file named by its content. @returns its path */
+export async function writeDescription({ version, commit, target }: BuildInfo, cacheRoot: string): Promise<string> {
+  const content = markedDescription({ version, commit, target, migrations: [...migrationNames] });
+  const entry = join("descriptions", createHash("sha256").update(content).digest("hex"));
+  const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await Bun.write(join(directory, "description"), content);
+  });
+  return join(folder, "description");
 }
 
 async function commit(): Promise<string> {

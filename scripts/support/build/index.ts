@@ -8,7 +8,7 @@ import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
 import { programSbom } from "../sbom/program-sbom.ts";
 import { compile, patchedBun, renewChecksums } from "./compile.ts";
-import { checkoutNotices, describeCheckout } from "./describe-checkout.ts";
+import { checkoutNotices, describeCheckout, writeDescription } from "./describe-checkout.ts";
 import { requireNotices, writeNotices } from "./package-notices.ts";
 import { packPart, partSources } from "./parts.ts";
 import { foreignTarget, type Target, targetOf } from "./target.ts";
@@ -42,8 +42,9 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   const materials = `${name}.cdx.json`;
   const sbom = join(dist, materials);
   await Bun.write(sbom, await programSbom({ build: made, parts, bun }));
+  const description = await writeDescription(made, cacheRoot);
   await compile({
-    embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot), sbom },
+    embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot), sbom, description },
     target: `bun-${target}`,
     bun: await patchedBun(bun, cacheRoot),
     outfile,

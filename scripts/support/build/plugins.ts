@@ -8,8 +8,8 @@ import { root } from "../checkout.ts";
 // names, which the plugins resolve.
 
 /** Replaces src/program/embedded.ts by the embedded data; its files are paths of this machine. */
-export function embedding({ build, parts, notices, sbom }: Embedded): BunPlugin {
-  const files = [...parts.map(({ packed }) => packed), notices, sbom];
+export function embedding({ build, parts, notices, sbom, description }: Embedded): BunPlugin {
+  const files = [...parts.map(({ packed }) => packed), notices, sbom, description];
   const imports = files.map((_, index) => `import file${index} from "embedded:${index}" with { type: "file" };`);
   const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
   const contents = `${imports.join("\n")}
@@ -18,6 +18,7 @@ export const embedded = {
   parts: [${list.join(", ")}],
   notices: file${parts.length},
   sbom: file${parts.length + 1},
+  description: file${parts.length + 2},
 };
 `;
   const module = new RegExp(`^${RegExp.escape(join(root, "src/program/embedded.ts"))}$`);

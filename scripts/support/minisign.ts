@@ -1,0 +1,68 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import {
+  KEY_ALGORITHM,
+  PREHASHED_ALGORITHM,
+  prehash,
+  TRUSTED_COMMENT,
+  UNTRUSTED_COMMENT,
+} from "../../src/release/minisign.ts";
+
+/** A secret key of minisign. */
+export interface SigningKey {
+  /** Eight bytes that name the key pair. */
+  readonly id: Buffer;
+  readonly key: KeyObject;
+}
+
+/** Bytes before the key pair in a secret key: algorithms, salt and limits of the key derivation. */
+const SECRET_HEADER_BYTES = 54;
+const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/**
+ * Reads a secret key that `minisign -G -W` made, without a password.
+ * @throws {Error} when it has a password, is damaged or is no secret key
+ */
+export function readSecretKey(text: string): SigningKey {
+  const bytes = Buffer.from(text.trim().split("\n").at(-1) ?? "", "base64");
+  if (bytes.length !== 158 || bytes.toString("latin1", 0, 2) !== KEY_ALGORITHM) {
+    throw new Error("this is no secret key of minisign");
+  }
+  if (bytes.readUInt16LE(2) !== 0) throw new Error("the secret key has a password; sign with minisign itself");
+  const id = bytes.subarray(SECRET_HEADER_BYTES, SECRET_HEADER_BYTES + 8);
+  const pair = bytes.subarray(SECRET_HEADER_BYTES + 8, SECRET_HEADER_BYTES + 72);
+  const checksum = new Bun.CryptoHasher("blake2b256").update(KEY_ALGORITHM).update(id).update(pair).digest();
+  if (!checksum.equals(bytes.subarray(SECRET_HEADER_BYTES + 72))) throw new Error("the secret key is damaged");
+  const der = Buffer.concat([PKCS8_PREFIX, pair.subarray(0, 32)]);
+  return { id, key: createPrivateKey({ key: der, format: "der", type: "pkcs8" }) };
+}
+
+/** Makes a key pair without a password, in the files of `minisign -G -W`. */
+export function makeKeyPair(): { readonly secret: string; readonly public: string } {
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const seed = privateKey.export({ format: "der", type: "pkcs8" }).subarray(PKCS8_PREFIX.length);
+  const point = publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+  const id = randomBytes(8);
+  const pair = Buffer.concat([seed, point]);
+  const checksum = new Bun.CryptoHasher("blake2b256").update(KEY_ALGORITHM).update(id).update(pair).digest();
+  const header = Buffer.alloc(SECRET_HEADER_BYTES);
+  header.write(`${KEY_ALGORITHM}\0\0B2`, "latin1");
+  const secret = Buffer.concat([header, id, pair, checksum]);
+  const shown = Buffer.concat([Buffer.from(KEY_ALGORITHM), id, point]);
+  return {
+    secret: `${UNTRUSTED_COMMENT}minisign secret key\n${secret.toString("base64")}\n`,
+    public: `${UNTRUSTED_COMMENT}minisign public key\n${shown.toString("base64")}\n`,
+  };
+}
+
+/**
+ * Signs a file in minisign's prehashed form.
+ * @param comment one line, which is signed, too
+ * @returns contents of the .minisig file
+ */
+export function signFile(content: Uint8Array, { id, key }: SigningKey, comment: string): string {
+  if (/[\r\n]/.test(comment)) throw new Error("a trusted comment is one line");
+  const own = sign(null, prehash(content), key);
+  const global = sign(null, Buffer.concat([own, Buffer.from(comment)]), key);
+  const signature = Buffer.concat([Buffer.from(PREHASHED_ALGORITHM), id, own]);
+  return `${UNTRUSTED_COMMENT}signature from minisign secret key\n${signature.toString("base64")}\n${TRUSTED_COMMENT}${comment}\n${global.toString("base64")}\n`;
+}
