@@ -171,6 +171,18 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     expect((await fetch(`${server.origin}/asr`, { method: "OPTIONS" })).status).toBe(405);
   });
 
+  test("refuses samples that are too large, and a recording that is sent twice, and keeps nothing of them", async () => {
+    const large = await server.raw(bazarr(SUBTITLES, basic(client.key), Buffer.alloc(2_000_001)));
+    expect(large).toStartWith("HTTP/1.1 413 ");
+    expect(large.split("\r\n\r\n")[1]).toBe("");
+    const body = new FormData();
+    for (const name of ["a", "b"]) body.append("audio_file", new Blob([samples]), name);
+    const twice = await fetch(`${server.origin}/asr?encode=false`, {
+      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
+    });
+    expect(await reasonOf(twice)).toMatchObject({ status: 400, body: "", message: expect.stringMatching(/once/) });
+  });
+
   test("takes a key as password or as bearer token, and refuses everything else with 401", async () => {
     const bearer = { authorization: `Bearer ${client.key}` };
     expect((await post("/asr?output=xml", null, bearer)).status).toBe(400);
