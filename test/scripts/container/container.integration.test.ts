@@ -36,7 +36,10 @@ describe("the Containerfile", () => {
     expect(readContainerfile(containerfile)).toEqual({
       archive: "transcribe-linux-x64.root.tar",
       config: {
-        Labels: { "org.opencontainers.image.title": "Transcribe", "org.opencontainers.image.licenses": "MIT" },
+        Labels: {
+          "org.opencontainers.image.title": "Transcribe",
+          "org.opencontainers.image.licenses": expect.stringContaining("GPL-3.0-or-later AND"),
+        },
         Env: [
           "PATH=/usr/local/bin:/usr/bin:/bin",
           "TRANSCRIBE_HOST=0.0.0.0",

@@ -1,10 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { checkoutNotices } from "../../../scripts/support/build/describe-checkout.ts";
 import { distributionOf, systemFiles, systemPackages } from "../../../scripts/support/container/root-files.ts";
 import { type Bom, checkBom } from "../../../scripts/support/sbom/document.ts";
 import { imageSbom } from "../../../scripts/support/sbom/image-sbom.ts";
 import { checkoutSbom } from "../../../scripts/support/sbom/program-sbom.ts";
 import { builtInModels, digestFile, programFiles } from "../../../src/program/index.ts";
+import { root } from "../../support/checkout.ts";
 import { isFromSource } from "../../support/program.ts";
 import { runCli } from "../../support/server.ts";
 
@@ -50,6 +52,17 @@ describe("the bill of materials", () => {
     expect(printed.stdout).toBe(text);
     expect(printed.exitCode).toBe(0);
     expect(text).not.toContain(process.cwd());
+  });
+
+  test("names the licence of the whole as the documentation and the image do", async () => {
+    const whole = bom.metadata.component.properties?.find(
+      ({ name }) => name === "transcribe:licence-of-the-whole",
+    )?.value;
+    expect(whole).toMatch(/^\(MIT OR CC0-1\.0\) AND 0BSD AND .+ AND Zlib$/);
+    expect(await Bun.file(join(root, "docs/versioning.md")).text()).toContain(`\`${whole}\``);
+    const names = whole?.split(" AND ") ?? [];
+    const image = (await Bun.file(join(root, "deploy/Containerfile")).text()).match(/image\.licenses="([^"]+)"/)?.[1];
+    expect(image?.split(" AND ")).toEqual(expect.arrayContaining(names));
   });
 
   test("of an image has the system's packages, too", async () => {
