@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CoordinatorStatus, FleetStatus, MachineStatus } from "../fleet/index.ts";
-import { ModelLibrary, productCatalogue } from "../models/index.ts";
+import { type InstalledModel, lackingModelsText, ModelLibrary, productCatalogue } from "../models/index.ts";
 import { programVersion } from "../program/index.ts";
 import { fleetIdentity } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
@@ -137,8 +137,9 @@ function statusCommand(): Command {
           await broker.close();
         }
       });
-      const nameOf = modelNames(new DataPaths(storage.data_dir));
-      const machines = status.machines.map((each) => machineRow(each, nameOf));
+      const installed = new ModelLibrary(new DataPaths(storage.data_dir).models).list();
+      const nameOf = modelNames(installed);
+      const machines = status.machines.map((each) => machineRow(each, installed, nameOf));
       const json = {
         broker: { url: settings.broker, round_trip_milliseconds: status.roundTripMilliseconds },
         coordinator: status.coordinator === null ? null : coordinatorJson(status.coordinator, nameOf),
@@ -152,9 +153,9 @@ function statusCommand(): Command {
 type NameOfModel = (sha256: string) => string | null;
 
 /** Returns a function that knows the ids of the models of the catalogue and of this machine. */
-function modelNames({ models }: DataPaths): NameOfModel {
+function modelNames(installed: readonly InstalledModel[]): NameOfModel {
   const names = new Map(productCatalogue().map(({ id, sha256 }) => [sha256, id]));
-  for (const { id, sha256 } of new ModelLibrary(models).list()) names.set(sha256, id);
+  for (const { id, sha256 } of installed) names.set(sha256, id);
   return (sha256) => names.get(sha256) ?? null;
 }
 
@@ -181,14 +182,10 @@ function coordinatorJson({ version, build, models, workHere, load, counts }: Coo
 }
 
 /** Returns a worker in the format of `fleet status --json`. */
-function machineRow(status: MachineStatus, nameOf: NameOfModel) {
-  const { machine, version, build, devices, lanes, busy, clockDifferenceSeconds } = status;
-  const lacking = status.missingModels.map((sha256) => nameOf(sha256) ?? `with the digest ${shortDigest(sha256)}`);
-  const ids = status.missingModels.map((sha256) => nameOf(sha256) ?? "ID");
-  const lack =
-    lacking.length === 0
-      ? null
-      : `it lacks the model ${lacking.join(", ")}; run on it: transcribe models pull ${ids.join(" ")}`;
+function machineRow(status: MachineStatus, installed: readonly InstalledModel[], nameOf: NameOfModel) {
+  const { machine, version, build, devices, lanes, busy, clockDifferenceSeconds, missingModels } = status;
+  const catalogue = productCatalogue();
+  const lack = missingModels.length === 0 ? null : lackingModelsText(missingModels, { catalogue, installed });
   return {
     machine,
     version,

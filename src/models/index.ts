@@ -10,6 +10,7 @@ export {
 export { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
 export { foreignWeights, verifyBuiltIn, verifyInstalled } from "./digests.ts";
 export { type ImportOptions, importModels } from "./import.ts";
+export { lackingModelsText } from "./lacking-models.ts";
 export { parseLanguageRoutes } from "./language-routes.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
 export { attributionsOf, licenceOf } from "./licences.ts";

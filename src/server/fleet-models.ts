@@ -71,7 +71,9 @@ export class FleetModels {
     const modified = modifiedAt(path);
     const found = await this.#options.digest(path).catch(() => null);
     if (found === sha256) return;
-    const repair = inCatalogue ? `transcribe models pull ${id}` : "remove it and import it again";
+    const repair = inCatalogue
+      ? `transcribe models pull ${id}`
+      : `transcribe models remove ${id}, then transcribe models import FILE`;
     const trouble = `the model ${id} of this machine is damaged (its checksum is wrong); repair it: ${repair}`;
     this.#damaged.set(path, { modified, trouble });
     this.#options.log.error({ event: "fleet.model_damaged", model: id, trouble });

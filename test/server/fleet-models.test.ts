@@ -8,14 +8,14 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 const never = new AbortController().signal;
 
 /** The models of a worker whose installed models can be changed. */
-function changeable() {
+function changeable(inCatalogue = true) {
   const installed: { path: string; sha256: string }[] = [];
   const freed: string[][] = [];
   /** Digests of files that differ from their models'. */
   const onDisk = new Map<string, string>();
   const models = new FleetModels({
     builtIn: { path: "/base", sha256: "0" },
-    library: { list: () => installed.map((model) => ({ ...model, ...details })) },
+    library: { list: () => installed.map((model) => ({ ...model, id: "x", inCatalogue })) },
     digest: async (path) => onDisk.get(path) ?? installed.find((model) => model.path === path)?.sha256 ?? "",
     speech: () => ({
       admit: async () => {},
@@ -27,8 +27,6 @@ function changeable() {
   const digests = () => models.list().map(({ sha256 }) => sha256);
   return { installed, freed, onDisk, models, digests };
 }
-
-const details = { id: "x", inCatalogue: true };
 
 test("a worker's models are the installed ones at each time, after the one that is part of the program", () => {
   const { installed, digests } = changeable();
@@ -72,4 +70,16 @@ test("a damaged model is offered no more until its file is replaced, and the tro
   onDisk.clear();
   expect([digests(), models.trouble]).toEqual([["0", "1"], null]);
   expect(await models.list()[1]?.prepare(never, false)).toBeNull();
+});
+
+test("a damaged model that is not in the catalogue is to be imported again, because it cannot be pulled", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "model.bin");
+  writeFileSync(path, "damaged");
+  const { installed, onDisk, models } = changeable(false);
+  installed.push({ path, sha256: "1" });
+  onDisk.set(path, "other");
+  const repair = "repair it: transcribe models remove x, then transcribe models import FILE";
+  await expect(models.list()[1]?.prepare(never, false)).rejects.toThrow(repair);
+  expect(models.trouble).not.toContain("pull");
 });

@@ -153,7 +153,9 @@ describe.skipIf(program === null)("the checks of a fleet with a broker", () => {
     await startWorker("w2", stack, [MODEL], "0-old");
     const [, , , machines] = await all(contextFor("coordinator", server.url));
     expect(machines).toContain("warning: 2 workers, 2 lanes; 2 workers with a problem");
-    expect(machines).toContain("w1: it lacks the model aaaaaaaaaaaa; run on it: transcribe models pull ID");
+    expect(machines).toContain(
+      "w1: it lacks the model with the digest aaaaaaaaaaaa; run on it: transcribe models import FILE",
+    );
     expect(machines).toContain(
       `w2: it runs another build of version 1 (0-old) than the coordinator (${build}); install`,
     );

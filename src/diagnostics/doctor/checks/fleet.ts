@@ -1,5 +1,5 @@
 import type { BrokerReport, FleetStatus } from "../../../fleet/index.ts";
-import { ModelLibrary, productCatalogue } from "../../../models/index.ts";
+import { lackingModelsText, ModelLibrary, productCatalogue } from "../../../models/index.ts";
 import { programVersion } from "../../../program/index.ts";
 import { fleetIdentity } from "../../../server/index.ts";
 import { createLogger } from "../../../telemetry/index.ts";
@@ -181,8 +181,9 @@ const machines: Check = {
 };
 
 function findingOfWorkers({ coordinator, machines }: FleetStatus, { paths, settings }: CheckContext): Finding {
-  const ids = new Map(productCatalogue().map(({ id, sha256 }) => [sha256, id]));
-  for (const { id, sha256 } of new ModelLibrary(paths.models).list()) ids.set(sha256, id);
+  const catalogue = productCatalogue();
+  const installed = new ModelLibrary(paths.models).list();
+  const ids = new Map([...catalogue, ...installed].map(({ id, sha256 }) => [sha256, id]));
   const nameOf = (sha256: string) => ids.get(sha256) ?? sha256.slice(0, 12);
   const detail = machines.map(({ machine, version, models, lanes, busy }) => {
     return `${machine}: version ${version}, ${busy} of ${lanes} lanes busy, models ${models.map(nameOf).join(", ") || "none"}`;
@@ -190,10 +191,7 @@ function findingOfWorkers({ coordinator, machines }: FleetStatus, { paths, setti
   const troubles = machines.flatMap(({ machine, problem: reason, missingModels }) => {
     if (reason !== null) return [`${machine}: ${reason}`];
     if (missingModels.length === 0) return [];
-    const lacking = missingModels.map(nameOf).join(", ");
-    return [
-      `${machine}: it lacks the model ${lacking}; run on it: transcribe models pull ${missingModels.map((sha256) => ids.get(sha256) ?? "ID").join(" ")}`,
-    ];
+    return [`${machine}: ${lackingModelsText(missingModels, { catalogue, installed })}`];
   });
   if (coordinator === null) {
     return problem("the coordinator's server does not answer", {

@@ -103,7 +103,8 @@ const library: Check = {
     if (detail.length === 0) return ok(`${count(models.length, "model")}, checksums correct`, ...names);
     return problem(`${count(detail.length, "installed model")} damaged`, {
       detail,
-      advice: "Remove the model (transcribe models remove ID) and get it again (transcribe models pull ID).",
+      advice:
+        "Remove the model (transcribe models remove ID) and get it again (transcribe models pull ID; if it is not in the catalogue, transcribe models import FILE).",
     });
   },
 };
