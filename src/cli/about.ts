@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { SettingsError } from "../config/index.ts";
-import { attributionsOf, ModelLibrary } from "../models/index.ts";
+import { ModelLibrary } from "../models/index.ts";
 import { buildInfo, type Notice, notices, sbom } from "../program/index.ts";
 import { DataDirectoryError, DataPaths } from "../storage/index.ts";
 import { type JsonOption, print } from "./output.ts";
@@ -43,7 +43,7 @@ function installedAttributions(command: Command): string[] {
   try {
     const settings = settingsForAll(command);
     becomeDataOwner(settings);
-    return attributionsOf(new ModelLibrary(new DataPaths(settings.storage.data_dir).models).list());
+    return new ModelLibrary(new DataPaths(settings.storage.data_dir).models).attributions();
   } catch (error) {
     if (!(error instanceof SettingsError || error instanceof DataDirectoryError)) throw error;
     return [`The authors of installed models cannot be listed: ${error.message}`];

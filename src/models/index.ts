@@ -13,7 +13,7 @@ export { type ImportOptions, importModels } from "./import.ts";
 export { lackingModelsText } from "./lacking-models.ts";
 export { parseLanguageRoutes } from "./language-routes.ts";
 export { type InstalledModel, ModelLibrary } from "./library.ts";
-export { attributionsOf, licenceOf } from "./licences.ts";
+export { licenceOf } from "./licences.ts";
 export { ModelError } from "./model-error.ts";
 export { OpenedModel } from "./opened-model.ts";
 export { type PullOptions, pullModel } from "./pull.ts";

@@ -7,6 +7,7 @@ import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema, sha1Schema, sha256Schema } from "./catalogue.ts";
+import { attributionsOf } from "./licences.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";
 
 const metadataSchema = Type.Object({
@@ -75,6 +76,11 @@ export class ModelLibrary {
     return readdirSync(folder)
       .sort()
       .flatMap((id) => this.find(id) ?? []);
+  }
+
+  /** Returns the texts that name the authors of installed models, as far as a licence requires it. */
+  attributions(): string[] {
+    return attributionsOf(this.list());
   }
 
   /**

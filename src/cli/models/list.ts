@@ -1,6 +1,5 @@
 import type { Command } from "commander";
 import {
-  attributionsOf,
   builtInPath,
   findModel,
   foreignWeights,
@@ -126,7 +125,7 @@ function notes({ setting, speech }: ModelsContext): string[] {
 
 /** Names the authors of installed models whose licence requires it. */
 function attributions({ library }: ModelsContext): string[] {
-  const texts = attributionsOf(library.list());
+  const texts = library.attributions();
   return texts.length === 0 ? [] : ["", ...texts];
 }
 
