@@ -4,6 +4,7 @@ import { fleetIdentity } from "../../../src/server/index.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import type { NatsServer } from "../../../test/support/nats-server.ts";
 import { killedWithParent, TestServer } from "../../../test/support/server.ts";
+import { temporaryDirectory } from "../../../test/support/temporary-directory.ts";
 import { beforeStop, cpuSecondsOf } from "../processes.ts";
 import { runCommand } from "../run-command.ts";
 import { type CoordinatorFigures, CoordinatorWatch, metricsOf } from "./fleet-watch.ts";
@@ -126,12 +127,14 @@ async function untilCompleted(server: TestServer, client: TestClient, id: string
 /** Workers of a fleet with a scripted engine, each in a process of its own. */
 class ScriptedWorkers implements AsyncDisposable {
   readonly #children: Bun.Subprocess<"ignore", "pipe", "inherit">[];
+  readonly #directory = temporaryDirectory();
 
   constructor({ workers, timesRealTime }: Load, { broker, build, model }: Coordinator) {
     const script = join(import.meta.dir, "fleet-worker.ts");
     const command = (index: number) =>
       killedWithParent([
         ...[process.execPath, "--no-env-file", script],
+        join(this.#directory.path, `w${index}`),
         ...[broker.url, `w${index}`, build, model, String(timesRealTime)],
       ]);
     this.#children = Array.from({ length: workers }, (_, index) =>
@@ -154,5 +157,6 @@ class ScriptedWorkers implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#children) child.kill("SIGKILL");
     await Promise.all(this.#children.map((child) => child.exited));
+    this.#directory[Symbol.dispose]();
   }
 }

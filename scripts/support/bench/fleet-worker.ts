@@ -1,13 +1,12 @@
 // A worker of a fleet with a scripted engine, for scripts/bench fleet. Prints the seconds of its operations at its end.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// Whoever starts it removes its directory.
+import { mkdirSync } from "node:fs";
 import { Broker, FleetWorker } from "../../../src/fleet/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { ScriptedEngine } from "./scripted-engine.ts";
 
-const [, , url = "", machine = "", build = "", model = "", timesRealTime = "100"] = process.argv;
-const directory = mkdtempSync(join(tmpdir(), "transcribe-fleet-worker-"));
+const [, , directory = "", url = "", machine = "", build = "", model = "", timesRealTime = "100"] = process.argv;
+mkdirSync(directory, { recursive: true });
 const log = createLogger("error");
 const broker = await Broker.connect({ url, ca: "", certificate: "", key: "", machine, log });
 const engine = new ScriptedEngine(Number(timesRealTime));
@@ -21,7 +20,6 @@ const worker = new FleetWorker({
 process.on("SIGTERM", () => {
   void worker.stop().then(async () => {
     await broker.close();
-    rmSync(directory, { recursive: true, force: true });
     console.log(engine.seconds);
     process.exit(0);
   });
