@@ -9,8 +9,8 @@ import { type AsrOrder, asrParts, readAsrOrder } from "./asr-order.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { languageName } from "./languages.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
-import { renderAsrJson, renderText } from "./render.ts";
-import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
+import { renderAsrJson } from "./render.ts";
+import { json, languageFor, type TranscriptionServices, WaitingTranscripts } from "./waiting-transcripts.ts";
 
 interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
 
@@ -93,12 +93,8 @@ class AsrTranscriptions {
     { output, hasWords, hasSpeakers }: AsrOrder,
     { signal }: ClientWait,
   ): Promise<Response> {
-    const transcript = this.#waiting.transcriptOf(recording);
-    if (output === "json") return json(await renderAsrJson(transcript, { hasWords, hasSpeakers }));
-    if (output === "txt") return text(`${await renderText(transcript)}\n`, "text/plain");
-    const owner = recording.accountId;
-    const content = await this.#services.exports.text({ owner, recording, format: output }, signal);
-    return text(content, output === "vtt" ? "text/vtt" : "text/plain");
+    if (output !== "json") return await this.#waiting.textAnswer(recording, output, signal);
+    return json(await renderAsrJson(this.#waiting.transcriptOf(recording), { hasWords, hasSpeakers }));
   }
 
   /** Returns the account for which a request creates a recording: that of its key, or of its network. */

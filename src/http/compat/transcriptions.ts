@@ -7,15 +7,8 @@ import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
 import { modelFor } from "./models.ts";
 import { toOpenAiForm } from "./openai-error.ts";
 import { followText } from "./recognized-text.ts";
-import {
-  joinedSegments,
-  renderDiarizedJson,
-  renderJson,
-  renderText,
-  renderVerboseJson,
-  toDiarizedSegment,
-} from "./render.ts";
-import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
+import { joinedSegments, renderDiarizedJson, renderJson, renderVerboseJson, toDiarizedSegment } from "./render.ts";
+import { json, languageFor, type TranscriptionServices, WaitingTranscripts } from "./waiting-transcripts.ts";
 
 /** A recording whose client waits, and what the client asked for. */
 interface Pending {
@@ -85,16 +78,10 @@ export class OpenAiTranscriptions {
       case "diarized_json":
         return json(await renderDiarizedJson(transcript));
       case "text":
-        return text(`${await renderText(transcript)}\n`, "text/plain");
+        return await this.#waiting.textAnswer(recording, "txt", request.signal);
       case "srt":
-      case "vtt": {
-        const { exports } = this.#services;
-        const content = await exports.text(
-          { owner: recording.accountId, recording, format: order.format },
-          request.signal,
-        );
-        return text(content, order.format === "vtt" ? "text/vtt" : "text/plain");
-      }
+      case "vtt":
+        return await this.#waiting.textAnswer(recording, order.format, request.signal);
     }
   }
 

@@ -8,7 +8,7 @@ import { findLanguage } from "./languages.ts";
 import type { CompatModels, UsableModel } from "./models.ts";
 import { invalidParam, OpenAiError } from "./openai-error.ts";
 import { PendingRecordings, type PendingServices } from "./pending-recordings.ts";
-import type { Transcript } from "./render.ts";
+import { renderText, type Transcript } from "./render.ts";
 
 export interface TranscriptionServices extends PendingServices {
   readonly store: Store;
@@ -128,6 +128,17 @@ export class WaitingTranscripts {
     return found.language ?? null;
   }
 
+  /** Answers with a transcript in plain text. @param format `txt` is the text without speakers and times */
+  async textAnswer(
+    recording: Recording,
+    format: "txt" | "srt" | "vtt" | "tsv",
+    signal: AbortSignal,
+  ): Promise<Response> {
+    if (format === "txt") return text(`${await renderText(this.transcriptOf(recording))}\n`, "text/plain");
+    const content = await this.#services.exports.text({ owner: recording.accountId, recording, format }, signal);
+    return text(content, format === "vtt" ? "text/vtt" : "text/plain");
+  }
+
   transcriptOf(recording: Recording): Transcript {
     return {
       durationSeconds: recording.durationSeconds ?? 0,
@@ -150,7 +161,7 @@ export function json(body: string): Response {
 }
 
 /** Returns an answer in plain text. Some clients read a text without a charset as Latin-1. */
-export function text(body: string, mediaType: string): Response {
+function text(body: string, mediaType: string): Response {
   return new Response(body, { headers: { "Content-Type": `${mediaType}; charset=utf-8` } });
 }
 
