@@ -9,11 +9,9 @@ import { samplePath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { unused, unusedModels } from "./services.ts";
 
 const noClaim = () => ({ written: () => {}, [Symbol.dispose]: () => {} });
-const unused = () => {
-  throw new Error("nothing is left to be transcribed");
-};
 
 test("a recording that is deleted during the download of its link leaves no file, and frees a model that it alone needed", async () => {
   using directory = temporaryDirectory();
@@ -52,16 +50,7 @@ test("a recording that is deleted during the download of its link leaves no file
       run: unused,
     },
     events,
-    models: {
-      current: unused,
-      find: unused,
-      companionOf: unused,
-      routes: unused,
-      languagesOf: unused,
-      sha256Of: unused,
-      admit: unused,
-      encoderOf: unused,
-    },
+    models: unusedModels,
     fetchOptions: () => ({
       enabled: true,
       allow: parseAllowList(["127.0.0.0/8"]),

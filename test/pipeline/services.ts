@@ -11,6 +11,18 @@ export function unused(): never {
   throw new Error("this service must not be used");
 }
 
+/** Stands for the models of a pipeline that must not use any. */
+export const unusedModels: PipelineServices["models"] = {
+  current: unused,
+  find: unused,
+  companionOf: unused,
+  routes: unused,
+  languagesOf: unused,
+  sha256Of: unused,
+  admit: unused,
+  encoderOf: unused,
+};
+
 /** Returns the services of a pipeline that has just started. Its recordings contain no speech, so no model is used. */
 export function quietServices(
   given: Pick<PipelineServices, "store" | "recordings" | "dataDirectory" | "log"> & { run: unknown; room: DiskSpace },
@@ -25,16 +37,7 @@ export function quietServices(
     metrics,
     events,
     engine: { run, partsAtOnce: 1 } as PipelineServices["engine"],
-    models: {
-      current: unused,
-      find: unused,
-      companionOf: unused,
-      routes: unused,
-      languagesOf: unused,
-      sha256Of: unused,
-      admit: unused,
-      encoderOf: unused,
-    },
+    models: unusedModels,
     fetchOptions: () => ({
       enabled: true,
       ...{ allow: parseAllowList([]), maxBytes: 1, maxSeconds: 1, stallSeconds: 1, userAgent: "test" },
