@@ -19,7 +19,7 @@ export interface Load {
   readonly timesRealTime: number;
 }
 
-/** What a load took. */
+/** Figures of one load. */
 export interface ScalingFigures {
   readonly load: Load;
   /** From the start of the first recording to the completion of the last one. */

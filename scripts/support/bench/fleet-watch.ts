@@ -4,7 +4,7 @@ import type { TestClient } from "../../../test/support/client.ts";
 import type { TestServer } from "../../../test/support/server.ts";
 import { peakBytesOf, resetPeak } from "../processes.ts";
 
-/** What a coordinator did while it was watched. */
+/** Figures of a coordinator under a load. */
 export interface CoordinatorFigures {
   readonly seconds: number;
   readonly cpuSeconds: number;
