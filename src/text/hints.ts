@@ -5,7 +5,7 @@ export const MAX_PROMPT_CHARACTERS = 2000;
 /** Maximum number of speakers that can be given. */
 export const MAX_SPEAKERS = 50;
 
-/** What a sender knows about a recording. */
+/** Facts that a sender knows about a recording. */
 export interface Hints {
   /** Names and terms of the recording, on one line; null for none. */
   readonly prompt: string | null;
