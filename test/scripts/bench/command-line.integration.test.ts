@@ -17,7 +17,7 @@ describe("scripts/bench", () => {
   test("lists the options and the separate parts", async () => {
     const { output, exitCode } = await run("--help");
     expect(exitCode).toBe(0);
-    for (const word of ["--runs", "--at-once", "--write", "scripts/bench api", "scripts/bench exports"]) {
+    for (const word of ["--runs", "--at-once", "--write", "scripts/bench api", "scripts/bench parakeet"]) {
       expect(output).toContain(word);
     }
   });
@@ -30,6 +30,9 @@ describe("scripts/bench", () => {
     [["--recording", "songs"], "unknown value songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
     [["--add", "/nowhere.json"], "/nowhere.json was not written by --json"],
+    [["parakeet", "--form", "int8"], "--form is f16, q8_0, q5_0, q4_0, not int8"],
+    [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
+    [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
     [["fleet", "--part", "two"], "unknown part two; known are one, many, overhead"],
     [["fleet", "--write", "--short"], "--write needs all parts at their full length"],
   ])("refuses %p before any measurement", async (args, reason) => {
