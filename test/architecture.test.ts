@@ -29,6 +29,8 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   // Accounts, keys, workspaces, limits and usage: one function for each command of the operator.
   // fleet/ is a second implementation of the engine's interface and needs its vocabulary.
   engine: 31,
+  // The devices: doctor and bench explain each self-test and measurement that a start runs.
+  speech: 29,
   accounts: 40,
   // The router, queries and request context, which the console uses too, and the resources, which the CLI uses.
   http: 35,

@@ -31,7 +31,7 @@ export class Engine {
     this.#idleTimer.unref();
     this.#pool = new WorkerPool(this.#options, {
       onReady: () => {
-        this.#whenReady.resolve();
+        if (this.#pool.status().state === "ready") this.#whenReady.resolve();
         this.#usedAt = performance.now();
         this.#startWaiting();
       },
@@ -52,21 +52,19 @@ export class Engine {
   }
 
   /**
-   * Number of parts of one recording that are worth requesting at the same time. On the CPU it is the number of parts
-   * that run at the same time, each on its share of the threads. On a GPU it is one, because one part keeps the GPU
-   * busy and recordings take turns.
+   * Number of parts of one recording that are worth requesting at the same time: as many as run at the same time. The
+   * parts of several recordings take turns.
    */
   get partsAtOnce(): number {
     return this.#pool.partsAtOnce;
   }
 
-  /** Number of operations that run at the same time; 0 while no worker has started. */
+  /** Number of operations of the recognizer that run at the same time; 0 while no worker for them has started. */
   get lanes(): number {
-    const working = this.#pool.workers.filter((worker) => worker.acceptsWork);
-    return working.reduce((sum, worker) => sum + worker.laneCount, 0);
+    return this.#pool.speechLanes;
   }
 
-  /** Resolves when a worker is ready for the first time. */
+  /** Resolves when all operations can run for the first time. */
   ready(): Promise<void> {
     return this.#whenReady.promise;
   }

@@ -111,9 +111,16 @@ const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as 
 export type SpeakerPart = keyof typeof speakerPart;
 export const speakerParts: readonly SpeakerPart[] = [speakerPart.segmentation, speakerPart.embedding];
 
+const workerRole = { speech: "speech", speakers: "speakers" } as const;
+
 /** The first message to a worker: what it loads. */
 const startSchema = Type.Object({
   type: Type.Literal("start"),
+  /**
+   * Operations that the worker runs, and loads models for: `speech` those with the recognizer, and those whose model is
+   * in `speakersOnGpu`; `speakers` the others. Without it, the worker runs all.
+   */
+  role: Type.Optional(Type.Enum(workerRole)),
   nativeDirectory: path,
   /** File name of the CPU variant. */
   cpuLibrary: path,
@@ -129,12 +136,13 @@ const startSchema = Type.Object({
   speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
   /** Threads of each operation. */
   threads: Type.Integer({ minimum: 1 }),
-  /** Threads of each operation that runs the recognizer. All workers may run such operations at the same time. */
+  /** Threads of each operation that runs the recognizer. */
   speechThreads: Type.Integer({ minimum: 1 }),
   /** Number of operations that the worker receives at the same time. */
   lanes: Type.Integer({ minimum: 1 }),
 });
 export type Start = Static<typeof startSchema>;
+export type WorkerRole = keyof typeof workerRole;
 
 export const toWorkerSchema = Type.Union([
   startSchema,

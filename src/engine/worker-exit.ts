@@ -1,4 +1,4 @@
-import type { GpuFailure } from "./protocol.ts";
+import type { GpuFailure, Start, WorkerRole } from "./protocol.ts";
 
 /** The operations that a worker is running, by their ids. */
 export interface RunningOperations {
@@ -17,6 +17,8 @@ export interface ProcessExit {
 
 /** An unexpected exit of a worker. */
 export interface UnexpectedExit extends ProcessExit {
+  /** Role of the worker, where several workers share the operations. */
+  readonly role?: WorkerRole;
   /** Label of the worker's GPU, where the worker has one. */
   readonly gpu?: string;
   /** The GPU's error, where the worker was killed because of it. */
@@ -25,6 +27,12 @@ export interface UnexpectedExit extends ProcessExit {
   readonly stalled?: true;
   /** The operations that may have caused the exit. They keep their ids when they are retried. */
   readonly running?: RunningOperations;
+}
+
+/** Returns the parts of a worker's exit that name the worker. */
+export function identityOf(start: Start | null): Pick<UnexpectedExit, "gpu" | "role"> {
+  const { gpu, role } = start ?? {};
+  return { ...(gpu === undefined ? {} : { gpu: gpu.label }), ...(role === undefined ? {} : { role }) };
 }
 
 /** Signals of a crash. SIGKILL is not among them: it comes from outside, often because memory is short. */

@@ -1,10 +1,10 @@
-import type { Gpu, GpuMemory } from "./protocol.ts";
+import type { Gpu, GpuMemory, WorkerRole } from "./protocol.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerProcess } from "./worker-process.ts";
 
 /**
  * State of a worker, as it is reported. `asleep`: there is no process, because the engine was idle for long. `waking`:
- * the process is being started again, and no failure is expected.
+ * the process is being started again after sleep, or replaced by a new one, and no failure is expected.
  */
 export type WorkerState = "starting" | "ready" | "asleep" | "waking" | "failing" | "closed";
 
@@ -16,6 +16,10 @@ export interface WorkerStatus {
   /** Number of unexpected exits. */
   readonly restarts: number;
   readonly pid: number | null;
+  /** The operations that the worker runs; null: all. */
+  readonly role: WorkerRole | null;
+  /** Number of operations that it runs at the same time. */
+  readonly lanes: number;
   /** The worker's GPU; null when it has none or has not been started yet. */
   readonly gpu: Gpu | null;
   /** The GPU's memory as the worker reported it last; null when there is no process. */
@@ -51,6 +55,12 @@ export type State =
 export type KillReasons = Pick<UnexpectedExit, "gpuFailure" | "stalled">;
 
 type StartState = Extract<WorkerState, "starting" | "waking" | "failing">;
+
+/** Returns the state to report after the process exited. */
+export function stateAfter(before: State): StartState {
+  const isExpected = before.name === "fallingAsleep" || before.name === "renewing";
+  return isExpected || (before.name === "loading" && before.reported === "waking") ? "waking" : "starting";
+}
 
 /** Returns the state that `status` reports. */
 export function reportedState(state: State): WorkerState {

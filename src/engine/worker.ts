@@ -6,9 +6,9 @@ import { suspectsById, type Task } from "./task.ts";
 import { Lanes } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import type { ProcessExit, UnexpectedExit } from "./worker-exit.ts";
+import { identityOf, type ProcessExit, type UnexpectedExit } from "./worker-exit.ts";
 import { WorkerProcess } from "./worker-process.ts";
-import { type KillReasons, reportedState, type State, type WorkerStatus } from "./worker-state.ts";
+import { type KillReasons, reportedState, type State, stateAfter, type WorkerStatus } from "./worker-state.ts";
 
 /** The worker's answer to an operation. */
 export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
@@ -74,6 +74,8 @@ export class EngineWorker {
       trouble: this.#trouble ?? this.#lateOperation(),
       restarts: this.#restarts,
       pid: this.#child?.pid ?? null,
+      role: this.#start?.role ?? null,
+      lanes: this.#lanes.count,
       gpu: this.#start?.gpu ?? null,
       gpuMemory: this.#state.name === "ready" ? this.#state.gpuMemory : null,
     };
@@ -244,9 +246,9 @@ export class EngineWorker {
     this.#state = { name: "ready", child, speechDevice, gpuMemory: null, killedFor };
     this.#trouble = null;
     this.#failedStarts = 0;
-    const { label: gpu, name: gpuName } = this.#start?.gpu ?? {};
-    const { speakersOnGpu } = this.devices;
-    this.#options.log.info({ event: "engine.ready", gpu, gpuName, cpuVariant, devices, speechDevice, speakersOnGpu });
+    const { role, lanes, gpu } = this.#start ?? {};
+    const what = { ...this.devices, gpu: gpu?.label, gpuName: gpu?.name, cpuVariant, devices };
+    this.#options.log.info({ event: "engine.ready", role, lanes, ...what });
     this.#renewIfIdle();
     this.#events.onReady();
   }
@@ -299,8 +301,7 @@ export class EngineWorker {
       this.#state = { name: "asleep" };
       return;
     }
-    const wasWaking = before.name === "fallingAsleep" || (before.name === "loading" && before.reported === "waking");
-    this.#state = { name: "preparing", reported: wasWaking ? "waking" : "starting", restartTimer: null };
+    this.#state = { name: "preparing", reported: stateAfter(before), restartTimer: null };
     if (before.name === "loading" || before.name === "ready") this.#reportExit({ ...how, ...before.killedFor });
     // A listener may have closed the engine.
     if (this.#isClosed()) return;
@@ -309,8 +310,7 @@ export class EngineWorker {
   }
 
   #reportExit(how: UnexpectedExit): void {
-    const gpu = this.#start?.gpu === undefined ? {} : { gpu: this.#start.gpu.label };
-    const exit = { ...how, running: suspectsById(this.#lanes.running()), ...gpu };
+    const exit = { ...how, running: suspectsById(this.#lanes.running()), ...identityOf(this.#start) };
     this.#lastExit = exit;
     this.#restarts += 1;
     this.#trouble ??= `the worker exited with ${exit.signal ?? `code ${exit.exitCode}`}`;
@@ -337,11 +337,9 @@ export class EngineWorker {
 
   /** Describes an operation that has used at least half of its limit; null when there is none. */
   #lateOperation(): string | null {
-    for (const task of this.#lanes.running()) {
-      const elapsed = this.#watchdog.elapsed(task.id);
-      if (elapsed !== null && elapsed.seconds >= elapsed.limitSeconds / 2) return runningFor(task, elapsed.seconds);
-    }
-    return null;
+    const elapsed = this.#lanes.running().map((task) => ({ task, time: this.#watchdog.elapsed(task.id) }));
+    const late = elapsed.find(({ time }) => time !== null && time.seconds >= time.limitSeconds / 2);
+    return late === undefined ? null : runningFor(late.task, late.time?.seconds ?? 0);
   }
 }
 

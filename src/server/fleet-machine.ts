@@ -78,7 +78,8 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
       instance: subjectToken(Bun.randomUUIDv7()),
       status: () => {
         const { trouble, workers } = speech.engine.status();
-        return { trouble, devices: workers.map(({ gpu }) => gpu?.name ?? "CPU") };
+        const recognizing = workers.filter(({ role }) => role !== "speakers");
+        return { trouble, devices: recognizing.map(({ gpu }) => gpu?.name ?? "CPU") };
       },
       device: () => {
         const label = speech.engine.status().workers.find(({ gpu }) => gpu !== null)?.gpu?.label ?? "";

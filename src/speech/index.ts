@@ -10,6 +10,7 @@ export {
   NoCpuLibraryError,
   SpeechEngine,
   type SpeechEngineOptions,
+  speakerWorkers,
   surveyCpuLibraries,
   testDiarization,
   testDiarizationGpu,

@@ -43,6 +43,25 @@ export interface Workbench extends WorkerDevices {
 
 /** Loads native code and models into this process. @throws {Error} that says what is missing */
 export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
+  return start.role === "speakers" ? await openSpeakerWorkbench(start) : await openSpeechWorkbench(start);
+}
+
+/** Opens the workbench of a speaker worker, which needs neither the recognizer nor a GPU. */
+async function openSpeakerWorkbench(start: WorkerStart): Promise<Workbench> {
+  const diarization = await openDiarizationModels(start);
+  return {
+    cpuVariant: "",
+    devices: [],
+    speechDevice: "cpu",
+    gpu: "",
+    speakersOnGpu: [],
+    gpuMemory: () => null,
+    run: runnerOf(createHandlers(diarization, null, start.threads, () => undefined)),
+    keepModels: () => {},
+  };
+}
+
+async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
   const runtime = loadGgml({
     nativeDirectory: start.nativeDirectory,
     cpuLibrary: start.cpuLibrary,
@@ -56,11 +75,11 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
   }
   const models = new ModelPool((path) => familyOf(path).open(runtime, path, true), usesGpu);
   models.loadFirst(start.speechModel);
-  const diarization = await openDiarizationModels({ ...start, onGpu: speakersOnGpu });
+  const needsNoSpeakers = start.role === "speech" && speakersOnGpu.length === 0;
+  const diarization = needsNoSpeakers ? null : await openDiarizationModels({ ...start, onGpu: speakersOnGpu });
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
     path === undefined ? undefined : { library, path, threads: speechThreads };
-  const handlers = createHandlers(diarization, models, speechThreads, encoderAt);
   return {
     cpuVariant: runtime.cpuLibrary,
     devices: runtime.devices().map((device) => `${device.backend}: ${device.description}`),
@@ -71,26 +90,34 @@ export async function openWorkbench(start: WorkerStart): Promise<Workbench> {
       const [gpu] = gpus();
       return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };
     },
-    run: (operation, params, signal) => {
-      const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
-      return handle(params, signal);
-    },
+    run: runnerOf(createHandlers(diarization, models, speechThreads, encoderAt)),
     keepModels: (paths) => models.keepOnly(paths),
   };
 }
 
 type Handlers = { [N in OperationName]: (params: Params<N>, signal: AbortSignal) => Promise<Result<N>> };
 
-/** @param encoderAt returns the encoder options for the path of an operation's encoder */
+function runnerOf(handlers: Handlers): Workbench["run"] {
+  return (operation, params, signal) => {
+    const handle = handlers[operation] as (params: unknown, signal: AbortSignal) => Promise<unknown>;
+    return handle(params, signal);
+  };
+}
+
+/**
+ * @param diarization null in a worker that runs only the recognizer
+ * @param models null in a speaker worker
+ * @param encoderAt returns the encoder options for the path of an operation's encoder
+ */
 function createHandlers(
-  diarization: DiarizationModels,
-  models: ModelPool,
+  diarization: DiarizationModels | null,
+  models: ModelPool | null,
   threads: number,
   encoderAt: (path: string | undefined) => EncoderOptions | undefined,
 ): Handlers {
   return {
     async detectBlock({ area, block }) {
-      await detectBlock(diarization, area, block);
+      await detectBlock(loaded(diarization), area, block);
       return {};
     },
     async planChunks({ area, joinsTurns }) {
@@ -100,7 +127,7 @@ function createHandlers(
     async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.
       const samples = await readSpans(area.pcm, transcribedSpans(chunk));
-      const probabilities = await models.use(
+      const probabilities = await loaded(models).use(
         model,
         signal,
         (recognizer) => recognizer.detectLanguage(samples, threads),
@@ -112,7 +139,7 @@ function createHandlers(
       const spans = transcribedSpans(chunk);
       const samples = await readSpans(area.pcm, spans);
       const { language, mayChangeLanguage = false, vocabulary = "" } = params;
-      const recognized = await models.use(
+      const recognized = await loaded(models).use(
         model,
         signal,
         (recognizer) => recognizer.transcribe(samples, { language, mayChangeLanguage, vocabulary, signal, threads }),
@@ -128,14 +155,14 @@ function createHandlers(
       return { words: placeWords(words, chunk, spans, samples), languages };
     },
     async embedBlock({ area, block }) {
-      await embedBlock(diarization, area, block);
+      await embedBlock(loaded(diarization), area, block);
       return {};
     },
     async clusterSpeakers({ area, minSpeakers: min = 1, maxSpeakers: max = Number.POSITIVE_INFINITY }) {
       return { turns: await cluster(area, { min, max }) };
     },
     async embedSentences({ area, spans, block }) {
-      const voices = await embedSentences(diarization, area, spans);
+      const voices = await embedSentences(loaded(diarization), area, spans);
       await writeSentenceVoices(area, block, voices);
       return {};
     },
@@ -144,14 +171,24 @@ function createHandlers(
     },
     async selfTest({ model }, signal) {
       const silence = new Float32Array(SAMPLE_RATE);
-      await segment(diarization, new Float32Array(WINDOW_SAMPLES));
-      await embed(diarization, silence);
+      if (diarization !== null) {
+        await segment(diarization, new Float32Array(WINDOW_SAMPLES));
+        await embed(diarization, silence);
+      }
       if (model === undefined) return {};
       // Computes the whole window, as for recordings: data that a short pass left in a recognizer changed their words.
-      await models.use(model, signal, (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }));
+      await loaded(models).use(model, signal, (recognizer) =>
+        recognizer.transcribeOnce(silence, { threads, isShort: false }),
+      );
       return {};
     },
   };
+}
+
+/** Returns the models. @throws {Error} if the worker's role has no such operations */
+function loaded<T>(models: T | null): T {
+  if (models === null) throw new Error("this worker does not run such operations");
+  return models;
 }
 
 /** Reads the spans of a recording as one run of samples. */

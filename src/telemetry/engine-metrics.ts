@@ -21,7 +21,7 @@ export interface EngineSource {
     readonly ready: boolean;
     /** Whether the worker was stopped because it was idle for long. It is started again when there is work. */
     readonly asleep: boolean;
-    /** One worker, or one for each GPU. */
+    /** One worker; or one for each GPU, and those for the CPU's part of the work. */
     readonly workers: readonly MeasuredWorker[];
   };
   /** Returns this machine's name in its fleet; null if the server works alone. */
@@ -94,12 +94,12 @@ export class EngineMetrics {
     labelledGauge(
       registry,
       "transcribe_engine_worker_resident_memory_bytes",
-      "Resident memory of each inference worker, models included, by the GPU that it uses (Linux)",
+      "Resident memory of the inference workers, models included, by the GPU that they use (Linux)",
       ["gpu"],
       () =>
-        source.engine().workers.flatMap(({ pid, gpu }) => {
-          const value = residentBytes(pid);
-          return value === null ? [] : [{ labels: { gpu: gpu?.label ?? "" }, value }];
+        [...Map.groupBy(source.engine().workers, ({ gpu }) => gpu?.label ?? "")].flatMap(([gpu, workers]) => {
+          const bytes = workers.flatMap(({ pid }) => residentBytes(pid) ?? []);
+          return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
         }),
     );
     const memoryOf = (which: "freeBytes" | "totalBytes") =>

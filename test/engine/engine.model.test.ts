@@ -41,12 +41,12 @@ describe("the engine", () => {
     expect(made.run("planChunks", script("fail"), never)).rejects.toThrow("as scripted");
   });
 
-  test("lets a recording request as many parts at the same time as the CPU has lanes, and one on a GPU", async () => {
+  test("lets one recording use all lanes, on the CPU and on a GPU", async () => {
     const gpu = { library: "cuda", label: "CUDA0", name: "a GPU", environment: {} };
     const onCpu = engine({ prepare: async () => [{ ...scriptedStart, lanes: 3 }] });
     const onGpu = engine({ prepare: async () => [{ ...scriptedStart, gpu, lanes: 5 }] });
     await Promise.all([onCpu.ready(), onGpu.ready()]);
-    expect([onCpu.partsAtOnce, onGpu.partsAtOnce]).toEqual([3, 1]);
+    expect([onCpu.partsAtOnce, onGpu.partsAtOnce]).toEqual([3, 5]);
   });
 
   test("reports completed operations, not failed ones, and how a worker exited", async () => {

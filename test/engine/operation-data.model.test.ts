@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { Engine, type Params } from "../../src/engine/index.ts";
+import { Engine, type Params, type WorkerStart } from "../../src/engine/index.ts";
 import { dataOf, type SpanOperation } from "../../src/engine/operation-data.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { chooseCpuLibraryFor } from "../../src/speech/index.ts";
@@ -21,6 +21,8 @@ const main = join(root, "src/main.ts");
 describe.skipIf(!canRun)("an operation on a span of a recording", () => {
   const directory = temporaryDirectory();
   let engine: Engine;
+  /** An engine whose operations are shared by a worker with the recognizer and a speaker worker. */
+  let shared: Engine;
   let model: string;
   /** The work area of the server. */
   let here: WorkArea;
@@ -36,55 +38,58 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
       },
       [model],
     );
-    engine = new Engine({
-      command: [process.execPath, main, "__worker"],
-      prepare: async () => [
-        {
-          type: "start",
-          nativeDirectory,
-          cpuLibrary,
-          onnxBinding,
-          speechModel,
-          segmentationModel,
-          embeddingModel,
-          threads: 1,
-          speechThreads: 1,
-          lanes: 1,
-        },
-      ],
-      log: createLogger("silent"),
-    });
+    const start: WorkerStart = {
+      type: "start",
+      nativeDirectory,
+      cpuLibrary,
+      onnxBinding,
+      speechModel,
+      segmentationModel,
+      embeddingModel,
+      threads: 1,
+      speechThreads: 1,
+      lanes: 1,
+    };
+    const engineOf = (...starts: [WorkerStart, ...WorkerStart[]]) =>
+      new Engine({
+        command: [process.execPath, main, "__worker"],
+        prepare: async () => starts,
+        log: createLogger("silent"),
+      });
+    engine = engineOf(start);
+    shared = engineOf({ ...start, role: "speech" }, { ...start, role: "speakers" });
     mkdirSync(join(directory.path, "here"));
     const pcm = await decode(corpusPath(recording), join(directory.path, "here.pcm"));
     here = { directory: join(directory.path, "here"), pcm };
   });
   afterAll(async () => {
-    await engine.close();
+    await Promise.all([engine.close(), shared.close()]);
     directory[Symbol.dispose]();
   });
 
   let elsewheres = 0;
   /** Runs an operation in a new work area that has only its inputs. @returns its result and its outputs' bytes */
-  async function runElsewhere<N extends SpanOperation>(operation: N, params: Params<N>) {
+  async function runElsewhere<N extends SpanOperation>(operation: N, params: Params<N>, by: Engine) {
     const { inputs, outputs } = dataOf(operation, params);
     const place = join(directory.path, `elsewhere-${elsewheres++}`);
     mkdirSync(place);
     const { sampleCount } = here.pcm;
     const there: WorkArea = { directory: place, pcm: { path: join(place, "slices.pcm"), sampleCount } };
     for (const item of inputs) await writeItem(there, item, await readItem(here, item));
-    const result = await engine.run(operation, { ...params, area: there }, never);
+    const result = await by.run(operation, { ...params, area: there }, never);
     return { result, bytes: await Promise.all(outputs.map((item) => readItem(there, item))) };
   }
 
-  /** Runs an operation in both areas and expects equal results and outputs. */
+  /** Runs an operation in both areas, and by both engines, and expects equal results and outputs. */
   async function expectEqual<N extends SpanOperation>(operation: N, params: Params<N>) {
     const result = await engine.run(operation, params, never);
     const bytes = await Promise.all(dataOf(operation, params).outputs.map((item) => readItem(here, item)));
-    expect(await runElsewhere(operation, params)).toEqual({ result, bytes });
+    expect(await runElsewhere(operation, params, engine)).toEqual({ result, bytes });
+    if (bytes.length > 0) expect(await runElsewhere(operation, params, shared)).toEqual({ result, bytes });
     return result;
   }
 
-  test("has the same result in an area with only its inputs: speech, words, voices and sentences", async () => {
+  test("has the same result in an area with only its inputs, and in a speaker worker: speech, words, voices and sentences", async () => {
     const area = here;
     for (let block = 0; block < blockCount(area.pcm.sampleCount); block++) {
       await expectEqual("detectBlock", { area, block });

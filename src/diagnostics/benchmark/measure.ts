@@ -46,15 +46,12 @@ export interface Measurement {
   readonly peakBytes: number | null;
 }
 
-/**
- * Minimum number of recordings that have queued chunks for each worker. A worker processes a chunk of one recording
- * while a chunk of another waits, as on a busy server.
- */
-const RECORDINGS_AT_ONCE = 2;
+/** Minimum number of chunks that are requested at the same time: one waits while a single lane processes another. */
+const MIN_REQUESTS = 2;
 
 /**
  * Measures the engine as a server runs it, with models loaded and warm. It runs all steps of a recording, then
- * transcribes chunks of several recordings in parallel for the given duration.
+ * transcribes chunks in parallel for the given duration.
  * @throws {Error} with the reason why no worker can start; the signal's reason after an abort
  */
 export async function measure(options: MeasureOptions): Promise<Measurement> {
@@ -109,18 +106,18 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     const languageSeconds = await timed(detectLanguage);
 
     options.onStep("transcription");
-    const recordings = engine.status().workers.length * Math.max(RECORDINGS_AT_ONCE, engine.partsAtOnce);
+    const requests = Math.max(MIN_REQUESTS, engine.partsAtOnce);
     let transcribedSeconds = 0;
     let next = 0;
     const started = performance.now();
-    const oneRecording = async () => {
+    const oneRequest = async () => {
       do {
         const chunk = chunks[next++ % chunks.length] ?? first;
         await transcribe(chunk);
         transcribedSeconds += chunkAudioSeconds(chunk);
       } while (performance.now() - started < options.seconds * 1000);
     };
-    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: recordings }, oneRecording)));
+    const transcribeSeconds = await timed(() => Promise.all(Array.from({ length: requests }, oneRequest)));
     const recordingSeconds = pcm.sampleCount / SAMPLE_RATE;
     return {
       threads,

@@ -14,13 +14,18 @@ import { verdictKey } from "./verdicts.ts";
 /** ONNX Runtime's addon, the diarization models, and how to test them. */
 export type DiarizationTestOptions = SelfTestOptions & SelfTestParams<"computeDiarization">;
 
+interface CompareOptions extends DiarizationTestOptions, SampleOptions {
+  /** Number of workers with one thread that would compute the models on the CPU; 0: one process with all threads. */
+  readonly speakerWorkers: number;
+}
+
 /** The diarization models that run on a GPU, and those that do not. */
 export interface DiarizationGpuChoice {
   readonly onGpu: readonly SpeakerPart[];
   readonly leftOut: readonly { readonly part: SpeakerPart; readonly reason: string }[];
 }
 
-export interface ChooseDiarizationGpuOptions extends DiarizationTestOptions, SampleOptions {
+export interface ChooseDiarizationGpuOptions extends CompareOptions {
   /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
   /** Returns whether this process can reach any GPU. */
@@ -45,18 +50,18 @@ export function testDiarization(
 
 /**
  * Runs one of the diarization models on a GPU in a separate process. The GPU passes if its results match the CPU's and
- * it is faster. @throws only the signal's reason
+ * it is faster than all workers on the CPU. @throws only the signal's reason
  */
-export function testDiarizationGpu(
-  options: DiarizationTestOptions & SampleOptions,
-  part: SpeakerPart,
-): Promise<GpuTestResult> {
+export function testDiarizationGpu(options: CompareOptions, part: SpeakerPart): Promise<GpuTestResult> {
+  const { speakerWorkers } = options;
   return testWithSample(options, async (pcmPath) => {
-    const result = await runSelfTest("compareDiarization", { ...options, part, pcmPath });
+    const cpuThreads = speakerWorkers > 0 ? { cpuThreads: 1 } : {};
+    const result = await runSelfTest("compareDiarization", { ...options, ...cpuThreads, part, pcmPath });
     if (!result.ok) return result;
     const { seconds, cpuSeconds, error } = result.answer;
     const fault = error > MAX_ERROR ? `its results differ from the right ones by ${error.toPrecision(2)}` : null;
-    return judgeGpu(fault, seconds, cpuSeconds, true);
+    // A GPU computes one operation at a time, the CPU one in each worker.
+    return judgeGpu(fault, seconds, cpuSeconds / Math.max(1, speakerWorkers), true);
   });
 }
 
@@ -71,7 +76,9 @@ export async function chooseDiarizationGpu(options: ChooseDiarizationGpuOptions)
   for (const part of speakerParts) {
     const files = [options[`${part}Model`], onnxLibraryOf(options.onnxBinding)];
     const known = await Promise.all(files.map((path) => stat(path).then(({ size, mtimeMs }) => [path, size, mtimeMs])));
-    const key = verdictKey([TEST_VERSION, part, cpuIdentity(), gpuIdentity(), known]);
+    const { speakerWorkers } = options;
+    const workers = speakerWorkers > 0 ? [speakerWorkers] : [];
+    const key = verdictKey([TEST_VERSION, part, cpuIdentity(), gpuIdentity(), known, ...workers]);
     const test = () => testDiarizationGpu(options, part);
     const fault = await faultOf(options.verdictsPath, key, `webgpu ${part}`, test);
     if (fault === null) onGpu.push(part);
@@ -107,15 +114,16 @@ export class DiarizationGpu {
 
   /**
    * Returns the models that the GPU computes; determines them on the first call. @throws the signal's reason
+   * @param speakerWorkers number of workers that would compute them on the CPU; 0: only the first worker
    * @param worker the GPU of the worker that computes them
    */
-  async parts(worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
+  async parts(speakerWorkers: number, worker?: string, signal?: AbortSignal): Promise<readonly SpeakerPart[]> {
     this.#worker = worker;
     if (this.#onGpu !== null) return this.#onGpu;
     const { files, verdictsPath, log, withSample, choose = chooseDiarizationGpu } = this.#options;
     const { onnxBinding, segmentationModel, embeddingModel } = files;
     const models = { onnxBinding, segmentationModel, embeddingModel };
-    const { onGpu, leftOut } = await choose({ ...models, verdictsPath, withSample, signal });
+    const { onGpu, leftOut } = await choose({ ...models, speakerWorkers, verdictsPath, withSample, signal });
     if (leftOut.length > 0) log.warn({ event: "engine.speakers_on_cpu", leftOut });
     this.#onGpu = onGpu;
     return onGpu;

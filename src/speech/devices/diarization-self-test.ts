@@ -58,13 +58,14 @@ function noise(length: number): Float32Array {
 export async function compareDiarization({
   part,
   pcmPath,
+  cpuThreads = availableParallelism(),
   ...paths
 }: SelfTestParams<"compareDiarization">): Promise<SelfTestAnswer<"compareDiarization">> {
   const sound = await readSample(pcmPath);
   if (sound.length === 0) throw new Error("the sample is empty");
   const isSegmentation = part === "segmentation";
   const run = (device: Pick<SpeakerModelOptions, "onGpu" | "gpuProvider">) =>
-    timed({ ...paths, threads: availableParallelism(), ...device }, async (models) =>
+    timed({ ...paths, threads: cpuThreads, ...device }, async (models) =>
       isSegmentation ? [await activityIn(models, sound)] : await voicesIn(models, sound),
     );
   const gpu = await run({ onGpu: [part] });

@@ -6,5 +6,6 @@ export { describeEncoder } from "./encoder-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
 export { GpuTester, type GpuTestResult } from "./gpu-self-test.ts";
 export { listGpus } from "./list-gpus.ts";
+export { speakerWorkers } from "./speaker-workers.ts";
 export { SpeechEngine, type SpeechEngineOptions } from "./speech-engine.ts";
 export { areVerdicts, type FoundGpu } from "./verdicts.ts";

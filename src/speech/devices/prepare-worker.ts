@@ -10,6 +10,7 @@ import { chooseGpus } from "./choose-gpus.ts";
 import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
 import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
+import { speakerWorkers } from "./speaker-workers.ts";
 
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
@@ -30,8 +31,9 @@ export interface PrepareWorkerOptions {
 
 /**
  * Returns a function that determines what the workers load: the best CPU variant that passes its self-test, and one GPU
- * for each worker from those that pass theirs. Without a GPU, one worker uses the CPU. A CPU variant that caused an
- * illegal instruction is excluded from then on, a GPU that fails at work until the program exits.
+ * for each worker from those that pass theirs, with speaker workers on the CPU next to them. Without a GPU, one worker
+ * runs all operations on the CPU. A CPU variant that caused an illegal instruction is excluded from then on, a GPU that
+ * fails at work until the program exits.
  */
 export function workerPreparation(
   options: PrepareWorkerOptions,
@@ -42,12 +44,14 @@ export function workerPreparation(
   let started = "";
   const fallback = new GpuFallback(log);
   const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
+  // Read once: the workers' own memory must not change their number.
+  const availableBytes = process.availableMemory();
   return async (exit, signal) => {
     if (exit !== null && !diarizationGpu.after(exit)) fallback.after(exit);
     const choice = { nativeDirectory, verdictsPath, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
-    if (exit?.signal === "SIGILL" && started !== "") {
+    if (exit?.signal === "SIGILL" && exit.role !== "speakers" && started !== "") {
       log.error({ event: "engine.cpu_variant_left_out", cpuLibrary: started });
       for (const each of [speechModel, ...others]) {
         await leaveOutCpuLibrary({ ...choice, speechModel: each }, started, "a worker met an illegal instruction");
@@ -74,15 +78,19 @@ export function workerPreparation(
     started = cpuLibrary;
     const models = { onnxBinding, segmentationModel, embeddingModel, speechModel };
     const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, threads };
-    const [first, ...more] = gpus.map((gpu) => ({
-      ...start,
-      gpu,
-      lanes: fallback.lanesOf(gpu.label),
-      speechThreads: Math.max(1, Math.floor(threads / gpus.length)),
-    }));
-    // The first worker runs all operations that do not involve the recognizer.
-    const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(first?.gpu.label, signal))];
-    return [{ ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu }, ...more];
+    const { count: speakers } = speakerWorkers(threads, gpus.length, availableBytes);
+    const [first, ...more] = gpus.map((gpu) => {
+      const lanes = fallback.lanesOf(gpu.label);
+      const speechThreads = Math.max(1, Math.floor(threads / (gpus.length * lanes)));
+      return { ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads };
+    });
+    const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(speakers, first?.gpu.label, signal))];
+    const speakerStart = { ...start, role: "speakers" as const, threads: 1, speechThreads: 1, lanes: 1 };
+    return [
+      { ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu },
+      ...more,
+      ...Array.from({ length: speakers }, () => speakerStart),
+    ];
   };
 }
 

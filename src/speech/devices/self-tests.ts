@@ -45,6 +45,8 @@ export const selfTests = {
       ...diarizationModels,
       part: Type.Union([Type.Literal("segmentation"), Type.Literal("embedding")]),
       pcmPath: path,
+      /** Threads on the CPU; one for each processor by default. */
+      cpuThreads: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
     Type.Object({
       seconds,

@@ -26,6 +26,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseDiarizat
     withSample: (use) => use(join(path, "sample.pcm")),
     withinReach: () => true,
     verdictsPath: join(path, "devices.json"),
+    speakerWorkers: 0,
     ...changes,
   };
   const triedParts = () => (existsSync(tried) ? readFileSync(tried, "utf8").split("\n").slice(0, -1) : []);
@@ -67,6 +68,21 @@ describe("the choice of diarization models for a GPU", () => {
     // Later choices use the stored verdict and start no process.
     expect(await chooseDiarizationGpu(options)).toEqual(choice);
     expect(triedParts()).toEqual(["segmentation", "embedding"]);
+  });
+
+  test("leaves the models to the CPU if its workers together are faster than the GPU", async () => {
+    using directory = temporaryDirectory();
+    const answers = { segmentation: found(1, 3, 0), embedding: found(1, 5, 0) };
+    const { options, triedParts } = machine(directory.path, answers, { speakerWorkers: 4 });
+    const { onGpu, leftOut } = await chooseDiarizationGpu(options);
+    expect(onGpu).toEqual(["embedding"]);
+    expect(leftOut[0]?.reason).toMatch(/no faster than the CPU: 1.00 s against 0.75 s/);
+    // Another number of workers needs another self-test.
+    expect((await chooseDiarizationGpu({ ...options, speakerWorkers: 2 })).onGpu).toEqual([
+      "segmentation",
+      "embedding",
+    ]);
+    expect(triedParts()).toHaveLength(4);
   });
 
   test("starts no self-test if no GPU can be reached", async () => {

@@ -29,7 +29,7 @@ function machine(onGpu: readonly SpeakerPart[]) {
 
 test("the models for the GPU are determined once", async () => {
   const { speakers, asked } = machine(["embedding"]);
-  expect([await speakers.parts(), await speakers.parts()]).toEqual([["embedding"], ["embedding"]]);
+  expect([await speakers.parts(0), await speakers.parts(0)]).toEqual([["embedding"], ["embedding"]]);
   expect(asked.times).toBe(1);
 });
 
@@ -42,9 +42,9 @@ const theirs: [string, UnexpectedExit][] = [
 ];
 test.each(theirs)("the CPU computes the models from then on where %s", async (_, death) => {
   const { speakers } = machine(both);
-  await speakers.parts();
+  await speakers.parts(0);
   expect(speakers.after(death)).toBe(true);
-  expect(await speakers.parts()).toEqual([]);
+  expect(await speakers.parts(0)).toEqual([]);
   // Once they are on the CPU, it is nothing of theirs.
   expect(speakers.after(death)).toBe(false);
 });
@@ -58,14 +58,14 @@ const ofOthers: [string, UnexpectedExit][] = [
 ];
 test.each(ofOthers)("the GPU keeps the models where %s", async (_, death) => {
   const { speakers } = machine(both);
-  await speakers.parts();
+  await speakers.parts(0);
   expect(speakers.after(death)).toBe(false);
-  expect(await speakers.parts()).toEqual(both);
+  expect(await speakers.parts(0)).toEqual(both);
 });
 
 test("the models are not blamed for the exit of a worker that does not run them", async () => {
   const { speakers } = machine(both);
-  expect(await speakers.parts("Vulkan0")).toEqual(both);
+  expect(await speakers.parts(0, "Vulkan0")).toEqual(both);
   expect(speakers.after({ ...crashed, gpu: "Vulkan1" })).toBe(false);
   expect(speakers.after({ ...crashed, gpu: "Vulkan0" })).toBe(true);
 });
@@ -73,6 +73,6 @@ test("the models are not blamed for the exit of a worker that does not run them"
 test("models on the CPU are not blamed for a worker's exit", async () => {
   const { speakers } = machine([]);
   expect(speakers.after(crashed)).toBe(false);
-  await speakers.parts();
+  await speakers.parts(0);
   expect(speakers.after(crashed)).toBe(false);
 });

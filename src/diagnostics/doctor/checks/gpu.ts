@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
 import { speakerParts } from "../../../engine/index.ts";
 import { withSpeechSample } from "../../../server/index.ts";
@@ -8,6 +9,7 @@ import {
   type GpuTestResult,
   isGpuWithinReach,
   listGpus,
+  speakerWorkers,
   testDiarizationGpu,
 } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
@@ -211,15 +213,17 @@ const speakers: Check = {
   id: "gpu.speakers",
   title: "Speaker models on the GPU",
   explanation:
-    "The two models for speech detection and speaker diarization each run on the CPU, and on the first GPU that Vulkan finds, by ONNX Runtime's WebGPU provider in a separate process. The GPU is used for a model if it gives the same results faster.",
+    "The two models for speech detection and speaker diarization each run on the CPU, and on the first GPU that Vulkan finds, by ONNX Runtime's WebGPU provider in a separate process. The GPU is used for a model if it gives the same results faster than all CPU threads together.",
   heavy: true,
   async run(context) {
     const reason = noGpuToTest(context);
     if (reason !== null) return reason;
     const files = filesOf(context);
     const { onnxBinding, segmentationModel, embeddingModel } = files;
+    const threads = context.settings.engine.threads || availableParallelism();
     const options = {
       ...{ signal: context.signal, onnxBinding, segmentationModel, embeddingModel },
+      speakerWorkers: speakerWorkers(threads, 1, process.availableMemory()).count,
       withSample: <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use),
     };
     const used: string[] = [];
