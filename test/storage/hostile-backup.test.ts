@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { limitNames, scopes } from "../../src/accounts/index.ts";
 import { restoreDatabase } from "../../src/storage/backup/restore-backup.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -47,6 +48,10 @@ describe("a manipulated backup", () => {
     `INSERT INTO recordings (id, account_id, status, created_at, updated_at${columns}) VALUES (${id}, '${account}', 'queued', 0, 0${values})`;
   const password = (costs: string) =>
     `INSERT INTO console_password VALUES (1, '$argon2id$v=19$${costs}$${"A".repeat(43)}$${"B".repeat(43)}', 0)`;
+  const key = (scopes: string) =>
+    `INSERT INTO api_keys (id, account_id, name, hint, hash, scopes, created_at) VALUES ('${good}', '${account}', 'a', 'a', 'a', '${scopes}', 0)`;
+  const segment = (words: string) =>
+    `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}')`;
   const values: [string, string, string][] = [
     ["a recording's id that leads outside", recording("", "", "'../../victim'"), "recordings.id"],
     ["a recording's id with more behind a NUL", recording("", "", `'${good}' || char(0) || '/../x'`), "recordings.id"],
@@ -89,6 +94,22 @@ describe("a manipulated backup", () => {
     ],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
+    ["a limit that there is not", `UPDATE accounts SET limits = '{"all":1}'`, "accounts.limits"],
+    ["a limit below zero", `UPDATE accounts SET limits = '{"creates_per_day":-1}'`, "accounts.limits"],
+    ["a limit that is a text", `UPDATE accounts SET limits = '{"creates_per_day":"1"}'`, "accounts.limits"],
+    ["scopes that can't be parsed", key("["), "api_keys.scopes"],
+    ["a scope that there is not", key('["transcriptions:read","all"]'), "api_keys.scopes"],
+    ["a scope that is no text", key("[null]"), "api_keys.scopes"],
+    ["a key without a scope", key("[ ]"), "api_keys.scopes"],
+    ["words that can't be parsed", segment('[["a",0,1,0.5]'), "segments.words"],
+    ["words that are no list", segment('{"a":["a",0,1,0.5]}'), "segments.words"],
+    ["a word that is nothing", segment("[null]"), "segments.words"],
+    ["a word that is a text", segment('["word"]'), "segments.words"],
+    ["a word without a probability", segment('[["a",0,1]]'), "segments.words"],
+    ["a word that is a number", segment("[[1,0,1,0.5]]"), "segments.words"],
+    ["a word whose time is a text", segment('[["a",0,1,0.5],["a","0",1,0.5]]'), "segments.words"],
+    ["a word whose time is endless", segment('[["a",0,1e400,0.5]]'), "segments.words"],
+    ["a word whose probability is an object", segment('[["a",0,1,{}]]'), "segments.words"],
     [
       "a time that is no date",
       `UPDATE accounts SET subscribed_until = 8640000000000001; ${recording("", "")}`,
@@ -119,6 +140,23 @@ describe("a manipulated backup", () => {
     using kept = new Database(directory.databasePath, { readonly: true });
     expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
     expect([readdirSync(directory.incoming), existsSync(directory.filesOf(good).work)]).toEqual([[], true]);
+  });
+
+  test("is accepted with every limit, every scope and all words that the server writes", () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(join(parent.path, "data"));
+    const limits = JSON.stringify(Object.fromEntries(limitNames.map((name) => [name, 7])));
+    const words = JSON.stringify([
+      [" it''s", 0, 1200, 0.93],
+      [" 你好", 1200, 1200, 1],
+    ]);
+    const backup = changed(
+      join(parent.path, "backup.db"),
+      `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
+        VALUES ('${account}', 'acme', 'active', 0, '${limits}', 0);
+      ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]')`,
+    );
+    expect(restoreDatabase(directory, backup, 0)).toBeNull();
   });
 
   test("cannot name a file as the model of an open recording", () => {

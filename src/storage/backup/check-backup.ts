@@ -74,7 +74,36 @@ const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
 /** The same rule as modelIdSchema in models/: a path made of the id cannot lead elsewhere. */
 const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(?) <= 80)";
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
-const json = (kind: "array" | "object") => `CASE WHEN json_valid(?) THEN json_type(?) = '${kind}' END`;
+const oneOf = (names: readonly string[]) => `IN (${names.map((name) => `'${name}'`).join(", ")})`;
+
+/**
+ * Returns an SQL condition for a JSON array or object whose elements fulfil another one, which may use `key`, `type` and
+ * `value`. Readers trust stored JSON, so another shape would make every request fail that reads it.
+ */
+const json = (kind: "array" | "object", element: string) =>
+  `CASE WHEN json_valid(?) THEN json_type(?) = '${kind}'
+    AND NOT EXISTS (SELECT 1 FROM json_each(?) WHERE NOT coalesce(${element}, 0)) END`;
+
+/** The same names as in AccountLimits in accounts/. */
+const limits = json(
+  "object",
+  `type = 'integer' AND value >= 0 AND key ${oneOf([
+    ...["audio_minutes_per_day", "recordings_per_account"],
+    ...["creates_per_hour", "creates_per_day", "requests_per_minute"],
+  ])}`,
+);
+/** The same names as in accounts/, and at least one. */
+const scopes = `(? GLOB '*"*' AND ${json(
+  "array",
+  `type = 'text' AND value ${oneOf(["transcriptions:read", "transcriptions:write", "transcriptions:delete"])}`,
+)})`;
+/** The form that recordings/ writes: [text, startMilliseconds, endMilliseconds, probability]. */
+const words = json(
+  "array",
+  `CASE WHEN type = 'array' THEN json_array_length(value) = 4 AND json_type(value, '$[0]') = 'text'
+    AND json_type(value, '$[1]') = 'integer' AND json_type(value, '$[2]') = 'integer'
+    AND json_type(value, '$[3]') IN ('integer', 'real') END`,
+);
 
 /** The same rule as for names of machines in the messages of a fleet. */
 const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
@@ -136,9 +165,9 @@ const rules: readonly ColumnRule[] = [
   { column: "recordings.min_speakers", rule: speakerCount },
   { column: "recordings.max_speakers", rule: speakerCount },
   { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
-  { column: "accounts.limits", rule: json("object") },
-  { column: "api_keys.scopes", rule: json("array") },
-  { column: "segments.words", rule: json("array") },
+  { column: "accounts.limits", rule: limits },
+  { column: "api_keys.scopes", rule: scopes },
+  { column: "segments.words", rule: words },
   { column: "recording_machines.machine", rule: machineName },
   { column: "recording_machines.parts", rule: "? BETWEEN 1 AND 1000000000" },
   { column: "audit_log.details", rule: "json_valid(?)" },
