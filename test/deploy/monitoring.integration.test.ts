@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { describedMetrics } from "../../scripts/support/docs/pages.ts";
 import { root } from "../support/checkout.ts";
+import { promtoolProgram } from "../support/promtool.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** The variable of the dashboard, in Grafana's spelling. */
@@ -31,9 +32,7 @@ const dashboard: unknown = JSON.parse(readFileSync(join(root, "deploy/grafana/tr
 const alertsPath = join(root, "deploy/prometheus-alerts.yml");
 const alerts = readFileSync(alertsPath, "utf8");
 const metrics = describedMetrics();
-const promtool = Bun.which("promtool");
-if (promtool === null)
-  console.warn("SKIPPED: PromQL of dashboard and alerts; missing: promtool, of Debian's prometheus");
+const promtool = await promtoolProgram("PromQL of dashboard and alerts");
 
 /** Metrics that a text names, without what a histogram adds to its name. */
 function namedIn(text: string): Set<string> {
@@ -241,6 +240,43 @@ describe("the alerts", () => {
       30,
       ["TranscribeFleetRedelivers"],
     ],
+    [
+      "no worker of a fleet takes parts",
+      {
+        'transcribe_fleet_broker_connected{instance="a"}': "1x60",
+        'transcribe_fleet_worker_lanes{instance="a",machine="w1"}': "0x60",
+      },
+      30,
+      ["TranscribeFleetHasNoWorker", "TranscribeFleetWorkerUnusable"],
+    ],
+    [
+      "the fleet of another server has workers",
+      {
+        'transcribe_fleet_broker_connected{instance="a"}': "1x60",
+        'transcribe_fleet_worker_lanes{instance="b",machine="w1"}': "2x60",
+      },
+      30,
+      ["TranscribeFleetHasNoWorker"],
+    ],
+    [
+      "a fleet works",
+      {
+        'transcribe_fleet_broker_connected{instance="a"}': "1x60",
+        'transcribe_fleet_broker_round_trip_seconds{instance="a"}': "0.002x60",
+        'transcribe_fleet_worker_lanes{instance="a",machine="w1"}': "2x60",
+      },
+      30,
+      [],
+    ],
+    [
+      "the broker of a fleet and its workers were restarted",
+      {
+        'transcribe_fleet_broker_connected{instance="a"}': "1x10 0 1x60",
+        'transcribe_fleet_worker_lanes{instance="a",machine="w1"}': "2x10 _x4 2x60",
+      },
+      17,
+      [],
+    ],
     ["a worker was restarted", { 'transcribe_fleet_redelivered_total{instance="a"}': "0 2x60" }, 30, []],
     [
       "the certificate ends in a month",
@@ -249,6 +285,11 @@ describe("the alerts", () => {
       [],
     ],
   ];
+
+  test.skipIf(promtool === null)("are valid rules, each once", () => {
+    const child = Bun.spawnSync([promtool ?? "", "check", "rules", "--lint-fatal", alertsPath]);
+    expect([child.exitCode, child.stderr.toString()]).toEqual([0, ""]);
+  });
 
   test.skipIf(promtool === null)("fire when they should, and only then", () => {
     using directory = temporaryDirectory();

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { type MetricSources, Metrics } from "../../src/telemetry/index.ts";
+import { promtoolProgram } from "../support/promtool.ts";
 
 const worker = {
   pid: process.pid,
@@ -158,9 +159,8 @@ test("an unexpected worker exit is counted by its signal, an unknown signal as o
 });
 
 test("the metrics pass Prometheus's own checker", async () => {
-  const promtool = Bun.which("promtool");
-  if (promtool === null)
-    return console.warn("SKIPPED: promtool check metrics; missing: promtool, of Debian's prometheus");
+  const promtool = await promtoolProgram("promtool check metrics");
+  if (promtool === null) return;
   const metrics = new Metrics(sources());
   metrics.http.request("GET", 200, 0.1);
   metrics.http.refused("not_found");
