@@ -3,6 +3,7 @@ import { hostname } from "node:os";
 import type { Settings } from "../config/index.ts";
 import type { Engine } from "../engine/index.ts";
 import type { Broker, FleetEngine, FleetEngineOptions } from "../fleet/index.ts";
+import type { SpeechModel } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildInfo, programVersion } from "../program/index.ts";
 import type { Logger, MetricSources } from "../telemetry/index.ts";
@@ -38,16 +39,8 @@ export async function coordinateFleet(
 ): Promise<Coordinator> {
   // Loaded only here, so that a single machine does not load the broker's client.
   const { Broker, FleetEngine, subjectToken } = await import("../fleet/index.ts");
-  const digests = new Map<string, string>();
-  const known: RecordingModels = {
-    ...models,
-    async sha256Of(model) {
-      const sha256 = await models.sha256Of(model);
-      digests.set(model.path, sha256);
-      return sha256;
-    },
-  };
-  await known.sha256Of(models.current());
+  const digests = new ModelDigests(models);
+  await digests.sha256Of(models.current());
   try {
     await using stack = new AsyncDisposableStack();
     const { machine, build } = await fleetIdentity(settings);
@@ -64,10 +57,11 @@ export async function coordinateFleet(
       machine,
       coordinator: subjectToken(Bun.randomUUIDv7()),
       workHere: settings.work_here,
-      sha256Of: (path) => digests.get(path) ?? null,
-      // A model that was removed is needed no more.
-      models: () => [...digests].filter(([path]) => existsSync(path)).map(([, sha256]) => sha256),
+      sha256Of: (path) => digests.of(path),
+      models: () => digests.needed(),
     });
+    const learning = setInterval(() => void digests.learn(), LEARN_MILLISECONDS);
+    stack.defer(() => clearInterval(learning));
     stack.defer(() => engine.close());
     // Without the broker this machine works alone, and the fleet starts when the broker is back.
     if (broker.connected) await engine.start();
@@ -78,7 +72,7 @@ export async function coordinateFleet(
     return {
       engine,
       machine,
-      models: known,
+      models: { ...models, sha256Of: (model) => digests.sha256Of(model) },
       status: () => ({
         brokerConnected: broker.connected,
         roundTripSeconds: roundTrip.seconds(),
@@ -90,6 +84,51 @@ export async function coordinateFleet(
     };
   } catch (error) {
     throw new StartError(`fleet: ${messageOf(error)}`);
+  }
+}
+
+/** Interval at which the digests of newly chosen models are learned. */
+const LEARN_MILLISECONDS = 5000;
+
+/** The digests of the models that parts of recordings may need, which workers must have. */
+export class ModelDigests {
+  readonly #models: RecordingModels;
+  readonly #byPath = new Map<string, string>();
+
+  constructor(models: RecordingModels) {
+    this.#models = models;
+  }
+
+  /** Returns the digest of a model, and learns it. @throws {Error} if its file cannot be read */
+  async sha256Of(model: SpeechModel): Promise<string> {
+    const sha256 = await this.#models.sha256Of(model);
+    this.#byPath.set(model.path, sha256);
+    return sha256;
+  }
+
+  /**
+   * Learns the digests of the models that the next recording will use. Without this, `fleet status` would not report the
+   * workers that lack a newly chosen model before its first recording. A model that is missing is learned when it is
+   * back: the recordings that need it report it.
+   */
+  async learn(): Promise<void> {
+    const models = this.#models;
+    const attempts = [
+      () => [models.current()],
+      () => [models.companionOf(models.current())].filter((model) => model !== null),
+      () => models.routes().map(({ model }) => model),
+    ].map(async (modelsOf) => await Promise.all(modelsOf().map((model) => this.sha256Of(model))));
+    await Promise.allSettled(attempts);
+  }
+
+  /** Returns a digest that was learned; null for another path. */
+  of(path: string): string | null {
+    return this.#byPath.get(path) ?? null;
+  }
+
+  /** Returns the digests of all models that were learned. A model that was removed is needed no more. */
+  needed(): string[] {
+    return [...this.#byPath].filter(([path]) => existsSync(path)).map(([, sha256]) => sha256);
   }
 }
 
