@@ -14,6 +14,8 @@ const asrQuery = Type.Object({
   task: parameter,
   language: parameter,
   initial_prompt: parameter,
+  // Names and terms, which speakr sends.
+  hotwords: parameter,
   word_timestamps: parameter,
   diarize: parameter,
   min_speakers: parameter,
@@ -46,7 +48,7 @@ export function readAsrOrder(request: Request): AsrOrder {
   const language = query.language?.trim() ?? "";
   return {
     language: language === "" || language.toLowerCase() === "auto" ? null : language,
-    hints: { ...speakersOf(query), prompt: promptOf(query.initial_prompt) },
+    hints: { ...speakersOf(query), prompt: promptOf(`${query.initial_prompt ?? ""}\n${query.hotwords ?? ""}`) },
     output,
     hasWords: flagOf("word_timestamps", query.word_timestamps),
     hasSpeakers: flagOf("diarize", query.diarize),

@@ -124,12 +124,17 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
     });
   });
 
-  test("passes on the language, the prompt and the number of speakers", async () => {
+  test.each([
+    ["initial_prompt=Zau%20al-Makan&hotwords=Helstone,%20Leverrier", "Zau al-Makan, Helstone, Leverrier"],
+    ["initial_prompt=Zau%20al-Makan&hotwords=", "Zau al-Makan"],
+    ["hotwords=Helstone", "Helstone"],
+    ["initial_prompt=", null],
+  ])("passes on the language, the number of speakers, and the terms of %s", async (terms, prompt) => {
     const before = server.queued.length;
-    const answer = post("/asr?language=german&initial_prompt=Zau%20al-Makan&min_speakers=2&max_speakers=4&output=srt");
+    const answer = post(`/asr?language=german&${terms}&min_speakers=2&max_speakers=4&output=srt`);
     const id = await nextQueued(server, before);
     expect(server.recordings.get(id)).toMatchObject({
-      ...{ pinnedLanguage: "de", prompt: "Zau al-Makan", minSpeakers: 2, maxSpeakers: 4, isTransient: true },
+      ...{ pinnedLanguage: "de", prompt, minSpeakers: 2, maxSpeakers: 4, isTransient: true },
     });
     end(server, id);
     expect((await answer).status).toBe(200);
