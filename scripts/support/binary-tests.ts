@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { natsServerProgram } from "../../test/support/nats-server.ts";
 import { root } from "./checkout.ts";
-import { debianSystems, debootstrapObstacle } from "./debian-systems.ts";
+import { debianSystems, systemsObstacle } from "./debian-systems.ts";
 import { offline } from "./offline.ts";
 
 export interface TestRun {
@@ -32,7 +32,7 @@ export async function binaryTests(
   const log = (line: string) => console.log(line);
   const program = await build();
   const logSkipped = (reason: string) => log(`SKIPPED: tests on minimal Debian systems; ${reason}`);
-  const obstacle = debootstrapObstacle();
+  const obstacle = systemsObstacle();
   if (obstacle !== null) logSkipped(obstacle);
   const roots = obstacle === null ? await debianSystems(defaultCacheRoot(), log, {}, logSkipped) : [];
   // Fetched into the cache now, because the tests may have no network.

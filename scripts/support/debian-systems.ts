@@ -1,7 +1,8 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { copySystem } from "./copied-system.ts";
 import { runCommand } from "./run-command.ts";
 
 /** Debian 12 and 13. */
@@ -9,41 +10,53 @@ const SUITES = ["bookworm", "trixie"];
 const TIMEOUT_MS = 10 * 60_000;
 
 /** A reason why no Debian system can be installed here; null when it is possible. */
-export function debootstrapObstacle(): string | null {
-  if (process.getuid?.() !== 0) return "debootstrap and chroot need root";
-  if (Bun.which("debootstrap") === null) return "debootstrap is missing (on Debian: apt install debootstrap)";
-  return null;
+export function systemsObstacle(): string | null {
+  if (process.getuid?.() !== 0) return "chroot needs root";
+  if (Bun.which("debootstrap") !== null || SUITES.includes(ownSuite())) return null;
+  return "debootstrap is missing (on Debian: apt install debootstrap)";
+}
+
+/** Returns the name of this machine's Debian release; empty on other systems. */
+function ownSuite(): string {
+  const text = existsSync("/etc/os-release") ? readFileSync("/etc/os-release", "utf8") : "";
+  return /^ID=debian$/m.test(text) ? (/^VERSION_CODENAME=(\w+)$/m.exec(text)?.[1] ?? "") : "";
 }
 
 /**
- * Returns the root directories of minimal Debian systems from the cache, and installs missing systems there.
+ * Returns the root directories of minimal Debian systems from the cache, and installs missing systems there: with
+ * debootstrap, which needs a network. Without it, this machine's own release is copied from its installed packages.
  * @param packages packages that are installed in addition; the systems with them get a name of their own
- * @param onFailure receives the reason for each system that cannot be installed; without it, the error is thrown
+ * @param onFailure receives the reason for each system that cannot be installed
  */
 export async function debianSystems(
   cacheRoot: string,
   log: (line: string) => void,
-  { nameSuffix = "", packages = [] as readonly string[] } = {},
-  onFailure?: (reason: string) => void,
+  { nameSuffix = "", packages = [] as readonly string[] },
+  onFailure: (reason: string) => void,
 ): Promise<string[]> {
   const roots: string[] = [];
   for (const suite of SUITES) {
-    const entry = join("roots", `${suite}${nameSuffix}`);
+    const fetched = join("roots", `${suite}${nameSuffix}`);
+    const copied = `${fetched}-copied`;
+    const known = [fetched, copied].find((entry) => existsSync(join(cacheRoot, entry, "etc/debian_version")));
+    if (known !== undefined) {
+      roots.push(join(cacheRoot, known));
+      continue;
+    }
     try {
-      if (!existsSync(join(cacheRoot, entry, "etc/debian_version"))) {
-        log(`installing Debian ${suite} into the cache`);
-        const include = packages.length === 0 ? [] : [`--include=${packages.join(",")}`];
-        await makeCacheEntry(cacheRoot, entry, async (directory) => {
-          await runCommand(["debootstrap", "--variant=minbase", ...include, suite, directory], {
-            timeoutMs: TIMEOUT_MS,
-          });
-        });
-      }
-      roots.push(join(cacheRoot, entry));
+      log(`installing Debian ${suite} into the cache`);
+      roots.push(await makeCacheEntry(cacheRoot, fetched, (directory) => fetchSystem(suite, directory, packages)));
     } catch (error) {
-      if (onFailure === undefined) throw error;
-      onFailure(`${suite} cannot be installed: ${messageOf(error)}`);
+      onFailure(`${suite} cannot be fetched: ${messageOf(error)}`);
+      if (suite !== ownSuite()) continue;
+      log(`copying Debian ${suite} from this machine's packages`);
+      roots.push(await makeCacheEntry(cacheRoot, copied, (directory) => copySystem(directory, ["apt", ...packages])));
     }
   }
   return roots;
+}
+
+async function fetchSystem(suite: string, directory: string, packages: readonly string[]): Promise<void> {
+  const include = packages.length === 0 ? [] : [`--include=${packages.join(",")}`];
+  await runCommand(["debootstrap", "--variant=minbase", ...include, suite, directory], { timeoutMs: TIMEOUT_MS });
 }

@@ -2,22 +2,28 @@
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { root } from "./checkout.ts";
-import { debianSystems, debootstrapObstacle } from "./debian-systems.ts";
+import { debianSystems, systemsObstacle } from "./debian-systems.ts";
 
-const obstacle = debootstrapObstacle();
+const obstacle = systemsObstacle();
 if (obstacle !== null) {
   console.error(`test-service: ${obstacle}`);
   process.exit(1);
 }
 const log = (line: string) => console.log(`test-service: ${line}`);
 const withSystemd = { nameSuffix: "-systemd", packages: ["systemd", "systemd-sysv", "iproute2"] };
-const systems = await debianSystems(defaultCacheRoot(), log, withSystemd);
+const systems = await debianSystems(defaultCacheRoot(), log, withSystemd, (reason) =>
+  log(`SKIPPED: the service on ${reason}`),
+);
+if (systems.length === 0) process.exit(1);
+const program = join(root, `dist/transcribe-${process.platform}-${process.arch}`);
 const tests = Bun.spawn([process.execPath, "test", "test/install/booted"], {
   cwd: root,
   env: {
     ...process.env,
     TEST_SYSTEMS: systems.join(":"),
-    TEST_INSTALLER: join(root, `dist/transcribe-${process.platform}-${process.arch}`),
+    TEST_INSTALLER: program,
+    TEST_PACKAGE: `${program}.deb`,
+    TEST_REPOSITORY: `${program}.apt.tar`,
   },
   stdio: ["ignore", "inherit", "inherit"],
 });

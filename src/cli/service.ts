@@ -8,6 +8,7 @@ import {
   defaultUser,
   installedService,
   installSteps,
+  packageSteps,
   reach,
   readStatus,
   reloadUnits,
@@ -48,6 +49,7 @@ interface InstallOptions {
   readonly start: boolean;
   readonly dryRun?: boolean;
   readonly worker?: true | string;
+  readonly fromPackage?: boolean;
 }
 
 const upgradeHelp = `
@@ -67,6 +69,7 @@ function installCommand(): Command {
     .option("--root <directory>", "install into the directory tree of another machine, and start nothing", "/")
     .option("--no-start", "don't start it now")
     .option("--dry-run", "print what would be done, and change nothing")
+    .option("--from-package", "complete the installation by a package; its scripts run this, and start the service")
     .addHelpText("after", upgradeHelp)
     .action(install);
 }
@@ -82,6 +85,7 @@ async function install(options: InstallOptions): Promise<void> {
       "a service needs the single-file program: build it with scripts/build, and run it to install",
     );
   }
+  if (options.fromPackage === true) return await completePackage(programFile, options.dryRun === true);
   const role: ServiceRole = options.worker === undefined ? "server" : "worker";
   const isThisMachine = layout.root === "/";
   const dryRun = options.dryRun === true;
@@ -120,6 +124,14 @@ ${isCurrent ? "The service is running already, unchanged." : "The service is run
 ${[`transcribe service status${option}`, ...next].map((line) => `  ${line}`).join("\n")}
 Settings: ${options.config}, then systemctl ${role === "server" ? "reload" : "restart"} ${name}. Log: journalctl -u ${name}
 `);
+}
+
+/** Does the part of an installation by a package that the package's files can't do. */
+async function completePackage(path: string, dryRun: boolean): Promise<void> {
+  if (!dryRun) requireRoot("transcribe service install --from-package");
+  const layout = { root: "/", configFile: defaultConfigFile };
+  const program = { path, unpack: programFiles };
+  await runSteps(packageSteps({ layout, machine: thisMachine, user: defaultUser, program }), dryRun, printStep);
 }
 
 interface UninstallOptions {

@@ -1,15 +1,4 @@
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exampleFile, loadSettings } from "../config/index.ts";
 import {
@@ -18,6 +7,7 @@ import {
   fleetFiles,
   reach,
   requireInside,
+  requireNoPackage,
   ServiceError,
   type ServiceLayout,
   type ServiceRole,
@@ -25,17 +15,11 @@ import {
   servicePaths,
   unitPlaces,
 } from "./layout.ts";
-import { existingGroups, findUser, type Machine, textOf, type User } from "./machine.ts";
+import { existingGroups, type Machine, textOf } from "./machine.ts";
 import { placeCopy, placeText, sameBytes } from "./place-file.ts";
+import { accountOf, dataDirectoryStep, type InstalledProgram, partsStep, userStep } from "./shared-steps.ts";
 import type { Step } from "./steps.ts";
-import { unitFile } from "./unit.ts";
-
-/** The single-file program to install. */
-interface InstalledProgram {
-  readonly path: string;
-  /** Unpacks its native parts and models into a directory; does nothing when they exist already. */
-  unpack(directory: string): Promise<unknown>;
-}
+import { gpuGroups, unitFile } from "./unit.ts";
 
 interface InstallOptions {
   readonly layout: ServiceLayout;
@@ -48,9 +32,6 @@ interface InstallOptions {
   /** Data directory of the command line; null takes the settings file's, or else the default. */
   readonly dataDirectory: string | null;
 }
-
-/** Groups that own the device files of GPUs. */
-const gpuGroups = ["video", "render"];
 
 /**
  * Returns the service's data directory and port from its settings file, or, if there is none, as a new file will set
@@ -74,6 +55,7 @@ export function serviceSettings(layout: ServiceLayout, wanted: string | null): {
 /** Returns the steps that install the service, in order; each step can be repeated. */
 export function installSteps(options: InstallOptions): Step[] {
   const { layout, machine, role, program, user } = options;
+  requireNoPackage(layout);
   requireOnly(layout, role);
   const { unit: unitPath, enabled } = unitPlaces(role);
   const { dataDirectory, port } = serviceSettings(layout, options.dataDirectory);
@@ -82,22 +64,15 @@ export function installSteps(options: InstallOptions): Step[] {
     ...(role === "server" ? [] : fleetFiles(layout)),
   ]);
   const at = (path: string) => reach(layout, path);
-  const account = () => {
-    const found = findUser(layout, machine, user);
-    if (found === null) throw new ServiceError(`there is no user ${user}`);
-    return found;
-  };
+  const service = { layout, machine, user, dataDirectory };
   const fleet = role === "server" ? null : workerFleet(layout, options.fleetFolder);
   const unit = unitFile({
     ...{ role, user, dataDirectory, port, configFile: layout.configFile },
+    paths: { ...servicePaths, unit: unitPath },
     deviceGroups: existingGroups(layout, gpuGroups),
   });
   return [
-    {
-      what: `user ${user}, without a login`,
-      needed: () => isMissing(findUser(layout, machine, user), user),
-      apply: () => addUser(options, dataDirectory),
-    },
+    userStep(service),
     {
       what: `${servicePaths.program}, this program`,
       restarts: true,
@@ -105,14 +80,7 @@ export function installSteps(options: InstallOptions): Step[] {
       apply: () =>
         placeCopy(at(servicePaths.program), program.path, { mode: 0o755, previous: at(servicePaths.previousProgram) }),
     },
-    {
-      what: `${servicePaths.runtimeDirectory}, its native parts and models`,
-      needed: () => true,
-      apply: async () => {
-        await program.unpack(at(servicePaths.runtimeDirectory));
-        openToAll(at(servicePaths.runtimeDirectory));
-      },
-    },
+    partsStep(layout, program, servicePaths.runtimeDirectory),
     {
       what: `${layout.configFile}, the settings`,
       needed: () => !existsSync(at(layout.configFile)),
@@ -121,7 +89,7 @@ export function installSteps(options: InstallOptions): Step[] {
         const directories = { "storage.data_dir": dataDirectory, "storage.runtime_dir": servicePaths.runtimeDirectory };
         placeText(at(layout.configFile), exampleFile({ ...directories, ...fleet?.settings }), {
           mode: 0o640,
-          gid: account().gid,
+          gid: accountOf(service).gid,
         });
       },
     },
@@ -131,14 +99,10 @@ export function installSteps(options: InstallOptions): Step[] {
         what: `${path}, for the fleet`,
         restarts: true,
         needed: async () => !(await sameBytes(source, at(path))),
-        apply: () => placeCopy(at(path), source, { mode, gid: account().gid }),
+        apply: () => placeCopy(at(path), source, { mode, gid: accountOf(service).gid }),
       };
     }),
-    {
-      what: `${dataDirectory}, the data directory, accessible only to ${user}`,
-      needed: () => !isOwnedBy(at(dataDirectory), findUser(layout, machine, user)),
-      apply: () => makeDataDirectory(at(dataDirectory), account(), user),
-    },
+    dataDirectoryStep(service),
     {
       what: `${unitPath}, the unit`,
       restarts: true,
@@ -208,50 +172,6 @@ function workerFleet(layout: ServiceLayout, folder: string | null) {
       [own.key, key],
     ] as const,
   };
-}
-
-function isMissing(found: User | null, name: string): boolean {
-  if (found?.uid === 0) throw new ServiceError(`the service does not run as root; choose another --user than ${name}`);
-  return found === null;
-}
-
-function addUser({ layout, machine, user }: InstallOptions, home: string): void {
-  const elsewhere = layout.root === "/" ? [] : ["--prefix", layout.root];
-  const created = machine.run([
-    ...(["useradd", "--system", "--user-group", "--no-create-home"] as const),
-    ...["--home-dir", home, "--shell", "/usr/sbin/nologin", ...elsewhere, user],
-  ]);
-  if (created.exitCode !== 0) {
-    throw new ServiceError(
-      `can't create the user ${user}: ${created.stderr}; create it by other means and run this again`,
-    );
-  }
-}
-
-/** Lets everybody read a directory, but only root write to it: the service cannot change its own code. */
-function openToAll(directory: string): void {
-  chmodSync(directory, 0o755);
-  for (const entry of readdirSync(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) openToAll(path);
-    else if (entry.isFile()) chmodSync(path, (lstatSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
-  }
-}
-
-function isOwnedBy(directory: string, user: User | null): boolean {
-  // The directory may be a link to another disk, which statSync follows.
-  return existsSync(directory) && statSync(directory).uid === user?.uid;
-}
-
-function makeDataDirectory(directory: string, { uid, gid }: User, user: string): void {
-  if (existsSync(directory) && readdirSync(directory).length > 0) {
-    throw new ServiceError(
-      `${directory} contains files of another user; change their owner: chown -R ${user}: ${directory}`,
-    );
-  }
-  mkdirSync(directory, { recursive: true, mode: 0o755 });
-  chownSync(directory, uid, gid);
-  chmodSync(directory, 0o700);
 }
 
 function linkOf(path: string): string | null {

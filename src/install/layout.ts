@@ -34,6 +34,24 @@ export const servicePaths = {
   runtimeDirectory: "/usr/local/lib/transcribe",
 } as const;
 
+/** Paths of a service that a package of the distribution installed. */
+export const packagePaths = {
+  program: "/usr/bin/transcribe",
+  runtimeDirectory: "/usr/lib/transcribe",
+  unit: "/usr/lib/systemd/system/transcribe.service",
+} as const;
+
+/**
+ * Requires that no package has installed the service. Its files belong to the package manager.
+ * @throws {ServiceError} with the commands to use instead
+ */
+export function requireNoPackage({ root }: Pick<ServiceLayout, "root">): void {
+  if (!existsSync(join(root, packagePaths.unit))) return;
+  throw new ServiceError(
+    "the package transcribe has installed the service; use apt install ./FILE.deb to upgrade it, and apt remove transcribe to remove it",
+  );
+}
+
 /** Paths of a unit, and of the link that starts it with the machine. */
 export function unitPlaces(role: ServiceRole): { readonly unit: string; readonly enabled: string } {
   const name = `${serviceNames[role]}.service`;

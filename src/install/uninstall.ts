@@ -5,6 +5,7 @@ import {
   fleetFiles,
   reach,
   requireInside,
+  requireNoPackage,
   ServiceError,
   type ServiceLayout,
   type ServiceRole,
@@ -27,6 +28,7 @@ interface UninstallOptions {
 export function uninstallSteps({ layout, machine, role, purged }: UninstallOptions): Step[] {
   const dataPath = purged === null ? [] : [join(purged.dataDirectory, "x")];
   const { unit, enabled } = unitPlaces(role);
+  if (!existsSync(join(layout.root, unit))) requireNoPackage(layout);
   requireInside(layout, [...Object.values(servicePaths), unit, enabled, layout.configFile, ...dataPath]);
   const at = (path: string) => reach(layout, path);
   const removal = (what: string, ...paths: readonly string[]): Step => ({

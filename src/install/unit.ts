@@ -4,8 +4,8 @@ import {
   defaultDataDirectory,
   defaultUser,
   installedRole,
+  packagePaths,
   type ServiceRole,
-  servicePaths,
   unitPlaces,
 } from "./layout.ts";
 import { runTool, textOf } from "./machine.ts";
@@ -18,19 +18,25 @@ interface UnitOptions {
   readonly dataDirectory: string;
   /** Port to listen on; a port below 1024 needs a capability. A worker listens on none. */
   readonly port: number;
+  /** Paths of the program, of its unpacked parts and of the unit itself. */
+  readonly paths: { readonly program: string; readonly runtimeDirectory: string; readonly unit: string };
   /** Groups that own GPU devices and exist on the machine. */
   readonly deviceGroups: readonly string[];
 }
 
+/** Groups that own the device files of GPUs. */
+export const gpuGroups: readonly string[] = ["video", "render"];
+
 /** Returns the service's unit (systemd.unit(5)), as restricted as its work allows. */
-export function unitFile({ role, user, configFile, dataDirectory, port, deviceGroups }: UnitOptions): string {
+export function unitFile({ role, user, configFile, dataDirectory, port, paths, deviceGroups }: UnitOptions): string {
   const capability = role === "server" && port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   const isDefaultDirectory = dataDirectory === defaultDataDirectory;
   const values: Readonly<Record<string, string>> = {
     ...ROLE_LINES[role],
-    unit: unitPlaces(role).unit,
-    program: servicePaths.program,
-    runtimeDirectory: servicePaths.runtimeDirectory,
+    ...paths,
+    origin:
+      paths.unit === packagePaths.unit ? "Part of the package transcribe" : 'Written by "transcribe service install"',
+    ownChanges: unitPlaces(role).unit,
     ...{ user, configFile, dataDirectory, capability },
     deviceGroups: deviceGroups.map((group) => `SupplementaryGroups=${group}\n`).join(""),
     // systemd creates its default state directory; any other one must be listed as writable.
@@ -68,6 +74,14 @@ export function readUnit(text: string): { user: string; configFile: string } | n
   return user === undefined || configFile === undefined ? null : { user, configFile };
 }
 
+/** Returns the unit of a package of the distribution: a server with the default settings. */
+export function packageUnit(): string {
+  return unitFile({
+    ...{ role: "server", user: defaultUser, configFile: defaultConfigFile, dataDirectory: defaultDataDirectory },
+    ...{ port: 0, paths: packagePaths, deviceGroups: gpuGroups },
+  });
+}
+
 /** Returns the role of the installed service, and the user and settings file of its unit; without a unit, the defaults. */
 export function installedService(root: string): { role: ServiceRole; user: string; configFile: string } {
   const role = installedRole({ root });
@@ -76,7 +90,7 @@ export function installedService(root: string): { role: ServiceRole; user: strin
 }
 
 function unitText(root: string, role = installedRole({ root })): string {
-  return textOf(join(root, unitPlaces(role).unit));
+  return textOf(join(root, unitPlaces(role).unit)) || textOf(join(root, packagePaths.unit));
 }
 
 /**

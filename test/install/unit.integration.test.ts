@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { packagePaths, servicePaths, unitPlaces } from "../../src/install/layout.ts";
 import { runTool } from "../../src/install/machine.ts";
-import { readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
+import { packageUnit, readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const usual = {
@@ -11,6 +12,7 @@ const usual = {
   configFile: "/etc/transcribe/transcribe.toml",
   dataDirectory: "/var/lib/transcribe",
   port: 8787,
+  paths: { ...servicePaths, unit: unitPlaces("server").unit },
   deviceGroups: ["video", "render"],
 };
 
@@ -48,6 +50,16 @@ const cases: [string, Partial<typeof usual>, readonly string[], readonly string[
   ],
   ["no GPU groups", { deviceGroups: [] }, ["DevicePolicy=closed"], ["SupplementaryGroups"]],
 ];
+
+describe("the unit of a package", () => {
+  test("differs from the program's own unit only in its paths and its origin", () => {
+    const own = unitFile(usual)
+      .replace('Written by "transcribe service install"', "Part of the package transcribe")
+      .replaceAll(servicePaths.program, packagePaths.program)
+      .replaceAll(servicePaths.runtimeDirectory, packagePaths.runtimeDirectory);
+    expect(packageUnit()).toBe(own);
+  });
+});
 
 describe("the systemd unit", () => {
   for (const [name, change, lines, absent] of cases) {

@@ -62,25 +62,6 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
 }
 
 /**
- * Returns a list of checksums after a program was built: with a new line for it, and without files that are gone or
- * were made from an older build of it.
- * @param list the present list
- * @param program name of the file that was built
- * @param exists whether a file of the list exists
- */
-export function renewChecksums(
-  list: string,
-  program: { readonly name: string; readonly sha256: string },
-  exists: (name: string) => boolean,
-): string {
-  const others = list.split("\n").filter((line) => {
-    const name = /^[0-9a-f]{64} {2}(\S+)$/.exec(line)?.[1];
-    return name !== undefined && name !== program.name && !name.startsWith(`${program.name}.`) && exists(name);
-  });
-  return [...others, `${program.sha256}  ${program.name}`].map((line) => `${line}\n`).join("");
-}
-
-/**
  * Variables that would change a compiled program. BUN_BE_BUN turns it into plain Bun before our code runs, BUN_OPTIONS
  * loads code of the current directory, and BUN_ENABLE_CRASH_REPORTING sends crashes to Bun's developers. The compiler
  * has no option against them.

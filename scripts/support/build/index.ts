@@ -1,13 +1,13 @@
 // The part of scripts/build that needs Bun: packs the parts, compiles, and writes the checksum.
-import { existsSync, mkdirSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
-import { digestFile } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
 import { programSbom } from "../sbom/program-sbom.ts";
-import { compile, patchedBun, renewChecksums } from "./compile.ts";
+import { addChecksum } from "./checksums.ts";
+import { compile, patchedBun } from "./compile.ts";
 import { checkoutNotices, describeCheckout, writeDescription } from "./describe-checkout.ts";
 import { requireNotices, writeNotices } from "./package-notices.ts";
 import { packPart, partSources } from "./parts.ts";
@@ -51,26 +51,10 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
     check: (inputs) => requireNotices(inputs, notices),
   });
 
-  await addChecksum(name);
-  await addChecksum(materials);
+  await addChecksum(dist, "build", name);
+  await addChecksum(dist, "build", materials);
   if (cudaDirectory === null) return;
   const library = `${name}.cuda/libggml-cuda.so`;
   await Bun.write(join(dist, library), Bun.file(join(cudaDirectory, "libggml-cuda.so")));
-  await addChecksum(library);
-}
-
-/** Writes the checksum of a file and prints its size. */
-async function addChecksum(name: string): Promise<void> {
-  const dist = join(root, "dist");
-  const path = join(dist, name);
-  const sha256 = await digestFile(path, "sha256");
-  const sums = join(dist, "SHA256SUMS");
-  const known = await Bun.file(sums)
-    .text()
-    .catch(() => "");
-  await Bun.write(
-    sums,
-    renewChecksums(known, { name, sha256 }, (file) => existsSync(join(dist, file))),
-  );
-  console.log(`build: dist/${name}, ${(Bun.file(path).size / 1e6).toFixed(0)} MB, SHA-256 ${sha256}`);
+  await addChecksum(dist, "build", library);
 }

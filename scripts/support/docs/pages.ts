@@ -1,8 +1,7 @@
-import type { Command, Option } from "commander";
-import { cliProgram } from "../../../src/cli/index.ts";
 import { checks } from "../../../src/diagnostics/index.ts";
 import { errorEntries } from "../../../src/http/errors.ts";
 import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts";
+import { type CommandHelp, commandGroups, exitCodeMeanings } from "./commands.ts";
 
 const introduction = `# The command line
 
@@ -12,53 +11,20 @@ const exitCodes = `## Exit codes
 
 | | |
 |---|---|
-| 0 | success |
-| 1 | failure; the message gives the reason and what to do |
-| 2 | the command line or the settings are invalid |
-| 3 | a recording failed |
-| 4 | no server answers |
-| 5 | the key is missing or has no permission for this |
-| 130 | interrupted |`;
+${exitCodeMeanings.map(([code, meaning]) => `| ${code} | ${meaning} |`).join("\n")}`;
 
 /** Returns docs/cli.md: every command with its arguments and options, in the order and under the headings of the help. */
 export function cliPage(): string {
-  const program = cliProgram();
-  const groups = Map.groupBy(program.commands, (command) => command.helpGroup());
-  const sections = [...groups].map(([heading, commands]) => {
-    const leaves = commands.flatMap((command) => leavesOf(command, command.name()));
-    return [`## ${heading.replace(/:$/, "")}`, ...leaves.map(commandText)].join("\n\n");
-  });
+  const sections = commandGroups().map(({ heading, commands }) =>
+    [`## ${heading}`, ...commands.map(commandText)].join("\n\n"),
+  );
   return `${[introduction, ...sections, exitCodes].join("\n\n")}\n`;
 }
 
-interface Leaf {
-  /** The command's name with the names of its parents: `keys create`. */
-  readonly name: string;
-  readonly command: Command;
-}
-
-function leavesOf(command: Command, name: string): Leaf[] {
-  if (command.commands.length === 0) return [{ name, command }];
-  return command.commands.flatMap((child) => leavesOf(child, `${name} ${child.name()}`));
-}
-
-function commandText({ name, command }: Leaf): string {
-  const operands = command.registeredArguments.map((each): [string, string] => [
-    `${each.required ? "<" : "["}${each.name()}${each.variadic ? "..." : ""}${each.required ? ">" : "]"}`,
-    each.description,
-  ]);
-  const options = command.options
-    .filter(({ hidden }) => !hidden)
-    .map((each): [string, string] => [each.flags, meaningOf(each)]);
-  const rows = [...operands, ...options].map(([name, meaning]) => `| \`${cell(name)}\` | ${cell(meaning)} |`);
-  const table = rows.length === 0 ? [] : [["| | |", "|---|---|", ...rows].join("\n")];
-  return [`### transcribe ${name}`, command.description(), ...table].join("\n\n");
-}
-
-function meaningOf({ description, defaultValue, mandatory }: Option): string {
-  if (mandatory) return `${description} (required)`;
-  const isDescribed = defaultValue === undefined || defaultValue === false || description.includes("(default");
-  return isDescribed ? description : `${description} (default: ${defaultValue})`;
+function commandText({ name, description, rows }: CommandHelp): string {
+  const lines = rows.map(([name, meaning]) => `| \`${cell(name)}\` | ${cell(meaning)} |`);
+  const table = lines.length === 0 ? [] : [["| | |", "|---|---|", ...lines].join("\n")];
+  return [`### transcribe ${name}`, description, ...table].join("\n\n");
 }
 
 /** Escapes a text for a cell of a Markdown table. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -52,9 +52,15 @@ export class BootedMachine implements AsyncDisposable {
     });
   }
 
-  /** Copies a file into the system. */
+  /** Writes a file of the system. */
   write(path: string, content: string | Uint8Array, mode = 0o644): void {
     writeFileSync(`/proc/${this.#first}/root${path}`, content, { mode });
+  }
+
+  /** Copies a program into the system without reading it into memory. */
+  copy(path: string, source: string): void {
+    copyFileSync(source, `/proc/${this.#first}/root${path}`);
+    chmodSync(`/proc/${this.#first}/root${path}`, 0o755);
   }
 
   read(path: string): string {
