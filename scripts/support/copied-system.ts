@@ -79,7 +79,9 @@ function nameOf(text: string): string {
 }
 
 function closure(installed: ReadonlyMap<string, InstalledPackage>, wanted: readonly string[]): InstalledPackage[] {
-  const providers = new Map([...installed.values()].flatMap((each) => each.provides.map((name) => [name, each] as const)));
+  const providers = new Map(
+    [...installed.values()].flatMap((each) => each.provides.map((name) => [name, each] as const)),
+  );
   const required = [...installed.values()].filter(({ isRequired }) => isRequired).map(({ name }) => name);
   const chosen = new Set<InstalledPackage>();
   const open = [...required, ...wanted].map((name) => [name]);
@@ -98,6 +100,7 @@ function closure(installed: ReadonlyMap<string, InstalledPackage>, wanted: reado
 async function copyPaths(paths: readonly string[], directory: string): Promise<void> {
   const list = join(directory, "paths");
   await writeFile(list, paths.map((path) => `.${path}`).join("\0"));
-  const script = 'tar -C / --null --no-recursion --ignore-failed-read -cf - -T "$1" 2>/dev/null | tar -C "$2" -xpf -; rm "$1"';
+  const script =
+    'tar -C / --null --no-recursion --ignore-failed-read -cf - -T "$1" 2>/dev/null | tar -C "$2" -xpf -; rm "$1"';
   await runCommand(["sh", "-euc", script, "sh", list, directory]);
 }

@@ -193,7 +193,9 @@ function statusCommand(): Command {
   return settingsCommand("status", description, ["server.host", "server.port", "storage.data_dir"]).action(
     async (options: JsonOption, command: Command) => {
       const { role } = installedService("/");
-      const status = await readStatus(dataSettingsOf(command), thisMachine, role);
+      // Before the process becomes the data directory's owner: without a D-Bus daemon, systemd answers only to root.
+      const unit = unitState(thisMachine, role);
+      const status = await readStatus(dataSettingsOf(command), unit, role);
       print(options, statusJson(status), () => statusText(status, role));
       // The message is empty, because the printed status contains the reason.
       if (!status.ready) throw new CommandError("");

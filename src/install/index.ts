@@ -4,7 +4,6 @@ export {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
-  packagePaths,
   reach,
   ServiceError,
   type ServiceLayout,
@@ -19,4 +18,4 @@ export { readStatus, type ServiceStatus } from "./status.ts";
 export { runSteps, type StepReport } from "./steps.ts";
 export { findSupervisor } from "./supervisor.ts";
 export { uninstallSteps } from "./uninstall.ts";
-export { installedService, packageUnit, serviceGroups } from "./unit.ts";
+export { installedService, serviceGroups } from "./unit.ts";

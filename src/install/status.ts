@@ -4,8 +4,7 @@ import type { Settings } from "../config/index.ts";
 import { findRunningServer, originOf, trustOf } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
 import type { ServiceRole } from "./layout.ts";
-import type { Machine } from "./machine.ts";
-import { unitState } from "./manager.ts";
+import type { unitState } from "./manager.ts";
 
 /** Status of the service, however it was started. */
 export interface ServiceStatus {
@@ -24,11 +23,14 @@ export interface ServiceStatus {
 const REQUEST_TIMEOUT_MILLISECONDS = 5000;
 
 /**
- * Reads the status of the server of these settings from systemd, the server state file and the server's own responses.
+ * Reads the status of the server of these settings from its unit, the server state file and the server's own responses.
  * If its data directory cannot be read, the server is queried at the address in the settings.
  */
-export async function readStatus(settings: Settings, machine: Machine, role: ServiceRole): Promise<ServiceStatus> {
-  const unit = unitState(machine, role);
+export async function readStatus(
+  settings: Settings,
+  unit: ServiceStatus["unit"],
+  role: ServiceRole,
+): Promise<ServiceStatus> {
   if (role === "worker") return workerStatus(unit);
   const running = await findRunningServer(new DataPaths(settings.storage.data_dir));
   const origin = running?.origin ?? originOf(settings.server);

@@ -26,6 +26,7 @@ import {
   unitPlaces,
 } from "../../src/install/layout.ts";
 import type { Machine } from "../../src/install/machine.ts";
+import { unitState } from "../../src/install/manager.ts";
 import { readStatus } from "../../src/install/status.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
@@ -325,7 +326,7 @@ test.each([
   const lines = ["LoadState=loaded", `ActiveState=${active}`, "SubState=dead", `StatusText=${says}`, "MainPID=7"];
   const run: Machine["run"] = () => ({ exitCode: 0, stdout: lines.join("\n"), stderr: "" });
   const settings = loadSettings({ file: undefined, environment: {}, flags: {} });
-  const status = await readStatus(settings, { hasSystemd: true, run }, "worker");
+  const status = await readStatus(settings, unitState({ hasSystemd: true, run }, "worker"), "worker");
   expect(status).toMatchObject({ ready, trouble, origin: null, pid: 7 });
 });
 

@@ -12,10 +12,8 @@ import { readSbom } from "../sbom/image-sbom.ts";
 import { writeAptRepository } from "./apt-repository.ts";
 import type { PackageFacts } from "./control.ts";
 import { checkWithLintian } from "./lintian.ts";
-import { writePackageTree } from "./package-tree.ts";
+import { packPackage, writePackageTree } from "./package-tree.ts";
 
-/** The program is compressed already. Other levels make the package 4 % smaller, in many times the time. */
-const COMPRESSION = ["-Zgzip", "-z1"];
 const architectures = { x64: "amd64", arm64: "arm64" } as const;
 
 try {
@@ -40,8 +38,7 @@ async function writePackage(name: string, architecture: string): Promise<void> {
   const tree = await mkdtemp(join(dist, ".package-"));
   try {
     await writePackageTree(tree, facts, { path: program, materials });
-    process.env.SOURCE_DATE_EPOCH = String(facts.epoch);
-    await runCommand(["dpkg-deb", "--root-owner-group", ...COMPRESSION, "--build", tree, deb]);
+    await packPackage(tree, deb, facts);
   } finally {
     await rm(tree, { recursive: true, force: true });
   }
