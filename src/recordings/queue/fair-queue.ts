@@ -63,7 +63,7 @@ export function orderOf(waiting: readonly Waiting[], given: FairnessRules, limit
  * recording. The candidate with the most slots is returned. Each suspension equalizes the shares, so the series ends.
  * @param staying slots that each account holds and is not already leaving
  */
-export function overfullAccount(
+function overfullAccount(
   waiting: Waiting,
   staying: ReadonlyMap<string, number>,
   rules: FairnessRules,
@@ -77,6 +77,34 @@ export function overfullAccount(
     })
     .sort(([, a], [, b]) => b - a);
   return most?.[0] ?? null;
+}
+
+/**
+ * Returns the running recording that is suspended next, because its account holds more than its share of the slots while
+ * another account's recording waits; null if none is. Of the account's recordings it is the one that started last, so
+ * that its first ones are not delayed.
+ * @param holders running recordings that hold a slot and are not already leaving it, in the order of their starts
+ */
+export function holderToSuspend<H extends { readonly accountId: string }>(
+  holders: readonly H[],
+  waiting: readonly Waiting[],
+  rules: FairnessRules,
+): H | null {
+  // No slot is free if more recordings run than there are slots, because the number of slots was reduced.
+  const free = Math.max(0, rules.slots() - holders.length);
+  const held = new Map<string, number>();
+  // Among accounts with equally many slots, the one that started a recording last comes first.
+  for (const { accountId } of holders.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
+  if (Math.max(0, ...held.values()) < 2) return null;
+  // The slots that suspended recordings are leaving go to the first recordings of the order.
+  const order = orderOf(waiting, rules, free + 1);
+  const next = order[free];
+  if (next === undefined) return null;
+  const begin = order.slice(0, free);
+  const runningOf = (account: string) =>
+    rules.runningOf(account) + begin.filter(({ accountId }) => accountId === account).length;
+  const account = overfullAccount(next, held, { ...rules, runningOf });
+  return holders.findLast(({ accountId }) => accountId === account) ?? null;
 }
 
 /** Returns rules that also count simulated starts. Values that do not change meanwhile are read only once. */

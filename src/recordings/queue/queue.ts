@@ -1,7 +1,7 @@
 import { type MachineTroubleKind, machineTrouble } from "../../storage/index.ts";
 import type { Recording, Recordings } from "../recordings.ts";
 import { DownloadQueue } from "./download-queue.ts";
-import { type FairnessRules, orderOf, overfullAccount, type Waiting } from "./fair-queue.ts";
+import { type FairnessRules, holderToSuspend, orderOf, type Waiting } from "./fair-queue.ts";
 import { type Outcome, SuspendError } from "./outcome.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
@@ -280,43 +280,20 @@ export class RecordingQueue {
     return [...this.#attempts].filter(([, { hasSlot, controller }]) => hasSlot && !controller.signal.aborted);
   }
 
-  /**
-   * Suspends recordings of accounts that hold more than their share of the slots while another account's recording waits.
-   * For each such account, the recording that started last is suspended, so its first ones are not delayed.
-   */
+  /** Suspends recordings of accounts that hold more than their share of the slots while another account's waits. */
   #shareSlots(): void {
+    const nextToLeave = () => {
+      const staying = this.#staying().map(([, attempt]) => attempt);
+      return holderToSuspend(staying, this.#waitingForSlots(), this.#rules);
+    };
     try {
-      while (this.#suspendForOthers());
+      for (let holder = nextToLeave(); holder !== null; holder = nextToLeave()) {
+        suspend(holder, SHARING_GRACE_MILLISECONDS);
+      }
     } catch (error) {
       // If the database cannot be read, priorities are unknown; the next check reads them.
       if (machineTrouble(error) === null) throw error;
     }
-  }
-
-  /**
-   * Suspends one recording if an account holds too many slots.
-   * @returns whether one was suspended
-   */
-  #suspendForOthers(): boolean {
-    const staying = this.#staying();
-    // No slot is free if more recordings run than there are slots, because the number of slots was reduced.
-    const free = Math.max(0, this.#rules.slots() - staying.length);
-    const held = new Map<string, number>();
-    // Among accounts with equally many slots, the one that started a recording last comes first.
-    for (const [, { accountId }] of staying.toReversed()) held.set(accountId, (held.get(accountId) ?? 0) + 1);
-    if (Math.max(0, ...held.values()) < 2) return false;
-    // The slots that suspended recordings are leaving go to the first recordings of the order.
-    const order = orderOf(this.#waitingForSlots(), this.#rules, free + 1);
-    const next = order[free];
-    if (next === undefined) return false;
-    const begin = order.slice(0, free);
-    const runningOf = (account: string) =>
-      this.#rules.runningOf(account) + begin.filter(({ accountId }) => accountId === account).length;
-    const account = overfullAccount(next, held, { ...this.#rules, runningOf });
-    const last = staying.findLast(([, { accountId }]) => accountId === account);
-    if (last === undefined) return false;
-    suspend(last[1], SHARING_GRACE_MILLISECONDS);
-    return true;
   }
 
   /**
