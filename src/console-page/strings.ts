@@ -154,7 +154,8 @@ export const strings = {
         "The server could not process the recording, or it was cancelled. Solve the problem and upload it again.",
     },
     doubtTitle: "Uncertain words",
-    doubt: (share: string) => `The model is less than ${share} sure of these words.`,
+    doubt: (share: string) =>
+      `The model is less than ${share} sure of these words. Words of a model without calibrated probabilities are not marked.`,
     showDoubt: "Underline uncertain words",
     keys: "Keyboard shortcuts",
     keyList: [

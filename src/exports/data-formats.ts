@@ -16,13 +16,21 @@ export const wordSchema = Type.Object(
       maximum: 1,
       description: "How sure the model is of the word, from 0 to 1.",
     }),
+    calibrated: Type.Optional(
+      Type.Literal(false, {
+        description:
+          "Present if the model's probabilities are not calibrated, so that no limit for uncertain words is known.",
+      }),
+    ),
   },
   { description: "A word of a segment." },
 );
 
 /** Returns a stored word in the form of the API. */
-export function toWord([text, start, end, probability]: ExportSegment["words"][number]): Static<typeof wordSchema> {
-  return { text: text.toWellFormed().trim(), start: start / 1000, end: end / 1000, probability };
+export function toWord(word: ExportSegment["words"][number]): Static<typeof wordSchema> {
+  const [text, start, end, probability, calibrated] = word;
+  const shown = { text: text.toWellFormed().trim(), start: start / 1000, end: end / 1000, probability };
+  return calibrated === false ? { ...shown, calibrated } : shown;
 }
 
 const segmentSchema = Type.Object({

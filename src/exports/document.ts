@@ -1,8 +1,12 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { cleanText } from "./clean-text.ts";
 
-/** A word as stored in the segments table: text, start and end in milliseconds, probability from 0 to 1. */
-const exportWordSchema = Type.Tuple([Type.String(), Type.Number(), Type.Number(), Type.Number()]);
+const wordParts = [Type.String(), Type.Number(), Type.Number(), Type.Number()] as const;
+/**
+ * A word as stored in the segments table: text, start and end in milliseconds, probability from 0 to 1, and false when
+ * the probability is not comparable with Whisper's.
+ */
+const exportWordSchema = Type.Union([Type.Tuple([...wordParts]), Type.Tuple([...wordParts, Type.Literal(false)])]);
 
 /** A stored segment with its words; starts never decrease. */
 export const exportSegmentSchema = Type.Object({

@@ -3,11 +3,11 @@ import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { familyOf } from "../speech/index.ts";
 import { lockFile, syncDirectory } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 import { modelIdSchema, sha1Schema, sha256Schema } from "./catalogue.ts";
-import { attributionsOf } from "./licences.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";
 
 const metadataSchema = Type.Object({
@@ -135,4 +135,24 @@ export class ModelLibrary {
     if (!Value.Check(modelIdSchema, id)) throw new ModelError(`${id} is not a valid model id`);
     await withFileErrors(() => removeCacheEntry(this.#root, join("installed", id)));
   }
+}
+
+/** A model whose file tells its family. */
+interface ModelFile {
+  readonly path: string;
+}
+
+/** Returns the licence and the capabilities of the family of a model's file; null if the file cannot be read. */
+export function familyFacts({ path }: ModelFile) {
+  try {
+    const { licence, capabilities } = familyOf(path);
+    return { licence, ...capabilities };
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the texts that name the authors of models whose licence requires it, each once. */
+export function attributionsOf(models: readonly ModelFile[]): string[] {
+  return [...new Set(models.flatMap((model) => familyFacts(model)?.licence?.attribution ?? []))];
 }

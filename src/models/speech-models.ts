@@ -7,8 +7,7 @@ import { familyOf, type Language, readModelLanguages } from "../speech/index.ts"
 import { type Store, tables } from "../storage/index.ts";
 import { builtInSpeechModel, findModel, modelIdSchema, productCatalogue } from "./catalogue.ts";
 import type { LanguageRoutes } from "./language-routes.ts";
-import type { ModelLibrary } from "./library.ts";
-import { attributionsOf } from "./licences.ts";
+import { attributionsOf, type ModelLibrary } from "./library.ts";
 import { ModelError } from "./model-error.ts";
 
 /** A speech model and the path of its file. */

@@ -9,6 +9,8 @@ export interface Word {
   readonly endSeconds: number;
   /** Probability from 0 to 1 as the model reports it. */
   readonly probability: number;
+  /** False when the probability is not comparable with Whisper's. */
+  readonly isCalibrated?: false;
 }
 
 /** The position of a segment in a transcript and its speaker; `startSeconds < endSeconds`. */
@@ -29,9 +31,15 @@ export interface Segment extends SegmentSpan {
 /** A segment with its words in the stored form, which takes a tenth of the memory. */
 export interface PackedSegment extends SegmentSpan {
   readonly text: string;
-  /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
+  /** JSON array of StoredWord. */
   readonly words: string;
 }
+
+/**
+ * Text, start and end in milliseconds, probability. A fifth element, false, marks a probability that is not comparable
+ * with Whisper's.
+ */
+export type StoredWord = [string, number, number, number] | [string, number, number, number, false];
 
 const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 
@@ -39,12 +47,11 @@ const milliseconds = (seconds: number) => Math.round(seconds * 1000);
 export function packSegment(segment: Segment | PackedSegment): PackedSegment {
   const { words } = segment;
   if (typeof words === "string") return { ...segment, words };
-  const packed = words.map((word) => [
-    word.text,
-    milliseconds(word.startSeconds),
-    milliseconds(word.endSeconds),
-    Math.round(word.probability * 1000) / 1000,
-  ]);
+  const packed = words.map((word): StoredWord => {
+    const times = [milliseconds(word.startSeconds), milliseconds(word.endSeconds)] as const;
+    const probability = Math.round(word.probability * 1000) / 1000;
+    return word.isCalibrated === false ? [word.text, ...times, probability, false] : [word.text, ...times, probability];
+  });
   return { ...segment, words: JSON.stringify(packed) };
 }
 
@@ -100,8 +107,7 @@ export function readSegments(store: Store, recordingId: string, fromIndex: numbe
 
 /** A segment with its words, in the form that exports use. */
 export interface SegmentWithWords extends StoredSegment {
-  /** Text, start and end in milliseconds, probability. */
-  readonly words: [string, number, number, number][];
+  readonly words: StoredWord[];
 }
 
 /** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */

@@ -217,7 +217,7 @@ export const segments = sqliteTable(
     /** Zero-based, in order of first appearance; shown to clients as A, B, … */
     speaker: integer().notNull(),
     text: text().notNull(),
-    /** JSON array of [text, startMilliseconds, endMilliseconds, probability]. */
+    /** JSON array of words, see StoredWord in recordings/segments.ts. */
     words: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.recordingId, table.index] })],

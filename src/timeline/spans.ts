@@ -52,5 +52,7 @@ export const wordSchema = Type.Object({
   text: Type.String(),
   ...spanSchema.properties,
   probability: Type.Number({ minimum: 0, maximum: 1 }),
+  /** False when the probability is not comparable with Whisper's. */
+  isCalibrated: Type.Optional(Type.Literal(false)),
 });
 export type EngineWord = Static<typeof wordSchema>;

@@ -30,6 +30,17 @@ describe("the segments of a transcript", () => {
     ]);
   });
 
+  test("have no probability to mark words by if the model's probabilities are not calibrated", async () => {
+    using server = new ConsoleServer();
+    const id = server.api.enterProcessing(server.api.account("first").id);
+    const word = { text: " Ja.", startSeconds: 0, endSeconds: 0.3, probability: 0.1, isCalibrated: false as const };
+    server.api.recordings.complete(id, [
+      { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text: "Ja.", words: [word] },
+    ]);
+    const { segments } = await (await server.operator()).read(`/recordings/${id}/segments`, segmentPageSchema);
+    expect(segments[0]?.words).toEqual([[0, 3, 0, 0.3, null]]);
+  });
+
   test("are returned from any index on, up to a limit", async () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid(

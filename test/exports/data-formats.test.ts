@@ -13,7 +13,7 @@ describe("json", () => {
   test("has the recording, the language, and segments with speakers and words", async () => {
     const words: ExportSegment["words"] = [
       [" Good", 120, 400, 0.98],
-      [" night.", 400, 905, 0.5],
+      [" night.", 400, 905, 0.5, false],
     ];
     const segments = [{ startMilliseconds: 120, endMilliseconds: 905, speaker: 1, text: "Good night.", words }];
     const document = transcript([], { durationSeconds: 1.00049, segments });
@@ -35,7 +35,7 @@ describe("json", () => {
           text: "Good night.",
           words: [
             { text: "Good", start: 0.12, end: 0.4, probability: 0.98 },
-            { text: "night.", start: 0.4, end: 0.905, probability: 0.5 },
+            { text: "night.", start: 0.4, end: 0.905, probability: 0.5, calibrated: false },
           ],
         },
       ],

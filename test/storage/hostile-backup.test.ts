@@ -110,6 +110,8 @@ describe("a manipulated backup", () => {
     ["a word whose time is a text", segment('[["a",0,1,0.5],["a","0",1,0.5]]'), "segments.words"],
     ["a word whose time is endless", segment('[["a",0,1e400,0.5]]'), "segments.words"],
     ["a word whose probability is an object", segment('[["a",0,1,{}]]'), "segments.words"],
+    ["a word with a mark of another kind", segment('[["a",0,1,0.5,true]]'), "segments.words"],
+    ["a word with more behind its mark", segment('[["a",0,1,0.5,false,false]]'), "segments.words"],
     [
       "a time that is no date",
       `UPDATE accounts SET subscribed_until = 8640000000000001; ${recording("", "")}`,
@@ -149,6 +151,7 @@ describe("a manipulated backup", () => {
     const words = JSON.stringify([
       [" it''s", 0, 1200, 0.93],
       [" 你好", 1200, 1200, 1],
+      [" ja", 1200, 1300, 0.5, false],
     ]);
     const backup = changed(
       join(parent.path, "backup.db"),

@@ -1,10 +1,10 @@
 import type { Command } from "commander";
 import {
   builtInPath,
+  familyFacts,
   findModel,
   foreignWeights,
   type InstalledModel,
-  licenceOf,
   type ModelEntry,
   publishedSize,
   verifyBuiltIn,
@@ -25,7 +25,13 @@ export function listCommand(): Command {
       const foreign = await foreignModels(context);
       const rows = modelRows(context, foreign);
       print(options, rows, () =>
-        [asTable(rows), ...notes(context), ...foreignNotes(foreign), ...attributions(context)].join("\n"),
+        [
+          asTable(rows),
+          ...notes(context),
+          ...foreignNotes(foreign),
+          ...uncalibrated(context),
+          ...attributions(context),
+        ].join("\n"),
       );
     },
   );
@@ -83,7 +89,7 @@ function modelRow(id: string, known: Known | null, model: InstalledModel | undef
     memory_bytes: entry?.memoryBytes ?? null,
     parameters: entry?.parameters ?? null,
     languages: entry?.languages ?? null,
-    licence: entry?.licence ?? (model === undefined ? null : (licenceOf(model)?.name ?? null)),
+    licence: entry?.licence ?? (model === undefined ? null : (familyFacts(model)?.licence?.name ?? null)),
     sha256: model?.sha256 ?? entry?.sha256 ?? null,
     sha1: model?.sha1 ?? download?.sha1 ?? null,
     from: model?.from ?? null,
@@ -121,6 +127,13 @@ function notes({ setting, speech }: ModelsContext): string[] {
     "",
     `${chosen} was chosen, but is not installed; ${current} is used. Pull it again, or choose another model.`,
   ];
+}
+
+/** Names the installed models whose probabilities have another meaning than those that the console marks words by. */
+function uncalibrated({ library }: ModelsContext): string[] {
+  const models = library.list().filter((model) => familyFacts(model)?.hasCalibratedProbabilities === false);
+  const meaning = "its probabilities are not calibrated, so the console marks none of its words as uncertain.";
+  return models.flatMap(({ id }) => ["", `${id}: ${meaning}`]);
 }
 
 /** Names the authors of installed models whose licence requires it. */

@@ -2,9 +2,10 @@ import { type Static, Type } from "@sinclair/typebox";
 import { countSchema, markSchema, nullable, secondsSchema } from "./shared.ts";
 
 /**
- * A word: from and to in the segment's text, in UTF-16 code units; start and end in seconds; probability from 0 to 1.
+ * A word: from and to in the segment's text, in UTF-16 code units; start and end in seconds; probability from 0 to 1,
+ * null when it is not comparable with Whisper's.
  */
-const wordSchema = Type.Tuple([countSchema, countSchema, secondsSchema, secondsSchema, Type.Number()]);
+const wordSchema = Type.Tuple([countSchema, countSchema, secondsSchema, secondsSchema, nullable(Type.Number())]);
 export type Word = Static<typeof wordSchema>;
 
 const segmentSchema = Type.Object({

@@ -132,12 +132,12 @@ function showSegment({ words, text, ...segment }: ReturnType<typeof readSegments
     end: segment.endMilliseconds / 1000,
     speaker: speakerLabel(segment.speaker),
     text,
-    words: words.flatMap(([written, start, end, probability]): Word[] => {
+    words: words.flatMap(([written, start, end, probability, isCalibrated]): Word[] => {
       const word = written.trim();
       const from = word === "" ? -1 : text.indexOf(word, reached);
       if (from < 0) return [];
       reached = from + word.length;
-      return [[from, reached, start / 1000, end / 1000, probability]];
+      return [[from, reached, start / 1000, end / 1000, isCalibrated === false ? null : probability]];
     }),
   };
 }

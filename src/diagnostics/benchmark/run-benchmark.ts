@@ -4,9 +4,9 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
+import { familyFacts } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
-import { familyOf } from "../../speech/index.ts";
 import { DataPaths, readDatabase } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
@@ -57,6 +57,8 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     if (parts.files instanceof Error) throw parts.files;
     const { files } = parts;
     const model = modelOf(settings, paths, files);
+    // A missing file is reported by the worker.
+    const languageModel = familyFacts(model)?.detectsLanguage === false ? files.speechModel : model.path;
     // The server's cached self-test results save running the self-tests again. New results stay in the temporary
     // directory.
     const verdictsPath = join(directory, "devices.json");
@@ -69,7 +71,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
       const measurement = await measure({
         ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
         speechModel: model.path,
-        languageModel: detectsLanguage(model.path) ? model.path : files.speechModel,
+        languageModel,
         speechDevice: usesGpu ? engine.device : "cpu",
         cudaLibrary: engine.cuda_library,
         onStep: (step) => onStep(`${name}: ${step}`),
@@ -110,11 +112,6 @@ function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   } finally {
     database?.$client.close();
   }
-}
-
-/** Returns whether a model also detects languages; true when its file is missing, which the worker reports. */
-function detectsLanguage(modelPath: string): boolean {
-  return !existsSync(modelPath) || familyOf(modelPath).capabilities.detectsLanguage;
 }
 
 /** Length of the recording: longer than one detection block (122 s), like real recordings. */

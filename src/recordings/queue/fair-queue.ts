@@ -63,11 +63,7 @@ export function orderOf(waiting: readonly Waiting[], given: FairnessRules, limit
  * recording. The candidate with the most slots is returned. Each suspension equalizes the shares, so the series ends.
  * @param staying slots that each account holds and is not already leaving
  */
-function overfullAccount(
-  waiting: Waiting,
-  staying: ReadonlyMap<string, number>,
-  rules: FairnessRules,
-): string | null {
+function overfullAccount(waiting: Waiting, staying: ReadonlyMap<string, number>, rules: FairnessRules): string | null {
   const own = rules.runningOf(waiting.accountId);
   const priority = rules.priorityOf(waiting.accountId) + stepsOf(waiting, rules);
   const [most] = [...staying]

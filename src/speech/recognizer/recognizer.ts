@@ -17,6 +17,8 @@ export interface Capabilities {
   readonly detectsLanguage: boolean;
   /** Maximum number of tokens of a vocabulary (names and terms to expect); 0: a model takes none. */
   readonly vocabularyTokens: number;
+  /** Whether a word's probability has the meaning that marks of uncertain words expect: Whisper's. */
+  readonly hasCalibratedProbabilities: boolean;
 }
 
 /** Licence under which a family's models are published. */

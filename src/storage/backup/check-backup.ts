@@ -97,10 +97,11 @@ const scopes = `(? GLOB '*"*' AND ${json(
   "array",
   `type = 'text' AND value ${oneOf(["transcriptions:read", "transcriptions:write", "transcriptions:delete"])}`,
 )})`;
-/** The form that recordings/ writes: [text, startMilliseconds, endMilliseconds, probability]. */
+/** The form that recordings/ writes, see StoredWord there: the fifth element, false, is not always present. */
 const words = json(
   "array",
-  `CASE WHEN type = 'array' THEN json_array_length(value) = 4 AND json_type(value, '$[0]') = 'text'
+  `CASE WHEN type = 'array' THEN json_array_length(value) = 4 + (json_type(value, '$[4]') IS 'false')
+    AND json_type(value, '$[0]') = 'text'
     AND json_type(value, '$[1]') = 'integer' AND json_type(value, '$[2]') = 'integer'
     AND json_type(value, '$[3]') IN ('integer', 'real') END`,
 );

@@ -132,9 +132,9 @@ export function Transcript(props: TranscriptProps) {
   );
 }
 
-/** Returns the positions of the words whose probability is below a limit. */
+/** Returns the positions of the words whose probability is comparable and below a limit. */
 function doubtsIn(segment: Segment | null, below: number): readonly Mark[] {
-  const doubted = segment?.words.filter((word) => word[4] < below) ?? [];
+  const doubted = segment?.words.filter(([, , , , probability]) => probability !== null && probability < below) ?? [];
   return doubted.map(([from, to]) => [from, to]);
 }
 

@@ -1,13 +1,17 @@
 import { type EngineWord, SAMPLE_RATE, shifted } from "../../../timeline/index.ts";
-import type { Recognizer, RecognizerFamily } from "../recognizer.ts";
-import { readLanguages } from "./languages.ts";
+import type { Language, Recognizer, RecognizerFamily } from "../recognizer.ts";
 import { openModel, type ParakeetState } from "./model.ts";
-import { isModelFile, validateModelFile } from "./model-file/index.ts";
+import { isModelFile, readVocabularySize, validateModelFile } from "./model-file/index.ts";
 import { cutWindows } from "./windows.ts";
+
+/** Languages of parakeet-tdt-0.6b-v3, from its model card. */
+const EUROPEAN = "bg cs da de el en es et fi fr hr hu it lt lv mt nl pl pt ro ru sk sl sv uk".split(" ");
+/** Size of the vocabulary of version 3. Earlier versions have 1,024 tokens and know only English. */
+const EUROPEAN_VOCABULARY = 8192;
 
 /** NVIDIA's Parakeet TDT models in ggml form, which parakeet.cpp computes. They neither detect languages nor take names. */
 export const parakeetFamily: RecognizerFamily = {
-  capabilities: { detectsLanguage: false, vocabularyTokens: 0 },
+  capabilities: { detectsLanguage: false, vocabularyTokens: 0, hasCalibratedProbabilities: false },
   licence: {
     name: "CC-BY-4.0",
     attribution:
@@ -23,6 +27,16 @@ export const parakeetFamily: RecognizerFamily = {
   },
   compareEncoders: null,
 };
+
+/**
+ * Returns a model's languages, sorted by code, by the size of its vocabulary: the file does not name them.
+ * @throws {ModelFileError} with a hint for the user
+ */
+function readLanguages(modelPath: string): Language[] {
+  const names = new Intl.DisplayNames(["en"], { type: "language" });
+  const codes = readVocabularySize(modelPath) === EUROPEAN_VOCABULARY ? EUROPEAN : ["en"];
+  return codes.map((code) => ({ code, name: names.of(code) ?? code, modelCode: code }));
+}
 
 function createRecognizer(state: ParakeetState): Recognizer {
   return {

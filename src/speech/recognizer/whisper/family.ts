@@ -9,7 +9,7 @@ import type { WhisperModel, WhisperState } from "./types.ts";
 
 /** Whisper models in ggml form, which whisper.cpp computes. */
 export const whisperFamily: RecognizerFamily = {
-  capabilities: { detectsLanguage: true, vocabularyTokens: maxPromptTokens },
+  capabilities: { detectsLanguage: true, vocabularyTokens: maxPromptTokens, hasCalibratedProbabilities: true },
   // Some have MIT's, others Apache's; the catalogue has each model's.
   licence: null,
   recognizesFile: isModelFile,
