@@ -33,7 +33,10 @@ export class Broker {
   /** Subscriptions that wait for the first connection. */
   readonly #subscriptions: Subscription[] = [];
   /** The work-queue stream, which JetStream stores. */
-  readonly stream = new WorkStream(() => this.#required);
+  readonly stream = new WorkStream(
+    () => this.#required,
+    (answer) => this.#untilLost(answer),
+  );
   /** Ends the requests whose answers are lost with the connection. */
   readonly #onLost = new Set<(error: Error) => void>();
   /** Null until the first connection. */
@@ -90,16 +93,12 @@ export class Broker {
   async request(subject: string, message: Uint8Array): Promise<Uint8Array> {
     const connection = this.#required;
     if (!this.#connected) throw awayError(this.#url);
-    const lost = Promise.withResolvers<never>();
-    this.#onLost.add(lost.reject);
     try {
-      const answer = connection.request(subject, message, { timeout: answerMilliseconds(message) });
-      return (await Promise.race([answer, lost.promise])).data;
+      const timeout = answerMilliseconds(message.length);
+      return (await this.#untilLost(connection.request(subject, message, { timeout }))).data;
     } catch (error) {
       if (error instanceof RequestError && error.isNoResponders()) throw new NobodyThereError("no machine answers");
       throw error;
-    } finally {
-      this.#onLost.delete(lost.reject);
     }
   }
 
@@ -129,6 +128,17 @@ export class Broker {
   get #required(): NatsConnection {
     if (this.#nats === null) throw awayError(this.#url);
     return this.#nats;
+  }
+
+  /** Waits for an answer of the broker. @throws {Error} at once when the connection is lost */
+  async #untilLost<T>(answer: Promise<T>): Promise<T> {
+    const lost = Promise.withResolvers<never>();
+    this.#onLost.add(lost.reject);
+    try {
+      return await Promise.race([answer, lost.promise]);
+    } finally {
+      this.#onLost.delete(lost.reject);
+    }
   }
 
   #use(connection: NatsConnection): void {

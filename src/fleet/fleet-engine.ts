@@ -148,6 +148,8 @@ export class FleetEngine {
         isLocal: model !== undefined && sha256 === null,
         lost: 0,
         machine: null,
+        fetchedBy: null,
+        delivery: 0,
       };
       signal.addEventListener("abort", abort, { once: true });
       this.#waiting.push(pending);

@@ -1,7 +1,7 @@
-import type { JsMsg } from "@nats-io/jetstream";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type Broker, NobodyThereError } from "./broker.ts";
+import type { Delivery } from "./delivery.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
 import {
   cancelSchema,
@@ -18,7 +18,8 @@ import {
   type Work,
   workSchema,
 } from "./messages.ts";
-import { runWork, type WorkerModel } from "./run-work.ts";
+import { runWork, WorkData, type WorkerModel } from "./run-work.ts";
+import { WorkFetcher } from "./work-fetcher.ts";
 
 export interface FleetWorkerOptions {
   readonly broker: Broker;
@@ -42,21 +43,21 @@ export interface FleetWorkerOptions {
 
 /** Interval of the beats that keep the broker from delivering a fetched operation again. */
 const BEAT_MILLISECONDS = 3000;
-/** Time for which a request for the next operation waits at the broker. */
-const PULL_MILLISECONDS = 5000;
-/** Pause before another attempt to reach a consumer that does not exist yet, or a broker that is away. */
+/** Pause before an operation that this worker failed at is delivered again. */
 const RETRY_MILLISECONDS = 500;
 /** Time for the answers to results when the worker stops. */
 const STOP_MILLISECONDS = 1000;
-/** Pause of a worker that the coordinator gives no operations for a while. */
-const PAUSE_MILLISECONDS = 10_000;
-
-const NO_COORDINATOR =
-  "no coordinator of this build uses the broker; start it (transcribe serve), or install its version on this machine";
+/**
+ * Mean duration of operations up to which one is fetched ahead for each lane. A longer operation gains nothing from it,
+ * and the one ahead would wait while another worker becomes idle. Fetching one takes 20 to 50 ms.
+ */
+const MAX_AHEAD_SECONDS = 2;
+/** Weight of the last operation in the mean. */
+const LAST_WEIGHT = 0.2;
 
 /** An operation that the worker has fetched and not yet returned to the broker. */
 interface Fetched {
-  readonly message: JsMsg;
+  readonly delivery: Delivery;
   readonly abort: AbortController;
   /**
    * `waiting`: for a lane; the coordinator counts no attempt. `running`: it has a lane. `answering`: its result is on its
@@ -70,20 +71,21 @@ export class FleetWorker {
   readonly #options: FleetWorkerOptions;
   readonly #fetched = new Set<Fetched>();
   readonly #byId = new Map<string, Fetched>();
-  /** Models, or `none`, for which operations are fetched. */
-  readonly #fetching = new Set<string>();
+  readonly #fetcher: WorkFetcher;
   readonly #presence: NodeJS.Timeout;
   #models: readonly WorkerModel[] = [];
-  #waiters: (() => void)[] = [];
-  /** End of a pause that the coordinator ordered, on the monotonic clock. */
-  #pausedUntil = 0;
-  /** Whether a coordinator of this build uses the broker; null until the broker has been asked. */
-  #hasCoordinator: boolean | null = null;
-  #stops = false;
+  /** Mean duration of the last operations; before the first one no operation is fetched ahead. */
+  #meanSeconds = Number.POSITIVE_INFINITY;
 
   constructor(options: FleetWorkerOptions) {
     this.#options = options;
-    const { broker } = options;
+    const { broker, build, log } = options;
+    this.#fetcher = new WorkFetcher({
+      ...{ broker, build, log },
+      models: () => this.#models.map(({ sha256 }) => sha256),
+      wanted: () => this.#wanted(),
+      onDelivery: (delivery) => void this.#process(delivery),
+    });
     broker.subscribe(subjects.allCancels, (data) => this.#onCancel(data));
     broker.onChange((connected) => connected && this.#report(false));
     this.#presence = setInterval(() => this.#refresh(), PRESENCE_MILLISECONDS);
@@ -97,38 +99,34 @@ export class FleetWorker {
 
   /** Returns why no operations arrive, and what to do; null if they may arrive. */
   get trouble(): string | null {
-    return this.#hasCoordinator === false ? NO_COORDINATOR : null;
+    return this.#fetcher.trouble;
   }
 
   /** Reports that the machine leaves, and returns its operations to the broker at once. */
   async stop(): Promise<void> {
-    this.#stops = true;
+    this.#fetcher.stop();
     clearInterval(this.#presence);
     this.#report(true);
     this.#giveBack(({ state }) => state !== "answering");
     // A result on its way is worth a moment, unless the broker does not answer.
     const late = setTimeout(() => this.#giveBack(() => true), STOP_MILLISECONDS);
-    while (this.#fetched.size > 0) await this.#change();
+    while (this.#fetched.size > 0) await this.#fetcher.change();
     clearTimeout(late);
   }
 
   #giveBack(isAffected: (fetched: Fetched) => boolean): void {
     for (const fetched of [...this.#fetched].filter(isAffected)) {
-      fetched.message.nak();
+      fetched.delivery.nak();
       fetched.abort.abort(new Error("the worker stops"));
     }
-    this.#wake();
+    this.#fetcher.wake();
   }
 
   /** Reports the models that are installed now, and fetches operations for new ones. */
   #refresh(): void {
     this.#readModels();
     this.#report(false);
-    for (const model of ["none", ...this.#models.map(({ sha256 }) => sha256)]) {
-      if (this.#fetching.has(model)) continue;
-      this.#fetching.add(model);
-      void this.#fetchFor(model);
-    }
+    this.#fetcher.start();
   }
 
   /** Reads which models are installed. @returns whether they changed */
@@ -163,118 +161,104 @@ export class FleetWorker {
     broker.publish(subjects.presence(machine), encode(presence));
   }
 
-  /** Fetches and starts operations of one model until the worker stops or the model is removed. */
-  async #fetchFor(model: string): Promise<void> {
-    const { broker, build, engine, log } = this.#options;
-    let consumer: Awaited<ReturnType<Broker["stream"]["consumer"]>> = null;
-    while (!this.#stops && this.#hasModel(model)) {
-      const unanswered = this.#fetched.size - this.#countIn("answering");
-      if (unanswered >= engine.lanes || performance.now() < this.#pausedUntil || !broker.connected) {
-        await this.#change();
-        continue;
-      }
-      try {
-        consumer ??= await broker.stream.consumer(build, model);
-        if (model === "none") this.#noteCoordinator(consumer !== null);
-        const message = (await consumer?.next({ expires: PULL_MILLISECONDS })) ?? null;
-        if (consumer === null) await Bun.sleep(RETRY_MILLISECONDS);
-        // The consumer may be gone with its stream. While operations arrive it need not be asked for.
-        if (message === null) consumer = null;
-        else if (this.#stops || !this.#hasModel(model)) message.nak();
-        else void this.#process(message);
-      } catch (error) {
-        consumer = null;
-        log.debug({ event: "fleet.fetch_failed", trouble: messageOf(error) });
-        await Bun.sleep(RETRY_MILLISECONDS);
-      }
-    }
-    this.#fetching.delete(model);
-  }
-
-  #noteCoordinator(isThere: boolean): void {
-    const { log, build } = this.#options;
-    if (isThere === this.#hasCoordinator) return;
-    this.#hasCoordinator = isThere;
-    if (isThere) log.info({ event: "fleet.coordinator_found", build });
-    else log.warn({ event: "fleet.no_coordinator", build, reason: NO_COORDINATOR });
+  /** Returns what the next operation is for; null if none is wanted. */
+  #wanted(): "free lane" | "busy lane" | null {
+    const { lanes } = this.#options.engine;
+    const unanswered = this.#fetched.size - this.#countIn("answering");
+    if (unanswered < lanes) return "free lane";
+    return unanswered < 2 * lanes && this.#meanSeconds <= MAX_AHEAD_SECONDS ? "busy lane" : null;
   }
 
   #hasModel(model: string): boolean {
     return model === "none" || this.#models.some(({ sha256 }) => sha256 === model);
   }
 
-  async #process(message: JsMsg): Promise<void> {
-    const { broker, log } = this.#options;
-    const own: Fetched = { message, abort: new AbortController(), state: "waiting" };
+  async #process(delivery: Delivery): Promise<void> {
+    const { broker, directory, log } = this.#options;
+    const own: Fetched = { delivery, abort: new AbortController(), state: "waiting" };
     this.#fetched.add(own);
-    const beats = setInterval(() => broker.connected && message.working(), BEAT_MILLISECONDS);
+    const beats = setInterval(() => broker.connected && delivery.working(), BEAT_MILLISECONDS);
     let work: Work | null = null;
     try {
-      const { header, contents } = unpack(workSchema, message.data);
+      const { header, contents } = unpack(workSchema, delivery.data);
       work = header;
       this.#byId.set(header.id, own);
+      await using data = new WorkData(header, contents, directory, log);
       if (!(await this.#start(own, header))) return;
-      const result = await this.#run(header, contents, own.abort.signal);
+      const result = await this.#run(header, data, own.abort.signal);
       if (own.abort.signal.aborted) return;
+      own.state = "answering";
+      this.#fetcher.wake();
       // A damaged model is found when it is used. The coordinator must know before it publishes the operation again.
       if (this.#readModels()) this.#refresh();
-      own.state = "answering";
-      this.#wake();
       await this.#answer(own, header, result);
     } catch (error) {
       if (own.abort.signal.aborted) return;
       // The coordinator that published it is gone. One that comes back publishes again what it needs.
       if (error instanceof NobodyThereError) {
         log.warn({ event: "fleet.coordinator_gone", operation: work?.operation });
-        message.ack();
+        delivery.ack();
         return;
       }
       log.error({ event: "fleet.operation_failed", operation: work?.operation, trouble: messageOf(error) });
       // A message that this build cannot read will not become readable; anything else may succeed elsewhere.
-      if (error instanceof MessageError) message.term(messageOf(error));
-      else message.nak(RETRY_MILLISECONDS);
+      if (error instanceof MessageError) delivery.term(messageOf(error));
+      else delivery.nak(RETRY_MILLISECONDS);
     } finally {
       clearInterval(beats);
       if (work !== null && this.#byId.get(work.id) === own) this.#byId.delete(work.id);
       this.#fetched.delete(own);
-      this.#wake();
+      this.#fetcher.wake();
     }
   }
 
   /** Waits for a lane and asks the coordinator. @returns whether the operation may run now */
-  async #start(own: Fetched, { id, coordinator, model }: Work): Promise<boolean> {
-    const { engine, machine } = this.#options;
-    const { message, abort } = own;
-    while (this.busy >= engine.lanes && engine.lanes > 0 && !abort.signal.aborted) await this.#change();
+  async #start(own: Fetched, work: Work): Promise<boolean> {
+    const { engine } = this.#options;
+    const { delivery, abort } = own;
+    const isFree = () => this.busy < engine.lanes;
+    if (!isFree() && !(await this.#mayGoOn(own, work, false))) return false;
+    while (!isFree() && engine.lanes > 0 && !abort.signal.aborted) await this.#fetcher.change();
     if (abort.signal.aborted) return false;
     // The engine or the model was lost while the operation waited; another machine may have both.
-    if (engine.lanes === 0 || !this.#hasModel(model ?? "none")) {
-      message.nak();
+    if (engine.lanes === 0 || !this.#hasModel(work.model ?? "none")) {
+      delivery.nak();
       return false;
     }
     own.state = "running";
-    const started: Started = { id, delivery: message.info.deliveryCount };
-    const { verdict } = await this.#ask(subjects.started(coordinator, machine), encode(started), abort.signal);
+    return await this.#mayGoOn(own, work, true);
+  }
+
+  /** Asks the coordinator whether an operation may start or wait; if not, the broker gets it back. */
+  async #mayGoOn({ delivery, abort }: Fetched, { id, coordinator }: Work, starts: boolean): Promise<boolean> {
+    const started: Started = { id, starts, delivery: delivery.count };
+    const subject = subjects.started(coordinator, this.#options.machine);
+    const { verdict } = await this.#ask(subject, encode(started), abort.signal);
     if (abort.signal.aborted) return false;
     if (verdict === "go") return true;
     if (verdict === "paused") {
-      this.#pausedUntil = performance.now() + PAUSE_MILLISECONDS;
-      message.nak();
-    } else message.ack();
+      this.#fetcher.pause();
+      delivery.nak();
+    } else delivery.ack();
     return false;
   }
 
-  #run(work: Work, contents: readonly Uint8Array[], signal: AbortSignal): Promise<Uint8Array> {
-    const { engine, device, directory, log } = this.#options;
+  async #run(work: Work, data: WorkData, signal: AbortSignal): Promise<Uint8Array> {
+    const { engine, device, log } = this.#options;
     const model = this.#models.find(({ sha256 }) => sha256 === work.model) ?? null;
-    return runWork(work, contents, { engine, model, device, directory, log }, signal);
+    const startedAt = performance.now();
+    const result = await runWork(work, data, { engine, model, device, log }, signal);
+    const seconds = (performance.now() - startedAt) / 1000;
+    const isFirst = this.#meanSeconds === Number.POSITIVE_INFINITY;
+    this.#meanSeconds = isFirst ? seconds : this.#meanSeconds + LAST_WEIGHT * (seconds - this.#meanSeconds);
+    return result;
   }
 
-  async #answer({ message, abort }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
+  async #answer({ delivery, abort }: Fetched, { coordinator, operation }: Work, result: Uint8Array): Promise<void> {
     const { machine, log } = this.#options;
     const { verdict } = await this.#ask(subjects.result(coordinator, machine), result, abort.signal);
     if (verdict !== "go") log.warn({ event: "fleet.result_not_taken", operation, verdict });
-    message.ack();
+    delivery.ack();
   }
 
   /** Asks the coordinator. @throws the signal's reason when it is aborted, e.g. because the worker stops */
@@ -293,9 +277,9 @@ export class FleetWorker {
   #onCancel(data: Uint8Array): null {
     try {
       const fetched = this.#byId.get(parse(cancelSchema, data).id);
-      fetched?.message.ack();
+      fetched?.delivery.ack();
       fetched?.abort.abort(new Error("the operation was cancelled"));
-      this.#wake();
+      this.#fetcher.wake();
     } catch (error) {
       this.#options.log.warn({ event: "fleet.message_refused", kind: "cancel", trouble: messageOf(error) });
     }
@@ -304,14 +288,5 @@ export class FleetWorker {
 
   #countIn(state: Fetched["state"]): number {
     return [...this.#fetched].filter((each) => each.state === state).length;
-  }
-
-  /** Resolves when a lane may have become free, at the latest after a moment: the engine's lanes change by themselves. */
-  async #change(): Promise<void> {
-    await Promise.race([new Promise<void>((resolve) => this.#waiters.push(resolve)), Bun.sleep(RETRY_MILLISECONDS)]);
-  }
-
-  #wake(): void {
-    for (const waiter of this.#waiters.splice(0)) waiter();
   }
 }

@@ -92,6 +92,8 @@ export type Work = Static<typeof workSchema>;
 
 export const startedSchema = Type.Object({
   id: token,
+  /** Whether it starts now. Otherwise it was fetched ahead and waits for a lane, which counts no attempt. */
+  starts: Type.Boolean(),
   /** 1, or more if an earlier worker did not finish the operation. */
   delivery: Type.Integer({ minimum: 1 }),
 });

@@ -31,8 +31,12 @@ export interface PendingOperation {
   isLocal: boolean;
   /** Number of workers that did not finish it. */
   lost: number;
-  /** Machine that runs it; null while it waits in the broker. */
+  /** Machine that runs it; null while it waits in the broker, or at a worker that fetched it ahead. */
   machine: string | null;
+  /** Machine that fetched it ahead; null if none did. */
+  fetchedBy: string | null;
+  /** Number of the broker's delivery that was started; 0 if none was. */
+  delivery: number;
 }
 
 /** A worker cannot run operations now; another one may. */

@@ -70,6 +70,8 @@ export class Publications {
     const { broker, build, coordinator, log } = this.#options;
     this.#published.set(id, operation);
     operation.machine = null;
+    operation.fetchedBy = null;
+    operation.delivery = 0;
     let message: Uint8Array;
     try {
       message = await packOperation(operation, id, coordinator);

@@ -46,8 +46,8 @@ interface RemoteWorkersEvents {
   readonly onChange: () => void;
 }
 
-/** Operations published for each lane of the workers, so that a worker finds its next one without a round trip. */
-const PUBLISHED_PER_LANE = 1.5;
+/** Operations published for each lane of the workers: one that runs, and one that the worker fetches ahead. */
+const PUBLISHED_PER_LANE = 2;
 
 /**
  * The workers of a fleet, and the operations that they have. An operation that is published here ends in one of three
@@ -115,7 +115,6 @@ export class RemoteWorkers {
 
   async publish(pending: PendingOperation): Promise<void> {
     const id = `${this.#options.coordinator}-${crypto.randomUUID()}`;
-    pending.machine = null;
     this.#attempts.waits(id, pending, (seconds) => this.#onNotStarted(id, pending, seconds));
     try {
       const outcome = await this.#publications.publish(id, pending);
@@ -165,10 +164,15 @@ export class RemoteWorkers {
 
   #onStarted(data: Uint8Array, machine: string): Reply {
     try {
-      const { id, delivery } = parse(startedSchema, data);
+      const { id, starts, delivery } = parse(startedSchema, data);
       const pending = this.#publications.get(id);
-      if (pending === undefined) return { verdict: "late" };
+      // A machine that was stopped meanwhile may have an earlier delivery than the one that runs.
+      if (pending === undefined || delivery < pending.delivery) return { verdict: "late" };
       if (this.roster.pauseOf(machine) !== null) return { verdict: "paused" };
+      if (!starts) {
+        pending.fetchedBy = machine;
+        return { verdict: "go" };
+      }
       const { operation } = pending;
       if (delivery > 1) this.#log.write("warn", machine, { event: "fleet.redelivered", operation, delivery });
       // A worker that only fetched it made no attempt.
@@ -189,6 +193,7 @@ export class RemoteWorkers {
         return { verdict: "late" };
       }
       pending.machine = machine;
+      pending.delivery = delivery;
       this.#attempts.starts(id, pending, machine, (seconds, limitSeconds) =>
         this.#onStuck(id, pending, machine, { seconds, limitSeconds }),
       );
@@ -256,7 +261,9 @@ export class RemoteWorkers {
 
   /** A worker that fetched an operation may hold it without starting it. */
   #onNotStarted(id: string, pending: PendingOperation, seconds: number): void {
-    this.#options.log.warn({ event: "fleet.operation_not_started", operation: pending.operation, seconds });
+    const { operation, fetchedBy } = pending;
+    this.#options.log.warn({ event: "fleet.operation_not_started", operation, seconds, machine: fetchedBy });
+    if (fetchedBy !== null) this.roster.blame(fetchedBy);
     this.#return(this.#publications.withdraw((_, each) => each === id));
   }
 
@@ -285,7 +292,10 @@ export class RemoteWorkers {
   }
 
   #return(operations: readonly PendingOperation[]): void {
-    for (const operation of operations) operation.machine = null;
+    for (const operation of operations) {
+      operation.machine = null;
+      operation.fetchedBy = null;
+    }
     this.#events.onReturned(operations);
   }
 
@@ -298,8 +308,12 @@ export class RemoteWorkers {
 
   /** Takes operations back from machines that did not finish them. */
   #takeBackLost(isLost: (machine: string) => boolean): void {
-    const lost = this.#publications.withdraw(({ machine }) => machine !== null && isLost(machine));
-    this.#return(lost.filter((pending) => this.#hasAttemptLeft(pending)));
+    const lost = this.#publications.withdraw(({ machine, fetchedBy }) => {
+      const holder = machine ?? fetchedBy;
+      return holder !== null && isLost(holder);
+    });
+    // An operation that was only fetched ahead has no attempt to lose.
+    this.#return(lost.filter((pending) => pending.machine === null || this.#hasAttemptLeft(pending)));
   }
 
   /** Notices machines that are gone, and repeats what failed. */

@@ -35,9 +35,43 @@ interface WorkContext {
   readonly model: WorkerModel | null;
   /** Returns the device of the recognizer: `cpu`, or a GPU's backend and label. */
   readonly device: () => { readonly device: string; readonly gpu: string };
-  /** Directory in which the operation's data gets a directory of its own. */
-  readonly directory: string;
   readonly log: Logger;
+}
+
+/** The data of an operation in a directory of its own, which is written while earlier operations run. */
+export class WorkData implements AsyncDisposable {
+  readonly #log: Logger;
+  readonly #directory: Promise<string>;
+  readonly #area: Promise<WorkArea>;
+
+  /** @param parent directory in which the data gets a directory */
+  constructor({ sampleCount, attachments }: Work, contents: readonly Uint8Array[], parent: string, log: Logger) {
+    this.#log = log;
+    this.#directory = mkdtemp(join(parent, "operation-"));
+    this.#area = this.#directory.then(async (directory) => {
+      const area: WorkArea = { directory, pcm: { path: join(directory, "samples.pcm"), sampleCount } };
+      for (const [at, { item }] of attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
+      return area;
+    });
+    // Whoever awaits the area gets the error.
+    this.#area.catch(() => {});
+  }
+
+  /** Returns the area when it is complete. @throws {Error} if it cannot be written */
+  area(): Promise<WorkArea> {
+    return this.#area;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#area.catch(() => {});
+    const directory = await this.#directory.catch(() => null);
+    if (directory === null) return;
+    try {
+      await rm(directory, { recursive: true, force: true });
+    } catch (error) {
+      this.#log.error({ event: "fleet.data_not_removed", trouble: messageOf(error) });
+    }
+  }
 }
 
 /**
@@ -47,12 +81,11 @@ interface WorkContext {
  */
 export async function runWork(
   work: Work,
-  contents: readonly Uint8Array[],
-  { engine, model, device, directory, log }: WorkContext,
+  data: WorkData,
+  { engine, model, device, log }: WorkContext,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
   let startedAt = performance.now();
-  let own: string | null = null;
   const header = (outcome: WorkResult["outcome"], attachments: WorkResult["attachments"]): WorkResult => ({
     id: work.id,
     outcome,
@@ -62,11 +95,9 @@ export async function runWork(
   });
   try {
     if (work.model !== null && model === null) throw new Error("this machine no longer has the operation's model");
-    own = await mkdtemp(join(directory, "operation-"));
-    const area: WorkArea = { directory: own, pcm: { path: join(own, "samples.pcm"), sampleCount: work.sampleCount } };
+    const area = await data.area();
     const encoder = (await model?.prepare(signal, work.usesEncoder)) ?? null;
     const params = paramsOf(work, area, model, encoder);
-    for (const [at, { item }] of work.attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
     // A self-test of a new model is no part of the operation.
     startedAt = performance.now();
     const result = await engine.run(work.operation, params, signal);
@@ -79,16 +110,6 @@ export async function runWork(
     if (error instanceof MessageError) throw error;
     log.error({ event: "fleet.operation_failed", operation: work.operation, trouble: messageOf(error) });
     return pack(header(outcomeOf(error), []), []);
-  } finally {
-    if (own !== null) await remove(own, log);
-  }
-}
-
-async function remove(directory: string, log: Logger): Promise<void> {
-  try {
-    await rm(directory, { recursive: true, force: true });
-  } catch (error) {
-    log.error({ event: "fleet.data_not_removed", trouble: messageOf(error) });
   }
 }
 

@@ -9,7 +9,8 @@ import { type NatsConnection, nanos } from "@nats-io/transport-node";
 import { messageOf } from "../text/index.ts";
 import { isAway } from "./check-credentials.ts";
 import { answerMilliseconds, BrokerError, payloadTrouble, REQUEST_MILLISECONDS } from "./connection.ts";
-import { consumerOf, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
+import { type Delivery, deliveryOf, FetchedMessage } from "./delivery.ts";
+import { consumerOf, encode, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
 const ACK_WAIT_MILLISECONDS = 10_000;
@@ -26,10 +27,15 @@ export interface BrokerReport {
 /** The work-queue stream of a broker. The coordinator creates it and publishes to it; workers fetch from it. */
 export class WorkStream {
   readonly #connection: () => NatsConnection;
+  readonly #untilLost: <T>(answer: Promise<T>) => Promise<T>;
 
-  /** @param connection returns the broker's connection @throws {Error} before the first connection */
-  constructor(connection: () => NatsConnection) {
+  /**
+   * @param connection returns the broker's connection @throws {Error} before the first connection
+   * @param untilLost waits for an answer of the broker @throws {Error} at once when the connection is lost
+   */
+  constructor(connection: () => NatsConnection, untilLost: <T>(answer: Promise<T>) => Promise<T>) {
     this.#connection = connection;
+    this.#untilLost = untilLost;
   }
 
   /**
@@ -85,7 +91,7 @@ export class WorkStream {
   }
 
   async publish(subject: string, id: string, message: Uint8Array): Promise<void> {
-    await this.#jetstream().publish(subject, message, { msgID: id, timeout: answerMilliseconds(message) });
+    await this.#jetstream().publish(subject, message, { msgID: id, timeout: answerMilliseconds(message.length) });
   }
 
   /** Returns the workers' shared consumer; null if the coordinator has not created it. */
@@ -98,6 +104,27 @@ export class WorkStream {
       const isDisabled = error instanceof Error && error.name === "JetStreamNotEnabled";
       throw isDisabled ? noJetStream(error) : error;
     }
+  }
+
+  /** Waits for the next operation. @returns null if there is none within the time */
+  async next(consumer: Consumer, waitMilliseconds: number): Promise<Delivery | null> {
+    const message = await consumer.next({ expires: waitMilliseconds });
+    return message === null ? null : deliveryOf(message);
+  }
+
+  /**
+   * Fetches an operation that waits in the broker now. Such a request never stays in the broker, so that it takes nothing
+   * from a worker that waits for an operation.
+   * @returns null if no operation waits
+   */
+  async nextNow(build: string, model: string): Promise<Delivery | null> {
+    const subject = `$JS.API.CONSUMER.MSG.NEXT.${STREAM}.${consumerOf(build, model)}`;
+    const request = encode({ batch: 1, no_wait: true });
+    // An operation arrives under its own subject, by which the library's shared inbox would not recognize the answer.
+    const options = { timeout: answerMilliseconds(MAX_MESSAGE_BYTES), noMux: true };
+    const message = await this.#untilLost(this.#connection().request(subject, request, options));
+    // The broker answers with a status instead of an operation.
+    return (message.headers?.code ?? 0) === 0 ? new FetchedMessage(message) : null;
   }
 
   #jetstream() {

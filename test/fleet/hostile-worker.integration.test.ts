@@ -101,9 +101,9 @@ describe.skipIf(program === null)("a worker with a valid certificate", () => {
     if (message === null) throw new Error("no operation arrives");
     message.ack();
     const { header } = unpack(workSchema, message.data);
-    expect(await ask(connection, `transcribe.started.c1.${machine}`, encode({ id: header.id, delivery: 1 }))).toBe(
-      "go",
-    );
+    expect(
+      await ask(connection, `transcribe.started.c1.${machine}`, encode({ id: header.id, starts: true, delivery: 1 })),
+    ).toBe("go");
     return header;
   }
 

@@ -10,9 +10,10 @@ mkdirSync(directory, { recursive: true });
 const log = createLogger("error");
 const broker = await Broker.connect({ url, ca: "", certificate: "", key: "", machine, log });
 const engine = new ScriptedEngine(Number(timesRealTime));
+const models = [{ path: "/simulation", sha256: model, prepare: async () => null }];
 const worker = new FleetWorker({
   ...{ broker, build, machine, directory, log, engine, version: "simulation", instance: machine },
-  models: () => [{ path: "/simulation", sha256: model, prepare: async () => null }],
+  models: () => models,
   status: () => ({ devices: ["simulation"], trouble: null }),
   device: () => ({ device: "cpu", gpu: "" }),
   now: Date.now,
