@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { access } from "node:fs/promises";
 import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
-import { codeOf } from "../text/index.ts";
 import { confinedCommand, confiningProgram, type OpenFiles, type ResourceLimits } from "./confinement.ts";
+import { groupGuard, killGroup } from "./guard-groups.ts";
 import { MediaError } from "./media-error.ts";
 
 /** One run of ffmpeg. */
@@ -74,7 +74,7 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     // reach them.
     detached: true,
   });
-  using _ = guardGroup(child.pid);
+  using _ = await groupGuard.add(child.pid);
   yieldProcessor(child.pid, run.isBackground === true ? BACKGROUND_NICENESS : undefined);
   void start(child.stdin);
   let timedOut = false;
@@ -89,6 +89,8 @@ export async function runFfmpeg(run: FfmpegRun): Promise<FfmpegEnd> {
     kill();
   }, run.timeoutSeconds * 1000);
   run.signal?.addEventListener("abort", kill, { once: true });
+  // While the guard started.
+  if (run.signal?.aborted === true) kill();
 
   let output = "";
   const collectOutput = textReader((text) => {
@@ -129,41 +131,6 @@ async function requireProgram(path: string, name: string): Promise<void> {
   await access(path, constants.X_OK).catch((cause: unknown) => {
     throw new MediaError("ffmpeg_unusable", `${name} is missing or not executable`, { cause });
   });
-}
-
-/**
- * Ensures that a process group is killed when this process ends for any reason, until the guard is disposed. A shell
- * waits until its pipe from this process closes. A parent-death signal would not suffice: it does not reach the
- * processes that the group's leader has started, and is lost if the parent exits before it is set. Some systems do not
- * have it.
- */
-function guardGroup(leader: number): Disposable {
-  try {
-    // The guard is a child of this process and of no other process, which would have to wait for it when it ends.
-    const guard = Bun.spawn(["/bin/sh", "-c", 'read -r _; kill -KILL "-$1"', "sh", String(leader)], {
-      stdin: "pipe",
-      stdout: "ignore",
-      stderr: "ignore",
-      env: {},
-      cwd: "/",
-      detached: true,
-    });
-    return { [Symbol.dispose]: () => guard.kill("SIGKILL") };
-  } catch (error) {
-    // The system permits no more processes. The leader has not started ffmpeg and would wait for its line.
-    killGroup(leader);
-    throw error;
-  }
-}
-
-/** Kills a process group, which may already be empty. */
-function killGroup(leader: number): void {
-  try {
-    process.kill(-leader, "SIGKILL");
-  } catch (error) {
-    // macOS returns EPERM for a group whose last process waits to be reaped.
-    if (!["ESRCH", "EPERM"].includes(codeOf(error))) throw error;
-  }
 }
 
 function textReader(onText: (text: string) => void): (bytes: Uint8Array) => void {
