@@ -1,0 +1,17 @@
+"""Client of the Transcribe API: recordings in, speaker-labelled transcripts out."""
+
+from ._recording_file import RecordingFile as RecordingFile
+from ._transport import Download as Download
+from .client import Client as Client
+from .client import Transcript as Transcript
+from .errors import (
+    ApiError as ApiError,
+    BadAnswerError as BadAnswerError,
+    CancelledError as CancelledError,
+    NoAnswerError as NoAnswerError,
+    StillProcessingError as StillProcessingError,
+    TranscribeError as TranscribeError,
+    TranscriptionFailedError as TranscriptionFailedError,
+)
+from .types import *  # noqa: F403
+from .types import VERSION as __version__  # noqa: F401

@@ -1,0 +1,248 @@
+# scripts/sdk generates this file from the API's OpenAPI document.
+"""The operations of the API, one request each."""
+
+from typing import Optional, cast
+from urllib.parse import quote
+
+from ._transport import NO_STOP, Download, Request, Stop, Transport
+from .types import (
+    ExportFormat,
+    Languages,
+    SegmentPage,
+    Transcription,
+    TranscriptionForm,
+    TranscriptionPage,
+)
+
+
+class Operations:
+    """The operations of the API, one request each."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create_transcription(
+        self,
+        form: TranscriptionForm,
+        *,
+        idempotency_key: Optional[str] = None,
+        content_digest: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Transcription:
+        """Send a recording.
+
+        idempotency_key: Identifies this create, so that it is executed once however often it is
+        sent: 1 to 255 visible ASCII characters, such as a new UUID. Send one, and repeat it with
+        every retry.
+        content_digest: Digest of the whole body (RFC 9530), sha-256 or sha-512. A body that does
+        not match it is refused with `uploaded_file_cannot_be_processed`. At most 16 digests in
+        2,048 characters; the last digest of an algorithm counts.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `bad_request`, `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`, `not_found`,
+        `method_not_allowed`, `concurrency_limit`, `idempotency_key_reused`,
+        `idempotency_request_in_progress`, `file_too_large`, `validation_failed`,
+        `uploaded_file_cannot_be_processed`, `playlist_not_acceptable`, `rate_limited`,
+        `internal_error`, `service_unavailable`.
+        """
+        request = Request(
+            method="POST",
+            path="/transcriptions",
+            headers={
+                "Idempotency-Key": idempotency_key,
+                "Content-Digest": content_digest,
+                "X-Request-Id": request_id,
+            },
+            form=form,
+        )
+        return cast(Transcription, self._transport.json(request, stop))
+
+    def list_transcriptions(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        status: Optional[str] = None,
+        created_after: Optional[str] = None,
+        created_before: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> TranscriptionPage:
+        """List recordings.
+
+        limit: Maximum number of entries in a page.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        status: Only recordings with this status: one of `queued`, `processing`, `completed`,
+        `failed`, or several separated by commas.
+        created_after: Only recordings created later than this. An ISO 8601 time. A date without a
+        time means its first moment; without an offset it is UTC.
+        created_before: Only recordings created earlier than this. An ISO 8601 time. A date without
+        a time means its first moment; without an offset it is UTC.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `method_not_allowed`, `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path="/transcriptions",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "status": status,
+                "created_after": created_after,
+                "created_before": created_before,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(TranscriptionPage, self._transport.json(request, stop))
+
+    def get_transcription(
+        self,
+        id: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Transcription:
+        """Get a recording.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(id, safe='')}",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Transcription, self._transport.json(request, stop))
+
+    def delete_transcription(
+        self,
+        id: str,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> None:
+        """Delete a recording.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `forbidden`, `not_found`, `method_not_allowed`,
+        `transcription_still_processing`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="DELETE",
+            path=f"/transcriptions/{quote(id, safe='')}",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        self._transport.nothing(request, stop)
+
+    def list_segments(
+        self,
+        id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        words: Optional[bool] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> SegmentPage:
+        """Read the transcript.
+
+        limit: Maximum number of entries in a page.
+        cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
+        opaque.
+        words: Whether each segment also has its words with their times.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(id, safe='')}/segments",
+            query={
+                "limit": limit,
+                "cursor": cursor,
+                "words": words,
+            },
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(SegmentPage, self._transport.json(request, stop))
+
+    def export_transcription(
+        self,
+        id: str,
+        *,
+        format: ExportFormat,
+        if_none_match: Optional[str] = None,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Download:
+        """Download the transcript.
+
+        format: The format of the file.
+        if_none_match: `ETag` of a stored export. If it is still current, the answer is 304 without
+        a body.
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `insufficient_scope`,
+        `workspace_scope_mismatch`, `not_found`, `method_not_allowed`, `transcription_is_not_ready`,
+        `validation_failed`, `rate_limited`, `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path=f"/transcriptions/{quote(id, safe='')}/export",
+            query={
+                "format": format,
+            },
+            headers={
+                "If-None-Match": if_none_match,
+                "X-Request-Id": request_id,
+            },
+        )
+        return self._transport.file(request, stop)
+
+    def list_languages(
+        self,
+        *,
+        request_id: Optional[str] = None,
+        stop: Stop = NO_STOP,
+    ) -> Languages:
+        """List languages.
+
+        request_id: Your own id for this request: 1 to 128 characters of A–Z a–z 0–9 . _ : -.
+        Anything else is replaced by a new id.
+        Error codes: `missing_api_key`, `invalid_api_key`, `subscription_required`,
+        `account_restricted`, `guest_account_not_supported`, `method_not_allowed`, `rate_limited`,
+        `internal_error`.
+        """
+        request = Request(
+            method="GET",
+            path="/languages",
+            headers={
+                "X-Request-Id": request_id,
+            },
+        )
+        return cast(Languages, self._transport.json(request, stop))

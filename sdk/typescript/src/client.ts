@@ -1,0 +1,177 @@
+import { StillProcessingError, TranscriptionFailedError } from "./errors.ts";
+import { Operations } from "./operations.ts";
+import { RecordingFile, type RecordingInput } from "./recording-file.ts";
+import { sleep } from "./retries.ts";
+import { type CallOptions, type ClientOptions, type Download, Transport } from "./transport.ts";
+import type {
+  ExportFormat,
+  Language,
+  ListedTranscription,
+  ListTranscriptionsParameters,
+  Segment,
+  Transcription,
+  TranscriptionForm,
+} from "./types.ts";
+
+const FIRST_PAUSE_SECONDS = 10;
+const SHORT_PAUSE_SECONDS = 5;
+const MAX_PAUSE_SECONDS = 30;
+/** Length of a recording from which the pauses between polls grow. */
+const LONG_RECORDING_SECONDS = 600;
+const MAX_PAGE_SIZE = 100;
+const MAX_SEGMENT_PAGE_SIZE = 1000;
+
+/** Options of a create: the hints of the API, and the call's. */
+export interface CreateOptions extends Omit<TranscriptionForm, "file" | "url">, CallOptions {
+  /** The file's name, if it is not the recording's own. */
+  readonly name?: string | undefined;
+  /** Default: a new key. A key of your own also protects a create that is repeated after a restart of your program. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface WaitOptions extends CallOptions {
+  /** Seconds between polls, in place of the recommended pauses. */
+  readonly pollSeconds?: number | undefined;
+  /** Called with each polled state. */
+  readonly onProgress?: ((transcription: Transcription) => void) | undefined;
+}
+
+export interface TranscribeOptions extends CreateOptions, WaitOptions {
+  /** Whether the segments have their words. */
+  readonly words?: boolean | undefined;
+}
+
+/** A client of one server with one key. Requests are retried as the API recommends. */
+export class Client {
+  /** The operations of the API, one request each, with the same retries. */
+  readonly operations: Operations;
+
+  /** @throws {TypeError} when the address or the key is malformed */
+  constructor(options: ClientOptions) {
+    this.operations = new Operations(new Transport(options));
+  }
+
+  /**
+   * Uploads a recording, or sends its link, waits until it has ended, and returns its transcript.
+   * @param recording a path, a File, a Blob or bytes; or an http(s) link, which the server downloads
+   * @throws {TranscriptionFailedError} @throws {StillProcessingError} @throws {ApiError} @throws {NoAnswerError}
+   */
+  async transcribe(
+    recording: RecordingInput,
+    { words, pollSeconds, onProgress, ...create }: TranscribeOptions = {},
+  ): Promise<{ transcription: Transcription; segments: Segment[] }> {
+    const { signal } = create;
+    const { id } = await this.create(recording, create);
+    const transcription = await this.wait(id, { pollSeconds, onProgress, signal });
+    const segments: Segment[] = [];
+    for await (const segment of this.segments(id, { words, signal })) segments.push(segment);
+    return { transcription, segments };
+  }
+
+  /** Creates a transcription. All attempts have the same Idempotency-Key, so that there is only one recording. */
+  create(
+    recording: RecordingInput,
+    { name, idempotencyKey = crypto.randomUUID(), signal, ...hints }: CreateOptions = {},
+  ): Promise<Transcription> {
+    const source = isLink(recording) ? { url: String(recording) } : { file: new RecordingFile(recording, name) };
+    return this.operations.createTranscription(
+      { ...hints, ...source },
+      { idempotency_key: idempotencyKey },
+      { signal },
+    );
+  }
+
+  get(id: string, call: CallOptions = {}): Promise<Transcription> {
+    return this.operations.getTranscription(id, {}, call);
+  }
+
+  /**
+   * Polls until a transcription is completed: first after 10 s, then every 5 s; for recordings of ten minutes or more
+   * at doubling pauses up to 30 s.
+   * @throws {TranscriptionFailedError}
+   * @throws {StillProcessingError} when it was processed for twice its length and ten minutes
+   */
+  async wait(id: string, { pollSeconds, onProgress, signal }: WaitOptions = {}): Promise<Transcription> {
+    let queuedUntil = performance.now();
+    for (let pause = pollSeconds ?? FIRST_PAUSE_SECONDS; ; ) {
+      await sleep(pause, signal);
+      const transcription = await this.get(id, { signal });
+      onProgress?.(transcription);
+      const { status, duration_seconds: length } = transcription;
+      if (status === "completed") return transcription;
+      if (status === "failed") throw new TranscriptionFailedError(transcription);
+      if (status === "queued") queuedUntil = performance.now();
+      const waitedSeconds = (performance.now() - queuedUntil) / 1000;
+      if (waitedSeconds > 2 * (length ?? 0) + 600) throw new StillProcessingError(transcription);
+      const isLong = (length ?? 0) >= LONG_RECORDING_SECONDS;
+      pause = pollSeconds ?? (isLong ? Math.min(MAX_PAUSE_SECONDS, pause * 2) : SHORT_PAUSE_SECONDS);
+    }
+  }
+
+  /** Returns the segments of a completed transcription, page by page. */
+  segments(id: string, { words, signal }: CallOptions & { readonly words?: boolean | undefined } = {}) {
+    return allOf<Segment>((cursor) =>
+      this.operations.listSegments(id, { limit: MAX_SEGMENT_PAGE_SIZE, cursor, words }, { signal }),
+    );
+  }
+
+  /** Returns the transcriptions that the key may read, newest first, page by page. */
+  list(filter: Omit<ListTranscriptionsParameters, "cursor" | "limit"> = {}, call: CallOptions = {}) {
+    return allOf<ListedTranscription>((cursor) =>
+      this.operations.listTranscriptions({ ...filter, limit: MAX_PAGE_SIZE, cursor }, call),
+    );
+  }
+
+  /** Downloads the transcript in a format. */
+  export(id: string, format: ExportFormat, call: CallOptions = {}): Promise<Download> {
+    return this.operations.exportTranscription(id, { format }, call);
+  }
+
+  /**
+   * Saves the transcript as a file (in Node, Bun and Deno). The file is replaced when the download is complete.
+   * @param format default: the extension of the path
+   */
+  async exportFile(id: string, path: string, format?: ExportFormat, call: CallOptions = {}): Promise<void> {
+    // The server refuses an extension that is not a format.
+    const extension = (/\.([^./\\]+)$/.exec(path)?.[1] ?? "").toLowerCase() as ExportFormat;
+    const { content } = await this.export(id, format ?? extension, call);
+    const { rename, rm, writeFile } = await import("node:fs/promises");
+    const unfinished = `${path}.${crypto.randomUUID()}.part`;
+    try {
+      await writeFile(unfinished, content, { flag: "wx" });
+      await rename(unfinished, path);
+    } catch (error) {
+      await rm(unfinished, { force: true });
+      throw error;
+    }
+  }
+
+  /** Deletes a completed or failed transcription with its audio and its text. */
+  delete(id: string, call: CallOptions = {}): Promise<void> {
+    return this.operations.deleteTranscription(id, {}, call);
+  }
+
+  /** Returns the languages that the server accepts. */
+  async languages(call: CallOptions = {}): Promise<Language[]> {
+    return (await this.operations.listLanguages({}, call)).data;
+  }
+}
+
+interface Page<T> {
+  readonly data: T[];
+  readonly has_more: boolean;
+  readonly next_cursor: string;
+}
+
+async function* allOf<T>(fetchPage: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await fetchPage(cursor);
+    yield* page.data;
+    if (!page.has_more || page.data.length === 0) return;
+    cursor = page.next_cursor;
+  }
+}
+
+function isLink(recording: RecordingInput): recording is string | URL {
+  return (typeof recording === "string" || recording instanceof URL) && /^https?:/i.test(String(recording));
+}

@@ -1,0 +1,147 @@
+const CHUNK_BYTES = 256 * 1024;
+/** Whether this is Node, Bun or Deno. Browsers send a Blob without reading it first, but don't stream to HTTP/1.1. */
+const CAN_STREAM = "process" in globalThis;
+
+/** A recording to upload: a file's path (in Node, Bun and Deno), a Blob or File, or bytes. */
+export type RecordingInput = string | URL | Blob | ArrayBuffer | Uint8Array<ArrayBuffer>;
+
+/** A recording with the name under which it is uploaded. A file is read while it is sent, and again for a retry. */
+export class RecordingFile {
+  readonly name: string;
+  readonly #content: Blob | string | URL;
+
+  /** @param name default: the file's own name, or `recording` */
+  constructor(input: RecordingInput, name?: string) {
+    const isPath = typeof input === "string" || input instanceof URL;
+    this.#content = isPath || input instanceof Blob ? input : new Blob([input]);
+    // A file has a name; in Bun, every Blob has the property.
+    const own = isPath ? input : "name" in input && typeof input.name === "string" ? input.name : "";
+    this.name = name ?? baseName(own);
+  }
+
+  /** Returns the content with its size. `close` releases the file. */
+  async open(): Promise<OpenRecording> {
+    const content = this.#content;
+    if (content instanceof Blob) {
+      const sizeBytes = content.size;
+      const close = async () => {};
+      return CAN_STREAM
+        ? { sizeBytes, chunks: () => chunksOf(content.stream()), close }
+        : { sizeBytes, blob: content, close };
+    }
+    const { open } = await import("node:fs/promises");
+    const file = await open(content);
+    const stat = await file.stat();
+    if (!stat.isFile()) {
+      await file.close();
+      throw new TypeError("the recording is not a regular file");
+    }
+    const chunks = async function* () {
+      for (let position = 0; position < stat.size; ) {
+        const buffer = new Uint8Array(Math.min(CHUNK_BYTES, stat.size - position));
+        const { bytesRead } = await file.read(buffer, 0, buffer.length, position);
+        if (bytesRead === 0) throw new Error("the recording became shorter while it was sent");
+        position += bytesRead;
+        yield buffer.subarray(0, bytesRead);
+      }
+    };
+    return { sizeBytes: stat.size, chunks, close: () => file.close() };
+  }
+}
+
+/** An opened recording: a Blob, or chunks of a file. */
+type OpenRecording = { readonly sizeBytes: number; readonly close: () => Promise<void> } & (
+  | { readonly blob: Blob }
+  | { readonly chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>> }
+);
+
+/** A multipart body that was prepared for one attempt. */
+export interface FormBody {
+  readonly contentType: string;
+  readonly sizeBytes: number;
+  readonly body: Blob | ReadableStream<Uint8Array<ArrayBuffer>>;
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Returns the multipart body of a form. Undefined fields are omitted.
+ * @param onProgress called whenever the network asks for more of a file
+ */
+export async function formBody(form: object, onProgress: () => void): Promise<FormBody> {
+  const boundary = `transcribe-${crypto.randomUUID()}`;
+  const contentType = `multipart/form-data; boundary=${boundary}`;
+  const entries = Object.entries(form).filter(([, value]) => value !== undefined);
+  const head = (name: string, rest: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}\r\n\r\n`;
+  const fields = entries
+    .filter(([, value]) => !(value instanceof RecordingFile))
+    .map(([name, value]) => `${head(name, "")}${value}\r\n`)
+    .join("");
+  const end = `--${boundary}--\r\n`;
+  const [name = "", file] = entries.find(([, value]) => value instanceof RecordingFile) ?? [];
+  if (!(file instanceof RecordingFile)) {
+    const body = new Blob([fields, end]);
+    return { contentType, sizeBytes: body.size, body, close: async () => {} };
+  }
+  const recording = await file.open();
+  const first = `${fields}${head(name, `; filename="${quoted(file.name)}"\r\nContent-Type: application/octet-stream`)}`;
+  const before = new TextEncoder().encode(first);
+  const after = new TextEncoder().encode(`\r\n${end}`);
+  const body =
+    "blob" in recording
+      ? new Blob([before, recording.blob, after])
+      : streamOf(joined(before, recording.chunks(), after), onProgress);
+  const { close } = recording;
+  return { contentType, sizeBytes: before.length + recording.sizeBytes + after.length, body, close };
+}
+
+async function* chunksOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+async function* joined(
+  before: Uint8Array<ArrayBuffer>,
+  chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>,
+  after: Uint8Array<ArrayBuffer>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  yield before;
+  yield* chunks;
+  yield after;
+}
+
+/** Returns a stream that reads a chunk when the network has accepted the previous one. */
+function streamOf(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>, onProgress: () => void) {
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next();
+        onProgress();
+        if (done === true) controller.close();
+        else controller.enqueue(value);
+      },
+      async cancel() {
+        await chunks.return(undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** Escapes a file name as in the HTML standard ("multipart/form-data encoding algorithm"). */
+function quoted(name: string): string {
+  return name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+}
+
+function baseName(path: string | URL): string {
+  const [last = ""] = (path instanceof URL ? decodeURIComponent(path.pathname) : path).split(/[/\\]/).slice(-1);
+  return last === "" ? "recording" : last;
+}

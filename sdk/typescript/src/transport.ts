@@ -1,0 +1,296 @@
+import { ApiError, BadAnswerError, NoAnswerError } from "./errors.ts";
+import { type FormBody, formBody } from "./recording-file.ts";
+import { pauseAfter, sleep } from "./retries.ts";
+import { basePath, type ErrorEnvelope, version } from "./types.ts";
+
+/** Options of every call. */
+export interface CallOptions {
+  /** Cancels the call: it rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ClientOptions {
+  /** Address of the server, e.g. `https://transcribe.example.org`. */
+  readonly baseUrl: string;
+  /** An API key: `trs_…`. */
+  readonly key: string;
+  /** Seconds for an answer, or without progress of an upload. Default: 120. */
+  readonly timeoutSeconds?: number | undefined;
+  /** Seconds for which a request is retried; 0 never retries. Default: 600. */
+  readonly retrySeconds?: number | undefined;
+  /** Replaces the global `fetch`, e.g. for a proxy or an authority of your own. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** A request below the API's base path. */
+export interface ApiRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly form?: object;
+}
+
+/** A downloaded file. */
+export interface Download {
+  readonly content: Uint8Array<ArrayBuffer>;
+  readonly mediaType: string;
+  readonly etag: string | null;
+  /** Whether the file still has the tag in `if_none_match`; `content` is empty in this case. */
+  readonly isUnchanged: boolean;
+}
+
+/** Seconds for an export: a document is generated on request, and may be queued. */
+const MIN_FILE_SECONDS = 300;
+
+/** Options of a streamed body. Without the first two, Node keeps all of it in memory, to send it again after a redirect. */
+const STREAMED = { redirect: "error", window: null, duplex: "half" };
+/** Codes of a certificate that is not trusted, in Node and Bun. */
+const UNTRUSTED = /CERT|SIGNATURE|ERR_TLS/;
+/** Codes of an address where nothing listens. If no server has answered there so far, it is probably wrong. */
+const UNREACHABLE =
+  /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+
+/** Sends requests with the key, and repeats them as long as that makes sense. */
+export class Transport {
+  readonly #baseUrl: string;
+  readonly #key: string;
+  readonly #timeoutSeconds: number;
+  readonly #retrySeconds: number;
+  readonly #fetch: typeof fetch;
+  #reached = false;
+
+  constructor({ baseUrl, key, timeoutSeconds = 120, retrySeconds = 600, fetch: ownFetch }: ClientOptions) {
+    this.#baseUrl = apiAddress(baseUrl);
+    // An invalid header would be named in an error of the runtime, with the key.
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError("the API key is empty or has characters that no key has");
+    this.#key = key;
+    this.#timeoutSeconds = timeoutSeconds;
+    this.#retrySeconds = retrySeconds;
+    this.#fetch = ownFetch ?? ((...args) => fetch(...args));
+  }
+
+  json<T>(request: ApiRequest, call: CallOptions): Promise<T> {
+    return this.#run(request, call, this.#timeoutSeconds, async (response) => {
+      const value: unknown = await response.json().catch((error: unknown) => {
+        if (error instanceof SyntaxError) return null;
+        throw error;
+      });
+      if (typeof value !== "object" || value === null)
+        throw new BadAnswerError(`${this.#baseUrl} answered without JSON`);
+      return value as T;
+    });
+  }
+
+  nothing(request: ApiRequest, call: CallOptions): Promise<void> {
+    return this.#run(request, call, this.#timeoutSeconds, async (response) => {
+      await response.arrayBuffer();
+    });
+  }
+
+  file(request: ApiRequest, call: CallOptions): Promise<Download> {
+    const seconds = Math.max(MIN_FILE_SECONDS, this.#timeoutSeconds);
+    return this.#run(request, call, seconds, async (response) => ({
+      content: new Uint8Array(await response.arrayBuffer()),
+      mediaType: response.headers.get("content-type") ?? "",
+      etag: response.headers.get("etag"),
+      isUnchanged: response.status === 304,
+    }));
+  }
+
+  /** Sends a request until it succeeds, or until its failure stays. */
+  async #run<T>(
+    request: ApiRequest,
+    { signal }: CallOptions,
+    timeoutSeconds: number,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const isRepeatable = request.method !== "POST" || request.headers?.["Idempotency-Key"] !== undefined;
+    const endsAt = performance.now() + this.#retrySeconds * 1000;
+    for (let attempts = 0; ; attempts++) {
+      try {
+        const result = await this.#attempt(request, signal, timeoutSeconds, read);
+        this.#reached = true;
+        return result;
+      } catch (error) {
+        signal?.throwIfAborted();
+        if (error instanceof ApiError) this.#reached = true;
+        // An earlier attempt deleted the recording, but its answer was lost.
+        if (isDeleted(request, error, attempts)) return undefined as T;
+        const pause = isRepeatable ? pauseAfter(error, attempts) : null;
+        if (pause === null || performance.now() + pause * 1000 > endsAt) throw error;
+        await sleep(pause, signal);
+      }
+    }
+  }
+
+  async #attempt<T>(
+    request: ApiRequest,
+    signal: AbortSignal | undefined,
+    timeoutSeconds: number,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const limit = new TimeLimit(
+      signal,
+      timeoutSeconds,
+      new NoAnswerError(`${this.#baseUrl} did not answer in time`, true),
+    );
+    let form: FormBody | null = null;
+    try {
+      if (request.form !== undefined) form = await formBody(request.form, () => limit.restart());
+      return await this.#exchange(request, form, limit.signal, read);
+    } finally {
+      limit.end();
+      await form?.close();
+    }
+  }
+
+  async #exchange<T>(
+    request: ApiRequest,
+    form: FormBody | null,
+    signal: AbortSignal,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    try {
+      const response = await this.#fetch(this.#addressOf(request), {
+        method: request.method,
+        headers: this.#headersOf(request, form),
+        signal,
+        // A redirect could send the key and the recording to another server.
+        ...(form === null ? { redirect: "manual" } : { ...STREAMED, body: form.body }),
+      } as RequestInit);
+      if (!response.ok && response.status !== 304) throw await this.#refusal(response);
+      return await read(response);
+    } catch (error) {
+      if (error instanceof ApiError || error instanceof BadAnswerError) throw error;
+      if (signal.aborted) throw signal.reason;
+      if (isRedirect(error)) throw this.#redirected();
+      const code = codeOf(error);
+      const isTemporary = !UNTRUSTED.test(code) && (this.#reached || !UNREACHABLE.test(code));
+      throw new NoAnswerError(`no answer from ${this.#baseUrl}${code === "" ? "" : ` (${code})`}`, isTemporary, {
+        cause: error,
+      });
+    }
+  }
+
+  #redirected(): BadAnswerError {
+    return new BadAnswerError(`${this.#baseUrl} redirects; use the final address`);
+  }
+
+  #addressOf({ path, query = {} }: ApiRequest): string {
+    const values = Object.entries(query).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)]],
+    );
+    return `${this.#baseUrl}${path}${values.length > 0 ? `?${new URLSearchParams(values)}` : ""}`;
+  }
+
+  #headersOf({ headers = {} }: ApiRequest, form: FormBody | null): Record<string, string> {
+    const own = Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
+    const isStream = form !== null && !(form.body instanceof Blob);
+    return {
+      ...Object.fromEntries(own),
+      Accept: "application/json, */*",
+      Authorization: `Bearer ${this.#key}`,
+      "User-Agent": `transcribe-sdk-typescript/${version}`,
+      ...(form === null ? {} : { "Content-Type": form.contentType }),
+      ...(isStream ? { "Content-Length": String(form.sizeBytes) } : {}),
+    };
+  }
+
+  /** Converts an unsuccessful answer to an error. */
+  async #refusal(response: Response): Promise<ApiError | BadAnswerError> {
+    const { status, headers } = response;
+    // In a browser, a redirect that is not followed has the status 0.
+    if (status < 400) {
+      await response.body?.cancel();
+      return this.#redirected();
+    }
+    const body: unknown = await response.json().catch(() => null);
+    const envelope = typeof body === "object" && body !== null ? (body as Partial<ErrorEnvelope>) : {};
+    const isEnvelope = typeof envelope.error === "string" && typeof envelope.message === "string";
+    return new ApiError({
+      status,
+      code: (isEnvelope && envelope.error) || "unknown",
+      message: (isEnvelope && envelope.message) || `${this.#baseUrl} answered without an error of the API`,
+      requestId: headers.get("x-request-id"),
+      errors: envelope.errors ?? {},
+      required: envelope.required ?? null,
+      retryAfterSeconds: secondsOf(headers.get("retry-after")),
+    });
+  }
+}
+
+/** Aborts its signal with the caller's signal, or when a time is over without a restart. */
+class TimeLimit {
+  readonly #controller = new AbortController();
+  readonly #caller: AbortSignal | undefined;
+  readonly #seconds: number;
+  readonly #error: Error;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #cancel = () => this.#controller.abort(this.#caller?.reason);
+
+  constructor(caller: AbortSignal | undefined, seconds: number, error: Error) {
+    this.#caller = caller;
+    this.#seconds = seconds;
+    this.#error = error;
+    caller?.addEventListener("abort", this.#cancel, { once: true });
+    this.restart();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Starts the time again, unless the limit has ended. */
+  restart(): void {
+    if (this.signal.aborted) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#controller.abort(this.#error), this.#seconds * 1000);
+  }
+
+  /** Ends the limit, and a request that is still sent although it was answered. */
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener("abort", this.#cancel);
+    this.#controller.abort();
+  }
+}
+
+/** Returns the code of an error of `fetch`, or that of its cause. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause);
+}
+
+/** Returns whether `fetch` refused to follow a redirect, in Node and Bun. */
+function isRedirect(error: unknown): boolean {
+  return error instanceof Error && (/redirect/i.test(error.message) || isRedirect(error.cause));
+}
+
+function isDeleted({ method }: ApiRequest, error: unknown, attempts: number): boolean {
+  return method === "DELETE" && attempts > 0 && error instanceof ApiError && error.status === 404;
+}
+
+/** Parses `Retry-After`: seconds, or a date, which proxies send. */
+function secondsOf(header: string | null): number | null {
+  if (header === null) return null;
+  const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, seconds);
+}
+
+/** Returns the API's address on a server. @throws {TypeError} without naming the address, which may have a password */
+function apiAddress(baseUrl: string): string {
+  let url: URL;
+  try {
+    url = new URL(baseUrl);
+  } catch {
+    throw new TypeError("baseUrl is not a URL");
+  }
+  if (!/^https?:$/.test(url.protocol)) throw new TypeError("baseUrl must begin with http:// or https://");
+  if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
+    throw new TypeError("baseUrl may have neither credentials nor a query");
+  }
+  const path = url.pathname.replace(/\/+$/, "");
+  return `${url.origin}${path.endsWith(basePath) ? path : path + basePath}`;
+}
