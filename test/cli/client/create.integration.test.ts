@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { ApiServer, type KeyClient } from "../../http/support.ts";
+import { BadNetwork, type Fate, refusal } from "../../support/bad-network.ts";
 import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { apiClient, BadNetwork, connectedClient, type Fate, refusal, TestClock } from "./support.ts";
+import { apiClient, connectedClient, TestClock } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { ApiServer } from "../http/support.ts";
+import { BadNetwork } from "../support/bad-network.ts";
+import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { installPythonSdk, installTypescriptSdk, type SdkRuntime, writeScript } from "../support/sdk.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { type Stage, scenarios, silent } from "./scenario-table.ts";
+
+/** Installing, on a machine that also runs a build. */
+setDefaultTimeout(180_000);
+
+const jfk = samplePath("jfk.mp3");
+const LARGE_BYTES = 256 * 1024 * 1024;
+
+const outcomesSchema = Type.Array(
+  Type.Object({
+    outcome: Type.Optional(Type.Unknown()),
+    failure: Type.Optional(Type.String()),
+    seconds: Type.Number(),
+  }),
+);
+
+const folder = temporaryDirectory();
+const ready = available("tests of the client packages", jfk, ffmpegPath);
+const runtimes: readonly SdkRuntime[] = ready
+  ? [...(await installTypescriptSdk(folder.path)), ...(await installPythonSdk(folder.path))]
+  : [];
+const large = join(folder.path, "large.wav");
+if (ready) writeLargeRecording(large);
+
+describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))("the client in %s", (_, runtime) => {
+  const server = new ApiServer({ recordingsPerAccount: 200, uploadBytes: 2 * LARGE_BYTES });
+  const stages: Stage[] = [];
+  const outcomes: (typeof outcomesSchema)["static"] = [];
+
+  beforeAll(async () => {
+    for (const [index, [, name, { prepare, fates = [] }]] of scenarios.entries()) {
+      const network = new BadNetwork(() => server.origin);
+      network.fates.push(...fates);
+      const account = `caller-${index}`;
+      const caller = Object.assign(server.client(account), { account });
+      const directory = join(folder.path, `${runtime.name}-${index}`);
+      mkdirSync(directory);
+      const told = { name, base_url: await network.listen(), key: caller.key, recording: jfk, directory, id: account };
+      const stage = { server, network, caller, large, told };
+      prepare?.(stage);
+      stages.push(stage);
+    }
+    const file = runtime.language === "ts" ? "scenarios.mts" : "scenarios.py";
+    const text = readFileSync(join(import.meta.dir, file), "utf8");
+    const script = writeScript(runtime, folder.path, "scenarios", text);
+    const isLarge = ({ told }: Stage) => told.name === "large";
+    // Memory is measured in a process of its own.
+    const alone = await play(
+      runtime,
+      script,
+      stages.filter((stage) => isLarge(stage)),
+    );
+    const others = await play(
+      runtime,
+      script,
+      stages.filter((stage) => !isLarge(stage)),
+    );
+    for (const stage of stages) outcomes.push(...(isLarge(stage) ? alone : others).splice(0, 1));
+  });
+  afterAll(async () => {
+    for (const { network } of stages) await network[Symbol.asyncDispose]();
+    server[Symbol.dispose]();
+  });
+
+  test.each(scenarios.map(([promise, , scenario], index) => [promise, scenario, index] as const))(
+    "promises: %s",
+    async (_promise, { outcome: promised, check }, index) => {
+      const { outcome, failure, seconds = 0 } = outcomes[index] ?? {};
+      expect(failure).toBeUndefined();
+      if (promised !== undefined) expect(outcome).toEqual(promised);
+      const stage = stages[index];
+      if (stage !== undefined) await check?.(stage, Object(outcome), seconds);
+    },
+  );
+});
+
+afterAll(() => {
+  silent.stop(true);
+  folder[Symbol.dispose]();
+});
+
+/** Runs a script with stages. @returns their outcomes, in the same order */
+async function play({ program, environment }: SdkRuntime, script: string, stages: readonly Stage[]) {
+  const child = Bun.spawn([program, script], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdin: Buffer.from(JSON.stringify(stages.map(({ told }) => told))),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [printed, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  expect([child.exitCode, errors]).toEqual([0, ""]);
+  return Value.Parse(outcomesSchema, JSON.parse(printed));
+}
+
+/** Writes a WAV file with silence as a sparse file. */
+function writeLargeRecording(path: string): void {
+  const head = Buffer.alloc(44);
+  head.write("RIFF", 0);
+  head.writeUInt32LE(36 + LARGE_BYTES, 4);
+  head.write("WAVEfmt ", 8);
+  head.writeUInt32LE(16, 16);
+  head.writeUInt16LE(1, 20);
+  head.writeUInt16LE(2, 22);
+  head.writeUInt32LE(48_000, 24);
+  head.writeUInt32LE(192_000, 28);
+  head.writeUInt16LE(4, 32);
+  head.writeUInt16LE(16, 34);
+  head.write("data", 36);
+  head.writeUInt32LE(LARGE_BYTES, 40);
+  writeFileSync(path, head);
+  truncateSync(path, 44 + LARGE_BYTES);
+}
