@@ -2,12 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../support/checkout.ts";
+import { installPythonSdk, installTypescriptSdk, writeScript } from "../support/sdk.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, pageNamed } from "./pages.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("examples of docs/api.md", jfk);
+
+const packages = temporaryDirectory();
+const runtimes = ready
+  ? [...(await installTypescriptSdk(packages.path)), ...(await installPythonSdk(packages.path))]
+  : [];
+afterAll(() => packages[Symbol.dispose]());
 
 const examples = blocksOf(pageNamed("docs/api.md")).filter((block) => block.run);
 const inLanguage = (language: string) =>
@@ -40,12 +47,12 @@ describe.if(ready)("the examples of docs/api.md", () => {
   });
 
   /** Runs an example in its own folder with its own account. */
-  async function run(name: string, ...command: readonly string[]) {
+  async function run(name: string, environment: Readonly<Record<string, string>>, ...command: readonly string[]) {
     const { key, baseUrl } = server.client(name);
     const directory = join(folder.path, name);
     const child = Bun.spawn([...command], {
       cwd: directory,
-      env: { PATH: process.env.PATH, LANG: "C.UTF-8", API: baseUrl, KEY: key },
+      env: { PATH: process.env.PATH, LANG: "C.UTF-8", API: baseUrl, KEY: key, ...environment },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -55,16 +62,13 @@ describe.if(ready)("the examples of docs/api.md", () => {
       new Response(child.stderr).text(),
       child.exited,
     ]);
-    expect([exitCode, errors]).toEqual([0, ""]);
-    return { printed, directory, key };
+    expect([exitCode, exitCode === 0 ? "" : errors]).toEqual([0, ""]);
+    return { printed, errors, directory, key };
   }
 
-  function prepare(name: string, file: string, text: string): string {
+  function prepareFolder(name: string): void {
     mkdirSync(join(folder.path, name));
     copyFileSync(jfk, join(folder.path, name, "meeting.mp3"));
-    const path = join(folder.path, name, file);
-    writeFileSync(path, text);
-    return path;
   }
 
   test.if(has("bash", "curl", "jq")).concurrent(
@@ -72,8 +76,11 @@ describe.if(ready)("the examples of docs/api.md", () => {
     async () => {
       const blocks = inLanguage("sh");
       expect(blocks.length).toBeGreaterThan(4);
-      const script = prepare("curl", "example.sh", `set -euo pipefail\n${blocks.join("\n")}`);
-      const { printed, directory, key } = await run("curl", "bash", script);
+      prepareFolder("curl");
+      const script = join(folder.path, "example.sh");
+      writeFileSync(script, `set -euo pipefail\n${blocks.join("\n")}`);
+      const { printed, errors, directory, key } = await run("curl", {}, "bash", script);
+      expect(errors).toBe("");
       expect(spoken(printed)).toContain(address);
       expect(printed).toMatch(/^\["completed",null,100\]$/m);
       expect(readFileSync(join(directory, "meeting.srt"), "utf8")).toContain("what your country");
@@ -88,22 +95,22 @@ describe.if(ready)("the examples of docs/api.md", () => {
     120_000,
   );
 
-  test.concurrent("work in TypeScript", async () => {
-    const [text = "", ...others] = inLanguage("ts");
-    expect(others).toEqual([]);
-    const program = prepare("typescript", "transcribe.mts", text);
-    const { printed } = await run("typescript", process.execPath, program, "meeting.mp3");
-    expect(spoken(printed)).toContain(address);
-  }, 120_000);
-
-  test.if(has("python3")).concurrent(
-    "work in Python with its standard library",
-    async () => {
-      const [text = "", ...others] = inLanguage("python");
+  test.each(runtimes.map((runtime) => [runtime.name, runtime] as const)).concurrent(
+    "work with the client package in %s",
+    async (name, runtime) => {
+      const [program = "", steps = "", ...others] = inLanguage(runtime.language);
       expect(others).toEqual([]);
-      const program = prepare("python", "transcribe.py", text);
-      const { printed } = await run("python", "python3", "-I", program, "meeting.mp3");
+      prepareFolder(name);
+      const script = writeScript(runtime, packages.path, "example", `${program}\n${steps}`);
+      const command = [runtime.program, script, "meeting.mp3"];
+      const { printed, errors, directory, key } = await run(name, runtime.environment, ...command);
       expect(spoken(printed)).toContain(address);
+      expect(readFileSync(join(directory, "meeting.srt"), "utf8")).toContain("what your country");
+      expect(errors).toMatch(/^\d+ words$/m);
+      const listed = [...errors.matchAll(/^(\S{36}) completed$/gm)].map((match) => match[1]);
+      expect(listed).toHaveLength(2);
+      const page = await fetch(`${server.baseUrl}/transcriptions`, { headers: { Authorization: `Bearer ${key}` } });
+      expect(((await page.json()) as { data: unknown[] }).data).toHaveLength(1);
     },
     120_000,
   );
