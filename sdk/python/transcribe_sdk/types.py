@@ -163,9 +163,10 @@ class TranscriptionPage(TypedDict):
     """Send it as `cursor` for the next page. Empty on the last."""
 
 
-class Word(TypedDict):
-    """A word of a segment."""
+WordCalibrated = Literal[]
 
+
+class _Word(TypedDict):
     text: str
     """The word with its punctuation, without surrounding space."""
     start: float
@@ -174,6 +175,15 @@ class Word(TypedDict):
     """Seconds from the beginning of the recording."""
     probability: float
     """How sure the model is of the word, from 0 to 1."""
+
+
+class Word(_Word, total=False):
+    """A word of a segment."""
+
+    calibrated: WordCalibrated
+    """Present if the model's probabilities are not calibrated, so that no limit for uncertain words
+    is known.
+    """
 
 
 class _Segment(TypedDict):

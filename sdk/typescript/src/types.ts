@@ -140,6 +140,8 @@ export interface TranscriptionPage {
   next_cursor: string;
 }
 
+export type WordCalibrated = ;
+
 /** A word of a segment. */
 export interface Word {
   /** The word with its punctuation, without surrounding space. */
@@ -150,6 +152,8 @@ export interface Word {
   end: number;
   /** How sure the model is of the word, from 0 to 1. */
   probability: number;
+  /** Present if the model's probabilities are not calibrated, so that no limit for uncertain words is known. */
+  calibrated?: WordCalibrated;
 }
 
 /** Speech of one speaker without a long pause. */
