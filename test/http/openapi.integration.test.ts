@@ -128,6 +128,17 @@ describe("the document", () => {
     expect(ids).not.toContain(undefined);
   });
 
+  test("has no enum with a value of another type than its schema", () => {
+    const wrong: unknown[] = [];
+    JSON.parse(text, (_, value) => {
+      if (!Array.isArray(value?.enum)) return value;
+      const fits = (each: unknown) => (each === null ? value.nullable === true : typeof each === value.type);
+      if (!value.enum.every(fits)) wrong.push(value);
+      return value;
+    });
+    expect(wrong).toEqual([]);
+  });
+
   test("describes exactly the routes of the server", () => {
     const inDocument = operations.map(({ name }) => name).filter((name) => name in contract);
     expect(inDocument.sort()).toEqual(Object.keys(contract).sort());

@@ -3,7 +3,7 @@ import type { OpenAPIV3 } from "openapi-types";
 /** A type in a form that every language of the client packages has. */
 export type Shape =
   | { readonly kind: "text" | "integer" | "number" | "boolean" | "binary" }
-  | { readonly kind: "choice"; readonly values: readonly string[] }
+  | { readonly kind: "choice"; readonly values: readonly (string | boolean)[] }
   | { readonly kind: "list" | "map"; readonly items: Shape }
   | { readonly kind: "nullable"; readonly of: Shape }
   | { readonly kind: "named"; readonly name: string };
@@ -145,8 +145,11 @@ class Reader {
   #plainShape(schema: OpenAPIV3.SchemaObject, name: string): Shape {
     const choices: unknown[] | undefined = schema.enum;
     if (choices !== undefined) {
-      const shape: Shape = { kind: "choice", values: choices.filter((value) => typeof value === "string") };
-      if (this.#known.has(name)) return shape;
+      const shape: Shape = {
+        kind: "choice",
+        values: choices.filter((value) => typeof value === "string" || typeof value === "boolean"),
+      };
+      if (this.#known.has(name) || shape.values.length < 2) return shape;
       return this.#once(JSON.stringify(shape), name, (known) => {
         this.definitions.push({ name: known, description: "", shape });
       });

@@ -63,7 +63,7 @@ function definition(described: Definition): string {
     const line = `${name} = ${typeOf(described.shape)}`;
     const text = description === "" ? "" : `\n${docstring(description, "")}`;
     if (line.length <= LINE_WIDTH || described.shape.kind !== "choice") return `${line}${text}`;
-    const values = described.shape.values.map((value) => `    ${JSON.stringify(value)},\n`).join("");
+    const values = described.shape.values.map((value) => `    ${literal(value)},\n`).join("");
     return `${name} = Literal[\n${values}]${text}`;
   }
   const required = described.fields.filter(({ isRequired }) => isRequired);
@@ -99,7 +99,7 @@ function typeOf(shape: Shape): string {
     case "binary":
       return "RecordingFile";
     case "choice":
-      return `Literal[${shape.values.map((value) => JSON.stringify(value)).join(", ")}]`;
+      return `Literal[${shape.values.map(literal).join(", ")}]`;
     case "list":
       return `List[${typeOf(shape.items)}]`;
     case "map":
@@ -107,6 +107,10 @@ function typeOf(shape: Shape): string {
     case "nullable":
       return `Optional[${typeOf(shape.of)}]`;
   }
+}
+
+function literal(value: string | boolean): string {
+  return typeof value === "boolean" ? (value ? "True" : "False") : JSON.stringify(value);
 }
 
 function method(operation: OperationDefinition): string {

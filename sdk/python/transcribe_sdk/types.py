@@ -163,9 +163,6 @@ class TranscriptionPage(TypedDict):
     """Send it as `cursor` for the next page. Empty on the last."""
 
 
-WordCalibrated = Literal[]
-
-
 class _Word(TypedDict):
     text: str
     """The word with its punctuation, without surrounding space."""
@@ -180,7 +177,7 @@ class _Word(TypedDict):
 class Word(_Word, total=False):
     """A word of a segment."""
 
-    calibrated: WordCalibrated
+    calibrated: Literal[False]
     """Present if the model's probabilities are not calibrated, so that no limit for uncertain words
     is known.
     """

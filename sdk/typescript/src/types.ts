@@ -140,8 +140,6 @@ export interface TranscriptionPage {
   next_cursor: string;
 }
 
-export type WordCalibrated = ;
-
 /** A word of a segment. */
 export interface Word {
   /** The word with its punctuation, without surrounding space. */
@@ -153,7 +151,7 @@ export interface Word {
   /** How sure the model is of the word, from 0 to 1. */
   probability: number;
   /** Present if the model's probabilities are not calibrated, so that no limit for uncertain words is known. */
-  calibrated?: WordCalibrated;
+  calibrated?: false;
 }
 
 /** Speech of one speaker without a long pause. */

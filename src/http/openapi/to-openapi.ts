@@ -37,7 +37,9 @@ export function toOpenApi(schema: TSchema, refer: Refer = (same) => same): Schem
 
 function shapeOf(schema: TSchema, refer: Refer): OpenAPIV3.SchemaObject {
   if (TypeGuard.IsUnion(schema)) return choiceOf(schema.anyOf, refer);
-  if (TypeGuard.IsLiteral(schema)) return { type: "string", enum: [schema.const] };
+  if (TypeGuard.IsLiteral(schema)) {
+    return { type: typeof schema.const === "boolean" ? "boolean" : "string", enum: [schema.const] };
+  }
   if (TypeGuard.IsObject(schema)) return objectOf(schema, refer);
   if (TypeGuard.IsArray(schema)) return { type: "array", items: toOpenApi(schema.items, refer) };
   if (TypeGuard.IsRecord(schema)) {
