@@ -1,6 +1,13 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { type Benchmark, type BenchmarkRow, runBenchmark } from "../diagnostics/index.ts";
-import { messageOf, size } from "../text/index.ts";
+import {
+  type Benchmark,
+  type BenchmarkRow,
+  runBenchmark,
+  runTuning,
+  type TunedLanes,
+  type Tunings,
+} from "../diagnostics/index.ts";
+import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { InterruptedError, interruptible } from "./interrupts.ts";
 import { type JsonOption, print, table } from "./output.ts";
@@ -15,18 +22,79 @@ export function benchCommand(): Command {
   const description = "Measure how many hours of audio this machine transcribes in an hour with the current model.";
   return settingsCommand("bench", description)
     .option("--seconds <number>", "approximate duration of the measurement", secondsOf, 60)
-    .action(async (options: JsonOption & { seconds: number }, command: Command) => {
+    .option("--tune", "measure how many operations each device runs best at once, and store it for the server")
+    .action(async (options: JsonOption & { seconds: number; tune?: boolean }, command: Command) => {
       const settings = dataSettingsOf(command);
-      const benchmark = await interruptible(async (signal) => {
-        using status = new StatusLine();
-        const onStep = (step: string) => status.show(`${step} …`);
-        return await runBenchmark({ settings, seconds: options.seconds, signal, onStep });
-      }).catch((error: unknown) => {
-        if (error instanceof InterruptedError) throw error;
-        throw new CommandError(`can't measure: ${messageOf(error)} (transcribe doctor looks for the cause)`);
-      });
+      const measured = <T>(run: (signal: AbortSignal, onStep: (step: string) => void) => Promise<T>) =>
+        interruptible(async (signal) => {
+          using status = new StatusLine();
+          return await run(signal, (step) => status.show(`${step} …`));
+        }).catch((error: unknown) => {
+          if (error instanceof InterruptedError) throw error;
+          throw new CommandError(`can't measure: ${messageOf(error)} (transcribe doctor looks for the cause)`);
+        });
+      if (options.tune === true) {
+        const tunings = await measured((signal, onStep) => runTuning({ settings, signal, onStep }));
+        print(options, tuningsAsJson(tunings), () => reportTunings(tunings));
+        return;
+      }
+      const { seconds } = options;
+      const benchmark = await measured((signal, onStep) => runBenchmark({ settings, seconds, signal, onStep }));
       print(options, asJson(benchmark), () => report(benchmark));
     });
+}
+
+function reportTunings({ model, devices, stored, notes }: Tunings): string {
+  const rows = devices.flatMap(({ device, measured, lanes }) =>
+    measured.map((speed) => ({ ...speed, device, isBest: speed.lanes === lanes })),
+  );
+  const measured = table(
+    rows,
+    {
+      DEVICE: ({ device }) => device,
+      "AT ONCE": ({ lanes, isBest }) => `${lanes}${isBest ? " *" : ""}`,
+      THREADS: ({ threads }) => String(threads),
+      "TIMES REAL TIME": ({ speed }) => speed.toFixed(1),
+      "GPU MEMORY": ({ gpuBytes }) => (gpuBytes === undefined ? "-" : size(gpuBytes)),
+    },
+    "nothing was measured",
+  );
+  const use = stored ? " A server uses this from its next start on." : "";
+  return [measured, "", ...devices.map((device) => `${chosenLanes(model, device)}${use}`), ...asNotes(notes)].join(
+    "\n",
+  );
+}
+
+function chosenLanes(model: string, { device, lanes, failed }: TunedLanes): string {
+  const failure = failed === null ? "" : ` With ${failed.lanes} at once the worker failed: ${failed.reason}.`;
+  if (lanes !== null)
+    return `With ${model}, ${count(lanes, "operation")} at once ${lanes === 1 ? "is" : "are"} best on ${device}.${failure}`;
+  if (failed !== null) return `${device}:${failure}`;
+  return `${device}: with four threads or fewer, one operation for each thread is best, and nothing is measured.`;
+}
+
+function asNotes(notes: readonly string[]): string[] {
+  return notes.map((note) => `Note: ${note}.`);
+}
+
+function tuningsAsJson({ model, devices, stored, notes }: Tunings) {
+  return {
+    model,
+    devices: devices.map(({ device, name, lanes, measured, failed }) => ({
+      device,
+      name,
+      lanes,
+      measured: measured.map((speed) => ({
+        lanes: speed.lanes,
+        threads: speed.threads,
+        times_real_time: speed.speed,
+        gpu_memory_bytes: speed.gpuBytes ?? null,
+      })),
+      failed,
+    })),
+    stored,
+    notes,
+  };
 }
 
 function secondsOf(text: string): number {
@@ -50,7 +118,7 @@ function report({ model, rows, notes }: Benchmark): string {
     },
     "nothing was measured",
   );
-  return [measured, "", ...summary(model, rows, notes.length > 0), ...notes.map((note) => `Note: ${note}.`)].join("\n");
+  return [measured, "", ...summary(model, rows, notes.length > 0), ...asNotes(notes)].join("\n");
 }
 
 function summary(model: string, rows: readonly BenchmarkRow[], disturbed: boolean): string[] {

@@ -164,6 +164,13 @@ const engine = group("The inference worker.", {
     description: "CPU threads that all recordings share for inference; 0 uses one per core.",
     needsRestart: true,
   }),
+  lanes: integer({
+    default: 0,
+    range: [0, 64],
+    description:
+      "Operations that each GPU, or the CPU, runs at once. 0: the number that a measurement found best, see `transcribe bench --tune`; until then five on a GPU, and on a CPU one for each thread, at most four.",
+    needsRestart: true,
+  }),
   device: choice(["auto", "cpu", "vulkan", "cuda"], {
     default: "auto",
     description:

@@ -84,6 +84,7 @@ export const strings = {
     machine: "Machine",
     speed: "Speed",
     noSpeed: "Nothing has been processed since the server started.",
+    atOnce: "Parts transcribed at once",
     times: (amount: string) => `${amount}× real time`,
     memory: "Memory",
     memoryUsed: "Main memory",

@@ -21,7 +21,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     metrics.recordings.failures(),
     diskOf(services),
   ]);
-  const { state, processIds, gpus } = worker();
+  const { state, processIds, lanes, gpus } = worker();
   const workerBytes = processIds.map((id) => residentBytes(id) ?? 0);
   return {
     server: {
@@ -69,7 +69,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     disk,
     refusals: refusals.map(({ name, count }) => ({ code: name, count })),
     failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
-    worker: { state, crashes: crashes.map(({ name, count }) => ({ signal: name, count })) },
+    worker: { state, lanes, crashes: crashes.map(({ name, count }) => ({ signal: name, count })) },
     fleet:
       machines()?.map(({ machine, version, lanes, busy, problem }) => ({
         name: machine,

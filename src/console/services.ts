@@ -13,6 +13,8 @@ export interface WorkerStatus {
   /** State of the worker that is closest to `ready`. */
   readonly state: "ready" | "asleep" | "starting" | "down";
   readonly processIds: readonly number[];
+  /** Number of operations of the speech model that run at the same time. */
+  readonly lanes: number;
   /** The GPUs that the workers use and whose memory is known. */
   readonly gpus: readonly {
     /** Backend and number, e.g. `CUDA0`. */

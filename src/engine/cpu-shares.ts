@@ -1,6 +1,6 @@
 import type { Start } from "./protocol.ts";
 
-/** Maximum number of concurrent operations. Each needs working memory of its own: 200 MB with base, or more. */
+/** Maximum number of concurrent operations by default. Each needs working memory of its own: 200 MB with base, or more. */
 const MAX_CONCURRENT_OPERATIONS = 4;
 
 /**
@@ -9,9 +9,13 @@ const MAX_CONCURRENT_OPERATIONS = 4;
  * cores a 30 s window of base took 0.79 s with two threads and with one. Two windows at the same time, with one thread
  * each, took no longer than one window alone.
  * @param threads total number of threads for all operations
+ * @param atOnce number of concurrent operations
  */
-export function cpuShares(threads: number): Pick<Start, "lanes" | "threads" | "speechThreads"> {
-  const lanes = Math.min(threads, MAX_CONCURRENT_OPERATIONS);
+export function cpuShares(
+  threads: number,
+  atOnce = MAX_CONCURRENT_OPERATIONS,
+): Pick<Start, "lanes" | "threads" | "speechThreads"> {
+  const lanes = Math.min(threads, atOnce);
   const threadsEach = Math.floor(threads / lanes);
   return { lanes, threads: threadsEach, speechThreads: threadsEach };
 }

@@ -17,6 +17,8 @@ export interface EngineOptions {
   /** Called for each completed operation except self-tests. */
   readonly onCompletion?: (completed: CompletedOperation) => void;
   readonly onUnexpectedExit?: (exit: UnexpectedExit) => void;
+  /** Called when an operation other than a self-test is requested, or expected soon. */
+  readonly onUse?: () => void;
   /** Delay before the next start, given the number of consecutive failed starts. */
   readonly restartDelayMilliseconds?: (failures: number) => number;
   /** How long the engine may be idle before it ends its workers until the next operation; 0 disables this. */
@@ -36,6 +38,7 @@ export function withDefaults(options: EngineOptions): ResolvedOptions {
   return {
     onCompletion: () => {},
     onUnexpectedExit: () => {},
+    onUse: () => {},
     restartDelayMilliseconds: (failures) => Math.min(30_000, 500 * 2 ** (failures - 1)),
     idleMilliseconds: () => 0,
     killMilliseconds: 10_000,

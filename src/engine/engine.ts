@@ -72,6 +72,7 @@ export class Engine {
   /** Starts workers that sleep, because an operation is expected soon. */
   wake(): void {
     this.#usedAt = performance.now();
+    this.#options.onUse();
     this.#wakeWorkers();
   }
 
@@ -119,6 +120,7 @@ export class Engine {
       signal.addEventListener("abort", abort, { once: true });
       this.#queue.add(task);
       this.#noteUse(operation);
+      if (operation !== "selfTest") this.#options.onUse();
       this.#wakeWorkers();
       this.#startWaiting();
     });

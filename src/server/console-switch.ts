@@ -60,6 +60,7 @@ export function workerStatus(engine: Pick<Engine, "status">): WorkerStatus {
   return {
     state: states[state],
     processIds: workers.flatMap(({ pid }) => pid ?? []),
+    lanes: workers.reduce((sum, { role, lanes }) => sum + (role === "speakers" ? 0 : lanes), 0),
     gpus: workers.flatMap(({ gpu, gpuMemory }) => (gpu === null || gpuMemory === null ? [] : { ...gpu, ...gpuMemory })),
   };
 }

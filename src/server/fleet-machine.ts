@@ -54,6 +54,8 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     log,
     verdictsPath: dataDirectory.verdicts,
     threads: settings.engine.threads || availableParallelism(),
+    lanes: settings.engine.lanes,
+    tunes: true,
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
     speechModels: () => models.paths(),

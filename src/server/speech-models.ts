@@ -117,7 +117,7 @@ export async function withSpeechSample<T>(
 }
 
 interface SpeechOptions
-  extends Omit<SpeechEngineOptions, "speechModels" | "threads" | "device" | "cudaLibrary" | "withSample"> {
+  extends Omit<SpeechEngineOptions, "speechModels" | "threads" | "lanes" | "device" | "cudaLibrary" | "withSample"> {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
 }
@@ -133,6 +133,7 @@ export function startSpeechEngine(
   const speechEngine = new SpeechEngine({
     ...options,
     threads: settings.threads || availableParallelism(),
+    lanes: settings.lanes,
     device: settings.device,
     cudaLibrary: settings.cuda_library,
     withSample: (use) => withSpeechSample(options.files, use),

@@ -108,6 +108,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     onCompletion: (completed) => metrics.engine.stepDone(completed),
     onUnexpectedExit: ({ signal }) => metrics.engine.unexpectedExit(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * MINUTE,
+    tunes: true,
     lackOfSpace: (bytes) => diskSpace.shortage(bytes, "work"),
     verdictsPath: dataDirectory.verdicts,
   });

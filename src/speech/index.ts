@@ -1,6 +1,7 @@
 export {
   areVerdicts,
   chooseCpuLibraryFor,
+  currentTunings,
   describeEncoder,
   type FoundGpu,
   GpuTester,
@@ -10,10 +11,12 @@ export {
   NoCpuLibraryError,
   SpeechEngine,
   type SpeechEngineOptions,
+  sharesOf,
   speakerWorkers,
   surveyCpuLibraries,
   testDiarization,
   testDiarizationGpu,
+  tuneDevices,
 } from "./devices/index.ts";
 export { embeddedSeconds } from "./diarization/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";

@@ -30,6 +30,7 @@ export function runWorker(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
+  let reportMemory = () => {};
   const running = new Map<number, AbortController>();
 
   const start = async (message: WorkerStart) => {
@@ -37,7 +38,7 @@ export function runWorker(): void {
       workbench = await openWorkbench(message);
       const { cpuVariant, devices, speechDevice } = workbench;
       send({ type: "ready", cpuVariant, devices, speechDevice });
-      reportGpuMemory(workbench);
+      reportMemory = memoryReport(workbench);
     } catch (error) {
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       send({ type: "unusable", message: messageOf(error) });
@@ -52,7 +53,9 @@ export function runWorker(): void {
       if (workbench === null) throw new Error("an operation arrived before the models were loaded");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
       faultPoint(operation, params, deviceOf(operation, workbench).device);
-      send({ type: "done", id, result: await workbench.run(operation, params, controller.signal) });
+      const result = await workbench.run(operation, params, controller.signal);
+      reportMemory();
+      send({ type: "done", id, result });
     } catch (error) {
       // The server kills this process and retries the operation elsewhere.
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
@@ -74,15 +77,23 @@ export function runWorker(): void {
 
 /** Interval of the memory reports. GPUs are shared with other programs, so the free memory changes by itself. */
 const gpuMemoryMilliseconds = 15_000;
+/** Minimum time between two reports of a busy worker. */
+const busyGpuMemoryMilliseconds = 1000;
 
-function reportGpuMemory(workbench: Workbench): void {
+/** Reports the GPU's memory now and at intervals. @returns a function that reports it after an operation */
+function memoryReport(workbench: Workbench): () => void {
+  if (workbench.speechDevice === "cpu") return () => {};
+  let reportedAt = 0;
   const report = () => {
+    reportedAt = performance.now();
     const memory = workbench.gpuMemory();
     if (memory !== null) send({ type: "gpuMemory", memory });
   };
-  if (workbench.speechDevice === "cpu") return;
   report();
   setInterval(report, gpuMemoryMilliseconds);
+  return () => {
+    if (performance.now() - reportedAt >= busyGpuMemoryMilliseconds) report();
+  };
 }
 
 function send(message: FromWorker): void {

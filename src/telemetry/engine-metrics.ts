@@ -12,6 +12,10 @@ interface MeasuredWorker {
     readonly label: string;
     readonly name: string;
   } | null;
+  /** The operations that it runs: `speakers` those without the recognizer; null: all. */
+  readonly role: string | null;
+  /** Number of operations that it runs at the same time. */
+  readonly lanes: number;
   /** Memory of that GPU; null while it is not known. */
   readonly gpuMemory: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
@@ -101,6 +105,17 @@ export class EngineMetrics {
           const bytes = workers.flatMap(({ pid }) => residentBytes(pid) ?? []);
           return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
         }),
+    );
+    labelledGauge(
+      registry,
+      "transcribe_engine_lanes",
+      "Operations of the speech model that each device runs at the same time, by measurement or setting",
+      ["gpu"],
+      () =>
+        source
+          .engine()
+          .workers.filter(({ role }) => role !== "speakers")
+          .map(({ gpu, lanes }) => ({ labels: { gpu: gpu?.label ?? "" }, value: lanes })),
     );
     const memoryOf = (which: "freeBytes" | "totalBytes") =>
       source.engine().workers.flatMap(({ gpu, gpuMemory }) => {

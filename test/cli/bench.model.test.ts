@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { defaultCacheRoot } from "../../native/build.ts";
 import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { root } from "../support/checkout.ts";
@@ -57,6 +58,21 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect([...Value.Errors(shape, printed)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
     expect(readdirSync(directory.path)).toEqual([]);
   }, 600_000);
+
+  test("measures nothing with --tune on a CPU with few threads, whose best division is known", async () => {
+    using directory = temporaryDirectory();
+    const data = join(directory.path, "data");
+    mkdirSync(join(data, "state"), { recursive: true });
+    // Spares the self-tests of the CPU variants.
+    const cached = join(defaultCacheRoot(), "devices.json");
+    if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+    const environment = { TRANSCRIBE_ENGINE_THREADS: "2", TRANSCRIBE_ENGINE_DEVICE: "cpu", TMPDIR: directory.path };
+    const { exitCode, stdout, stderr } = await runCli(["bench", "--tune", "--json", "--data-dir", data], environment);
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    const cpu = { device: "CPU", name: "CPU", lanes: null, measured: [], failed: null };
+    expect(JSON.parse(stdout)).toMatchObject({ model: "whisper-base", devices: [cpu], stored: true });
+    expect(readdirSync(directory.path)).toEqual(["data"]);
+  }, 180_000);
 
   test("removes its worker and its files when it is interrupted", async () => {
     using directory = temporaryDirectory();

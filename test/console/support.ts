@@ -41,7 +41,7 @@ export class ConsoleServer implements Disposable {
           settings: () => ({ ...defaults, limits: this.api.limits }),
           modelInUse: () => this.api.speechModel,
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
-          worker: () => ({ state: "ready", processIds: [process.pid], gpus: [] }),
+          worker: () => ({ state: "ready", processIds: [process.pid], lanes: 2, gpus: [] }),
           machines: () => this.machines,
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,

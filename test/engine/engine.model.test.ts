@@ -49,6 +49,17 @@ describe("the engine", () => {
     expect([onCpu.partsAtOnce, onGpu.partsAtOnce]).toEqual([3, 5]);
   });
 
+  test("reports requested and expected work as use, but no self-test", async () => {
+    let uses = 0;
+    const made = engine({ onUse: () => (uses += 1) });
+    await made.run("selfTest", {}, never);
+    expect(uses).toBe(0);
+    made.wake();
+    expect(uses).toBe(1);
+    await made.run("planChunks", script("answer"), never);
+    expect(uses).toBe(2);
+  });
+
   test("reports completed operations, not failed ones, and how a worker exited", async () => {
     const work: CompletedOperation[] = [];
     const exits: (string | null)[] = [];

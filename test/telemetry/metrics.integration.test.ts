@@ -6,6 +6,8 @@ const worker = {
   pid: process.pid,
   gpu: { label: "CUDA0", name: "H200" },
   gpuMemory: { freeBytes: 3, totalBytes: 8 },
+  role: "speech",
+  lanes: 16,
 };
 
 function sources(changes: Partial<MetricSources> = {}): MetricSources {
@@ -43,6 +45,7 @@ test("gauges are read with their labels when the metrics are read", async () => 
     'transcribe_gpu_memory_free_bytes{gpu="CUDA0",name="H200"} 3',
     'transcribe_gpu_memory_total_bytes{gpu="CUDA0",name="H200"} 8',
     'transcribe_model_info{model="whisper-base"} 1',
+    'transcribe_engine_lanes{gpu="CUDA0"} 16',
     "transcribe_disk_free_bytes 1",
     "transcribe_disk_size_bytes 2",
     "transcribe_database_bytes 3",
@@ -98,6 +101,20 @@ test("a series whose source is gone is dropped", async () => {
   expect(after).toContain('transcribe_model_info{model="whisper-large"} 1');
   expect(after).toContain("transcribe_engine_ready 0");
   expect(after).toContain("transcribe_engine_asleep 1");
+});
+
+test("workers on the CPU next to a GPU count as one in memory, and not as lanes", async () => {
+  const speakers = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers", lanes: 1 };
+  const workers = [worker, speakers, speakers];
+  const samples = await read(new Metrics(sources({ engine: () => ({ ready: true, asleep: false, workers }) })));
+  const memory = samples.filter((line) => line.startsWith("transcribe_engine_worker_resident_memory_bytes"));
+  expect(memory.map((line) => line.split(" ")[0])).toEqual([
+    'transcribe_engine_worker_resident_memory_bytes{gpu="CUDA0"}',
+    'transcribe_engine_worker_resident_memory_bytes{gpu=""}',
+  ]);
+  const [one = 0, two = 0] = memory.map((line) => Number(line.split(" ")[1]));
+  expect(two).toBeGreaterThan(1.5 * one);
+  expect(samples.filter((line) => line.startsWith("transcribe_engine_lanes"))).toHaveLength(1);
 });
 
 test("a disk that cannot be read leaves out only its own metrics", async () => {

@@ -29,7 +29,7 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-function Speed({ overview: { speed } }: { overview: Overview }) {
+function Speed({ overview: { speed, worker } }: { overview: Overview }) {
   const measured = speed.filter((each) => each.work_seconds > 0 && each.audio_seconds > 0);
   return (
     <Part title={texts.speed}>
@@ -47,6 +47,7 @@ function Speed({ overview: { speed } }: { overview: Overview }) {
             {texts.times(roughly(times_real_time))}
           </Figure>
         ))}
+        <Figure name={texts.atOnce}>{number(worker.lanes)}</Figure>
       </dl>
     </Part>
   );

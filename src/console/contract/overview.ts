@@ -118,6 +118,8 @@ export const overviewSchema = Type.Object({
   failures: Type.Array(Type.Object({ reason: Type.String(), cause: nullable(Type.String()), count: countSchema })),
   worker: Type.Object({
     state: Type.Union([Type.Literal("ready"), Type.Literal("asleep"), Type.Literal("starting"), Type.Literal("down")]),
+    /** Number of operations of the speech model that run at the same time on this machine. */
+    lanes: countSchema,
     /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
     crashes: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),

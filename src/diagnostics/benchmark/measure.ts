@@ -17,6 +17,8 @@ interface MeasureOptions {
   /** Path of the model that detects languages, which may be the same. */
   readonly languageModel: string;
   readonly threads: number;
+  /** Operations at once, see the setting. */
+  readonly lanes: number;
   /** Device for the recognizer, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cudaLibrary: string;
@@ -63,6 +65,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     files,
     speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
     threads,
+    lanes: options.lanes,
     device: options.speechDevice,
     cudaLibrary: options.cudaLibrary,
     verdictsPath,

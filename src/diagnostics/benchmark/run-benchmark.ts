@@ -13,7 +13,7 @@ import type { PcmFile } from "../../timeline/index.ts";
 import { attempt } from "../doctor/machine.ts";
 import { type Measurement, measure } from "./measure.ts";
 
-interface BenchmarkOptions {
+export interface BenchmarkOptions {
   readonly settings: Settings;
   /** Approximate total duration; each row takes at least a few seconds. */
   readonly seconds: number;
@@ -74,6 +74,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         languageModel,
         speechDevice: usesGpu ? engine.device : "cpu",
         cudaLibrary: engine.cuda_library,
+        lanes: engine.lanes,
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };
@@ -91,7 +92,8 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
   }
 }
 
-async function notesOn(paths: DataPaths): Promise<string[]> {
+/** Returns reasons why figures are lower than they could be. */
+export async function notesOn(paths: DataPaths): Promise<string[]> {
   const processors = availableParallelism();
   const [load = 0] = loadavg();
   const server = await findRunningServer(paths);
@@ -105,7 +107,8 @@ async function notesOn(paths: DataPaths): Promise<string[]> {
   return notes;
 }
 
-function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
+/** Returns the speech model that a server would use. */
+export function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   const database = existsSync(paths.databasePath) ? attempt(() => readDatabase(paths.databasePath)) : null;
   try {
     return currentSpeechModel(settings, { files, dataDirectory: paths, database });

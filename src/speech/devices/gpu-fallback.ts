@@ -1,7 +1,7 @@
 import { isCrashSignal, type UnexpectedExit } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 
-/** Operations per GPU at once. A single recording would leave the GPU idle between two operations. */
+/** Operations per GPU at once before they are measured. One at a time would leave the GPU idle between two. */
 const lanesOnGpu = 5;
 const fewerLanesOnGpu = 2;
 
@@ -24,9 +24,9 @@ export class GpuFallback {
   /** Reports whether a GPU may still be used. */
   readonly allows = (gpu: string): boolean => !this.#without.has(gpu);
 
-  /** Returns how many operations a GPU gets at once. */
-  lanesOf(gpu: string): number {
-    return this.#withFewerLanes.has(gpu) ? fewerLanesOnGpu : lanesOnGpu;
+  /** Returns how many operations a GPU gets at once. @param chosen the number by setting or measurement, if there is one */
+  lanesOf(gpu: string, chosen = lanesOnGpu): number {
+    return this.#withFewerLanes.has(gpu) ? Math.min(fewerLanesOnGpu, chosen) : chosen;
   }
 
   /** Handles the end of a worker. */

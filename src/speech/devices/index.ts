@@ -8,4 +8,6 @@ export { GpuTester, type GpuTestResult } from "./gpu-self-test.ts";
 export { listGpus } from "./list-gpus.ts";
 export { speakerWorkers } from "./speaker-workers.ts";
 export { SpeechEngine, type SpeechEngineOptions } from "./speech-engine.ts";
+export { tuneDevices } from "./tune-devices.ts";
+export { currentTunings, sharesOf } from "./tunings.ts";
 export { areVerdicts, type FoundGpu } from "./verdicts.ts";

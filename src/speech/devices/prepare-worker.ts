@@ -10,7 +10,9 @@ import { chooseGpus } from "./choose-gpus.ts";
 import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
 import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
+import { threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
+import { readTuning, sharesOf } from "./tunings.ts";
 
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
@@ -18,6 +20,8 @@ export interface PrepareWorkerOptions {
   /** Returns paths of the speech models that it must be able to run; the first one is loaded first. */
   readonly speechModels: () => readonly [string, ...string[]];
   readonly threads: number;
+  /** Operations at once of each device, see the setting; 0: as many as were measured to be best. */
+  readonly lanes: number;
   /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
   /** Path of CUDA's backend, see the setting; empty if there is none. */
@@ -39,6 +43,8 @@ export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
+  const lanesOf = (start: WorkerStart) =>
+    options.lanes || sharesOf(readTuning(verdictsPath, { start, threads }))?.lanes || undefined;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
@@ -77,17 +83,17 @@ export function workerPreparation(
     if (gpusLeftOut.length > 0) log.warn({ event: "engine.gpus_left_out", leftOut: gpusLeftOut });
     started = cpuLibrary;
     const models = { onnxBinding, segmentationModel, embeddingModel, speechModel };
-    const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, threads };
+    const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, ...cpuShares(threads), threads };
     const { count: speakers } = speakerWorkers(threads, gpus.length, availableBytes);
     const [first, ...more] = gpus.map((gpu) => {
-      const lanes = fallback.lanesOf(gpu.label);
-      const speechThreads = Math.max(1, Math.floor(threads / (gpus.length * lanes)));
+      const lanes = fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
+      const speechThreads = threadsOf(threads, gpus.length * lanes);
       return { ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads };
     });
     const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(speakers, first?.gpu.label, signal))];
     const speakerStart = { ...start, role: "speakers" as const, threads: 1, speechThreads: 1, lanes: 1 };
     return [
-      { ...(first ?? { ...start, ...cpuShares(threads) }), speakersOnGpu },
+      { ...(first ?? { ...start, ...cpuShares(threads, lanesOf(start)) }), speakersOnGpu },
       ...more,
       ...Array.from({ length: speakers }, () => speakerStart),
     ];

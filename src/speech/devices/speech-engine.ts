@@ -4,22 +4,30 @@ import { messageOf } from "../../text/index.ts";
 import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
 import { Encoders, type EncodersOptions } from "./encoders.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
+import { Tuner } from "./tuner.ts";
+import { devicesOf } from "./tunings.ts";
 
 export interface SpeechEngineOptions extends PrepareWorkerOptions {
+  /** Whether the best number of lanes is measured in idle time. */
+  readonly tunes?: boolean;
   readonly lackOfSpace: EncodersOptions["lackOfSpace"];
   readonly onCompletion?: EngineOptions["onCompletion"];
   readonly onUnexpectedExit?: EngineOptions["onUnexpectedExit"];
   readonly idleMilliseconds?: EngineOptions["idleMilliseconds"];
 }
 
+/** How long the engine is idle before its lanes are measured. */
+const IDLE_BEFORE_TUNING_MILLISECONDS = 60_000;
+
 /**
  * The engine with the devices and models that it uses, for `serve`, `run` and `bench`. Self-tests choose the CPU
- * variant, the GPUs and the encoder, and a device that fails at work is replaced.
+ * variant, the GPUs and the encoder, and a device that fails at work is replaced. The lanes are measured in idle time.
  */
 export class SpeechEngine {
   readonly engine: Engine;
   readonly #options: SpeechEngineOptions;
   readonly #encoders: Encoders;
+  readonly #tuner: Tuner | null;
   /** Devices of the first worker; null before the first start. */
   #start: { readonly cpuLibrary: string; readonly hasGpu: boolean } | null = null;
   /** Models that the workers were started for, or that were self-tested since. */
@@ -30,6 +38,7 @@ export class SpeechEngine {
     this.#encoders = new Encoders(options);
     const prepare = workerPreparation(options);
     const { log, onCompletion, onUnexpectedExit, idleMilliseconds } = options;
+    this.#tuner = this.#createTuner();
     this.engine = new Engine({
       command: ownCommand("__worker"),
       prepare: async (exit, signal) => {
@@ -38,9 +47,11 @@ export class SpeechEngine {
         const [{ cpuLibrary, gpu }] = starts;
         this.#start = { cpuLibrary, hasGpu: gpu !== undefined };
         this.#admitted = new Set(models);
+        void this.engine.ready().then(() => this.#tuner?.use(devicesOf(starts, options.threads)));
         return starts;
       },
       log,
+      onUse: () => this.#tuner?.interrupt(),
       ...(onCompletion === undefined ? {} : { onCompletion }),
       ...(onUnexpectedExit === undefined ? {} : { onUnexpectedExit }),
       ...(idleMilliseconds === undefined ? {} : { idleMilliseconds }),
@@ -84,7 +95,20 @@ export class SpeechEngine {
   /** Closes the engine and aborts its self-tests. */
   async close(): Promise<void> {
     this.#encoders.close();
-    await this.engine.close();
+    await Promise.all([this.#tuner?.close(), this.engine.close()]);
+  }
+
+  /** Returns what measures the lanes; null if nothing does, because a setting names their number. */
+  #createTuner(): Tuner | null {
+    const { tunes = false, lanes, verdictsPath, withSample, log } = this.#options;
+    if (!tunes || lanes > 0) return null;
+    return new Tuner({
+      ...{ verdictsPath, withSample, log, idleMilliseconds: IDLE_BEFORE_TUNING_MILLISECONDS },
+      isBusy: () => this.engine.status().busy,
+      encoderOf: async ({ start: { gpu, cpuLibrary, speechModel } }) =>
+        gpu === undefined ? await this.#encoders.find({ cpuLibrary, speechModel }, 0) : null,
+      onTuned: () => this.engine.renewWorkers(),
+    });
   }
 }
 

@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { gpuSchema } from "../../engine/index.ts";
+import { tuningSchema } from "./lane-shares.ts";
 import type { Failure } from "./run-self-test.ts";
 
 const verdictSchema = Type.Object({
@@ -39,6 +40,8 @@ const fileSchema = Type.Object({
   verdicts: Type.Record(Type.String(), verdictSchema),
   /** GPUs that backends found, by a hash of the CPU, the GPUs, their drivers and the libraries. */
   gpus: Type.Optional(Type.Record(Type.String(), Type.Array(foundGpuSchema))),
+  /** Measured lanes, see tunings.ts. */
+  tunings: Type.Optional(Type.Record(Type.String(), tuningSchema)),
 });
 type Content = Static<typeof fileSchema>;
 
@@ -66,13 +69,13 @@ export function failureVerdict(library: string, { reason, lasting, late }: Failu
 /** Returns the verdicts that have not expired. A missing or invalid file counts as empty: self-tests can run again. */
 export function readVerdicts(path: string): Record<string, Verdict> {
   const now = Date.now();
-  const all = Object.entries(read(path).verdicts);
+  const all = Object.entries(readDevices(path).verdicts);
   return Object.fromEntries(all.filter(([, { holdsUntil = Number.POSITIVE_INFINITY }]) => now < holdsUntil));
 }
 
 /** Returns the stored GPUs of a backend; undefined if none are stored. */
 export function readGpus(path: string, key: string): readonly FoundGpu[] | undefined {
-  return read(path).gpus?.[key];
+  return readDevices(path).gpus?.[key];
 }
 
 /** Returns whether a text is a valid verdicts file. */
@@ -83,15 +86,16 @@ export function areVerdicts(text: string): boolean {
 /** Adds verdicts to the file. */
 export function addVerdicts(path: string, verdicts: Record<string, Verdict>): void {
   if (Object.keys(verdicts).length === 0) return;
-  update(path, (content) => ({ ...content, verdicts: { ...content.verdicts, ...verdicts } }));
+  updateDevices(path, (content) => ({ ...content, verdicts: { ...content.verdicts, ...verdicts } }));
 }
 
 /** Stores the GPUs that a backend found. */
 export function storeGpus(path: string, key: string, gpus: readonly FoundGpu[]): void {
-  update(path, (content) => ({ ...content, gpus: { ...content.gpus, [key]: [...gpus] } }));
+  updateDevices(path, (content) => ({ ...content, gpus: { ...content.gpus, [key]: [...gpus] } }));
 }
 
-function read(path: string): Content {
+/** Returns the stored content. A missing or invalid file counts as empty. */
+export function readDevices(path: string): Content {
   try {
     return parse(readFileSync(path, "utf8")) ?? { version: 1, verdicts: {} };
   } catch {
@@ -109,13 +113,13 @@ function parse(text: string): Content | null {
 }
 
 /** Replaces the content under a lock, so that no process loses the update of another. Readers see no partial file. */
-function update(path: string, change: (content: Content) => Content): void {
+export function updateDevices(path: string, change: (content: Content) => Content): void {
   mkdirSync(dirname(path), { recursive: true });
   const directory = openSync(dirname(path), "r");
   try {
     lock(directory);
     const temporary = `${path}.${process.pid}`;
-    writeFileSync(temporary, `${JSON.stringify(change(read(path)), null, 2)}\n`);
+    writeFileSync(temporary, `${JSON.stringify(change(readDevices(path)), null, 2)}\n`);
     renameSync(temporary, path);
   } finally {
     // Closing releases the lock, as does the end of the process.

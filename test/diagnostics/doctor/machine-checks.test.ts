@@ -103,6 +103,8 @@ const cases: Case[] = [
     "ok",
     /4 threads/,
   ],
+  ["four threads", "engine.lanes", {}, "ok", /one for each thread/],
+  ["a GPU", "engine.lanes", { files: pci("0x10de", "nvidia") }, "skipped", /not measured yet/],
   ["no GPU", "gpu.devices", {}, "ok", /none on the PCI bus/],
   ["a server's graphics chip", "gpu.devices", { files: pci("0x1a03", "ast") }, "ok", /none on the PCI bus/],
   ["a network card of Intel", "gpu.devices", { files: pci("0x8086", "igb", "0x020000") }, "ok", /none on the PCI bus/],

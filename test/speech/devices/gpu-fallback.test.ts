@@ -52,6 +52,13 @@ test.each<[string, UnexpectedExit[], (string | null)[]]>([
   expect(after(...deaths)).toEqual(expected);
 });
 
+test("a GPU runs as many operations as were measured or set, and fewer after a failure", () => {
+  const fallback = new GpuFallback(createLogger("silent"));
+  expect([fallback.lanesOf("CUDA0", 16), fallback.lanesOf("CUDA0", 1), fallback.lanesOf("CUDA0")]).toEqual([16, 1, 5]);
+  fallback.after({ ...shortOfMemory, gpu: "CUDA0" });
+  expect([fallback.lanesOf("CUDA0", 16), fallback.lanesOf("CUDA0", 1)]).toEqual([2, 1]);
+});
+
 test("a failure of one GPU does not affect the others", () => {
   const fallback = new GpuFallback(createLogger("silent"));
   const all = ["CUDA0", "CUDA1", "CUDA2"];

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { areVerdicts } from "../../../speech/index.ts";
+import { availableParallelism } from "node:os";
+import { areVerdicts, currentTunings, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
-import { cpuSurvey } from "../context.ts";
-import { cgroupLimits } from "../machine-facts.ts";
+import { cpuSurvey, speechModelOf } from "../context.ts";
+import { cgroupLimits, findGpus } from "../machine-facts.ts";
 
 /** CPU features for which the CPU backend has variants, by the flags in /proc/cpuinfo, fastest first. */
 const featurePatterns: readonly (readonly [string, RegExp])[] = [
@@ -115,6 +116,34 @@ const variant: Check = {
   },
 };
 
+const lanes: Check = {
+  id: "engine.lanes",
+  title: "Operations at once",
+  explanation:
+    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result.",
+  run(context) {
+    const { settings, data, paths } = context;
+    if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
+    const tunings = data === "present" ? currentTunings(paths.verdicts, speechModelOf(context)) : [];
+    const complete = tunings.filter(({ isComplete, measured }) => isComplete && measured.length > 0);
+    if (complete.length === 0) {
+      const threads = settings.engine.threads || availableParallelism();
+      const hasGpu = settings.engine.device !== "cpu" && findGpus(context.machine).length > 0;
+      if (!hasGpu && threads <= 4) return ok("one for each thread of this CPU, which needs no measurement");
+      return skipped("not measured yet: a server does so after a minute without work");
+    }
+    const detail = complete.map((tuning) => {
+      const { device, measured, failed, measuredAt } = tuning;
+      const speeds = measured.map((each) => `${each.lanes}: ${each.speed.toFixed(1)}`).join(", ");
+      const failure = failed === undefined ? "" : `; with ${failed.lanes} the worker failed: ${failed.reason}`;
+      const day = new Date(measuredAt).toISOString().slice(0, 10);
+      return `${device}, measured ${day}, times real time by operations at once: ${speeds}${failure}`;
+    });
+    const best = complete.map((tuning) => `${sharesOf(tuning)?.lanes ?? "?"} on ${tuning.device}`);
+    return ok(best.join(", "), ...detail);
+  },
+};
+
 function secondsOf(test: { ok: true; seconds: number } | { ok: false } | null): number | null {
   return test?.ok === true ? test.seconds : null;
 }
@@ -148,4 +177,4 @@ const verdicts: Check = {
   },
 };
 
-export const cpuChecks = [features, threads, variant, verdicts];
+export const cpuChecks = [features, threads, variant, lanes, verdicts];

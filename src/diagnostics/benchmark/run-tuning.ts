@@ -1,0 +1,88 @@
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { openProgramParts, withSpeechSample } from "../../server/index.ts";
+import { sharesOf, tuneDevices } from "../../speech/index.ts";
+import { DataPaths } from "../../storage/index.ts";
+import { createLogger } from "../../telemetry/index.ts";
+import { count } from "../../text/index.ts";
+import { type BenchmarkOptions, modelOf, notesOn } from "./run-benchmark.ts";
+
+/** The measured throughput of one device with each number of lanes. */
+export interface TunedLanes {
+  /** Label of the GPU, or `CPU`. */
+  readonly device: string;
+  readonly name: string;
+  /** The best number of lanes; null if nothing could be measured. */
+  readonly lanes: number | null;
+  readonly measured: readonly {
+    readonly lanes: number;
+    /** CPU threads of each operation. */
+    readonly threads: number;
+    /** Seconds of audio in one second. */
+    readonly speed: number;
+    readonly gpuBytes?: number;
+  }[];
+  /** Lanes that ended a worker. */
+  readonly failed: { readonly lanes: number; readonly reason: string } | null;
+}
+
+export interface Tunings {
+  /** Id of the speech model in use. */
+  readonly model: string;
+  readonly devices: readonly TunedLanes[];
+  /** Whether a server uses the result. */
+  readonly stored: boolean;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Measures the best number of operations at once for each device that a server would use, and stores it in the data
+ * directory. @throws {Error} with the reason why nothing can be measured; the signal's reason after an abort
+ */
+export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Promise<Tunings> {
+  const { settings, signal, onStep } = options;
+  const { engine } = settings;
+  const paths = new DataPaths(settings.storage.data_dir);
+  const stored = existsSync(paths.root);
+  const notes = await notesOn(paths);
+  const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-"));
+  const parts = await openProgramParts(settings);
+  try {
+    if (parts.files instanceof Error) throw parts.files;
+    const { files } = parts;
+    const model = modelOf(settings, paths, files);
+    onStep("preparing");
+    const tunings = await tuneDevices({
+      files,
+      speechModels: () => [model.path],
+      threads: engine.threads || availableParallelism(),
+      lanes: engine.lanes,
+      device: engine.device,
+      cudaLibrary: engine.cuda_library,
+      verdictsPath: stored ? paths.verdicts : join(directory, "devices.json"),
+      log: createLogger("silent"),
+      withSample: (use) => withSpeechSample(files, use),
+      signal,
+      onStep: (device, speed) =>
+        onStep(
+          speed === null
+            ? `${device}: measuring`
+            : `${device}: ${count(speed.lanes, "operation")} at once, ${speed.speed.toFixed(1)} times real time`,
+        ),
+    });
+    if (engine.lanes > 0) notes.push(`engine.lanes = ${engine.lanes} overrides the result`);
+    if (!stored) notes.push("there is no data directory, so that the result is not stored");
+    const devices = tunings.map((tuning) => ({
+      device: tuning.device,
+      name: tuning.name,
+      lanes: sharesOf(tuning)?.lanes ?? null,
+      measured: tuning.measured,
+      failed: tuning.failed ?? null,
+    }));
+    return { model: model.id, devices, stored, notes };
+  } finally {
+    parts.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,195 @@
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Engine, type EngineOptions, type GpuMemory } from "../../engine/index.ts";
+import { ownCommand } from "../../program/index.ts";
+import { createLogger } from "../../telemetry/index.ts";
+import { type Chunk, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
+import { reasonOfExit } from "./gpu-fallback.ts";
+import type { SampleOptions } from "./gpu-self-test.ts";
+import {
+  fitsCpu,
+  fitsGpu,
+  hasPeaked,
+  type LaneShares,
+  type LaneSpeed,
+  sharesOfCpu,
+  sharesOfGpu,
+  type Tuning,
+} from "./lane-shares.ts";
+import { readTuning, storeTuning, type TunedDevice } from "./tunings.ts";
+
+export interface TuneOptions {
+  /** JSON file that stores the self-test results. */
+  readonly verdictsPath: string;
+  readonly withSample: SampleOptions["withSample"];
+  readonly signal: AbortSignal;
+  /** Path of the encoder in ONNX form, where the CPU uses that. */
+  readonly encoder?: string | undefined;
+  /** Whether everything is measured, also what was measured or failed before. */
+  readonly again?: boolean;
+  /** Called after each measurement. */
+  readonly onMeasured?: (speed: LaneSpeed) => void;
+  /** Command line that starts a worker; this program's by default. */
+  readonly command?: EngineOptions["command"];
+  /** Minimum duration of a measurement. The worker reports the memory of its GPU once a second. */
+  readonly minSeconds?: number;
+}
+
+/** Minimum duration of a measurement. On one H100 with base, each lane completes 20 operations in this time. */
+const MIN_SECONDS = 2;
+/** Minimum number of operations that each lane completes: with fewer, the last one decides about the result. */
+const MIN_OPERATIONS = 2;
+
+/** Length of the transcribed chunks, like those of recordings. */
+const CHUNK_SECONDS = 22;
+/** Number of different chunks, each half a second after the other, in case results are reused anywhere. */
+const CHUNKS = 20;
+
+/** Returns what is worth measuring on a device; nothing on a CPU with few threads. */
+export function candidatesOf({ start, threads }: TunedDevice): LaneShares[] {
+  return start.gpu === undefined ? sharesOfCpu(threads) : sharesOfGpu(threads);
+}
+
+/**
+ * Measures the throughput of a device with several numbers of lanes, each in a worker process of its own, and stores each
+ * result. Continues an earlier measurement. Shares that end a worker are stored as failed and not tried again, unless a
+ * person asks for it.
+ * @throws the signal's reason, after the worker was killed
+ */
+export async function tuneDevice(device: TunedDevice, options: TuneOptions): Promise<Tuning> {
+  const { verdictsPath, withSample, signal } = options;
+  let tuning = readTuning(verdictsPath, device);
+  const store = (changes: Partial<Tuning>) => {
+    const { trying: _, ...before } = tuning;
+    tuning = { ...before, ...changes };
+    storeTuning(verdictsPath, tuning);
+  };
+  if (options.again === true) {
+    const { failed: _, ...known } = tuning;
+    tuning = { ...known, measured: [], isComplete: false };
+  }
+  if (tuning.isComplete || candidatesOf(device).length === 0) return tuning;
+  await withChunks(withSample, async (area) => {
+    let gpuBytes: number | null = null;
+    for (const shares of candidatesOf(device)) {
+      const { measured, failed } = tuning;
+      if (measured.some(({ lanes }) => lanes === shares.lanes)) continue;
+      const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
+      if (isUnsafe || hasPeaked(measured) || !(await fits(device, shares, measured, gpuBytes))) break;
+      signal.throwIfAborted();
+      store({ trying: shares });
+      try {
+        const { speed, gpuMemory } = await measure(device, shares, area, options);
+        gpuBytes = gpuMemory?.totalBytes ?? null;
+        store({ measured: [...measured, speed], measuredAt: Date.now() });
+        options.onMeasured?.(speed);
+      } catch (error) {
+        const hasEnded = error instanceof WorkerEndedError && !signal.aborted;
+        store(hasEnded ? { failed: { ...shares, reason: error.message }, measuredAt: Date.now() } : {});
+        if (!hasEnded) throw error;
+      }
+    }
+  });
+  store({ isComplete: true });
+  return tuning;
+}
+
+/** Returns whether the memory suffices for these shares. @param gpuBytes memory of the GPU; null if it is not known */
+async function fits(
+  { start }: TunedDevice,
+  shares: LaneShares,
+  measured: readonly LaneSpeed[],
+  gpuBytes: number | null,
+): Promise<boolean> {
+  if (start.gpu !== undefined) return fitsGpu(shares, measured, gpuBytes);
+  return fitsCpu(shares, (await stat(start.speechModel)).size, process.availableMemory());
+}
+
+/** Error if a worker ended during a measurement; the message is the reason. */
+class WorkerEndedError extends Error {
+  override readonly name = "WorkerEndedError";
+}
+
+/** @throws {WorkerEndedError} if the worker ends; the signal's reason */
+async function measure(
+  { start }: TunedDevice,
+  shares: LaneShares,
+  area: WorkArea,
+  options: TuneOptions,
+): Promise<{ speed: LaneSpeed; gpuMemory: GpuMemory | null }> {
+  const { lanes, threads } = shares;
+  const { speakersOnGpu: _, ...common } = start;
+  const ended = Promise.withResolvers<never>();
+  const engine = new Engine({
+    command: options.command ?? ownCommand("__worker"),
+    prepare: async () => [{ ...common, role: "speech", threads, speechThreads: threads, lanes }],
+    log: createLogger("silent"),
+    onUnexpectedExit(exit) {
+      const reason = exit.signal === null ? `the worker exited with code ${exit.exitCode}` : reasonOfExit(exit);
+      ended.reject(new WorkerEndedError(reason));
+      // Starts no other worker.
+      void engine.close();
+    },
+  });
+  try {
+    const speed = await Promise.race([speedOf(engine, start.speechModel, lanes, area, options), ended.promise]);
+    const gpuMemory = engine.status().workers[0]?.gpuMemory ?? null;
+    const used = gpuMemory === null ? {} : { gpuBytes: gpuMemory.totalBytes - gpuMemory.freeBytes };
+    return { speed: { ...shares, speed, ...used }, gpuMemory };
+  } finally {
+    await engine.close();
+  }
+}
+
+/** Returns the seconds of audio that are transcribed in one second, with all lanes busy. */
+async function speedOf(
+  engine: Engine,
+  model: string,
+  lanes: number,
+  area: WorkArea,
+  { encoder, signal, minSeconds = MIN_SECONDS }: TuneOptions,
+): Promise<number> {
+  let chunks = 0;
+  const transcribe = async () => {
+    const startSeconds = (chunks++ % CHUNKS) / 2;
+    const span = { startSeconds, endSeconds: startSeconds + CHUNK_SECONDS };
+    const chunk: Chunk = { ...span, speech: [span] };
+    const using = encoder === undefined ? { model } : { model, encoder };
+    await engine.run("transcribe", { area, chunk, ...using, language: "en" }, signal);
+  };
+  const inEachLane = (work: () => Promise<void>) => Promise.all(Array.from({ length: lanes }, work));
+  // The first operation of each lane allocates its memory.
+  await inEachLane(transcribe);
+  const started = performance.now();
+  let operations = 0;
+  await inEachLane(async () => {
+    for (let own = 0; own < MIN_OPERATIONS || performance.now() - started < minSeconds * 1000; own++) {
+      await transcribe();
+      operations += 1;
+    }
+  });
+  return (operations * CHUNK_SECONDS) / ((performance.now() - started) / 1000);
+}
+
+/** Calls `use` with a recording that repeats the sample, long enough for all chunks. */
+async function withChunks(
+  withSample: TuneOptions["withSample"],
+  use: (area: WorkArea) => Promise<void>,
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "transcribe-tune-"));
+  try {
+    const path = join(directory, "sample.pcm");
+    const sampleCount = (CHUNK_SECONDS + CHUNKS / 2) * SAMPLE_RATE;
+    await withSample(async (pcmPath) => {
+      const clip = new Int16Array(await Bun.file(pcmPath).arrayBuffer());
+      await Bun.write(
+        path,
+        Int16Array.from({ length: sampleCount }, (_, at) => clip[at % clip.length] ?? 0),
+      );
+    });
+    await use({ directory, pcm: { path, sampleCount } });
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

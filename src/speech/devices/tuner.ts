@@ -1,0 +1,108 @@
+import type { Logger } from "../../telemetry/index.ts";
+import { messageOf } from "../../text/index.ts";
+import { candidatesOf, type TuneOptions, tuneDevice } from "./tune-device.ts";
+import { readTuning, sharesOf, type TunedDevice } from "./tunings.ts";
+
+export interface TunerOptions extends Pick<TuneOptions, "verdictsPath" | "withSample"> {
+  /** Returns whether the engine has operations. */
+  readonly isBusy: () => boolean;
+  /** Returns the path of the encoder in ONNX form, where the CPU uses that. */
+  readonly encoderOf: (device: TunedDevice) => Promise<string | null>;
+  /** Called after the measurement if another number of lanes is better than the one in use. */
+  readonly onTuned: () => void;
+  readonly log: Logger;
+  /** How long the engine must be idle before a measurement. */
+  readonly idleMilliseconds: number;
+  /** Measures a device; the real function by default. */
+  readonly tune?: typeof tuneDevice;
+}
+
+/**
+ * Measures the lanes of the devices in idle time, once for each device, driver, model and version. Work ends a
+ * measurement at once; it continues in the next idle time.
+ */
+export class Tuner {
+  readonly #options: TunerOptions;
+  /** Devices in use that were not measured yet. */
+  #unmeasured: readonly TunedDevice[] = [];
+  /** Whether a measurement found other lanes than those in use. */
+  #isChanged = false;
+  #timer: NodeJS.Timeout | undefined;
+  #running: { readonly abort: AbortController; readonly ended: Promise<void> } | null = null;
+  #isClosed = false;
+
+  constructor(options: TunerOptions) {
+    this.#options = options;
+  }
+
+  /** Sets the devices in use, which are measured in the next idle time if they were not yet. */
+  use(devices: readonly TunedDevice[]): void {
+    this.#unmeasured = devices.filter((device) => this.#isUnmeasured(device));
+    this.#waitForIdleTime();
+  }
+
+  /** Ends a measurement, because the engine has work or expects some. */
+  interrupt(): void {
+    this.#running?.abort.abort();
+    this.#waitForIdleTime();
+  }
+
+  /** Resolves when no measurement runs. */
+  async idle(): Promise<void> {
+    await this.#running?.ended;
+  }
+
+  /** Ends a measurement; no other starts. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    this.#running?.abort.abort();
+    await this.idle();
+  }
+
+  #isUnmeasured(device: TunedDevice): boolean {
+    return candidatesOf(device).length > 0 && !readTuning(this.#options.verdictsPath, device).isComplete;
+  }
+
+  #waitForIdleTime(): void {
+    clearTimeout(this.#timer);
+    if (this.#isClosed || this.#unmeasured.length === 0) return;
+    this.#timer = setTimeout(() => this.#startIfIdle(), this.#options.idleMilliseconds);
+    this.#timer.unref();
+  }
+
+  #startIfIdle(): void {
+    if (this.#running !== null || this.#options.isBusy()) {
+      this.#waitForIdleTime();
+      return;
+    }
+    const abort = new AbortController();
+    const ended = this.#tuneAll(abort.signal).finally(() => {
+      this.#running = null;
+    });
+    this.#running = { abort, ended };
+  }
+
+  async #tuneAll(signal: AbortSignal): Promise<void> {
+    const { log, onTuned, verdictsPath, withSample, encoderOf, tune = tuneDevice } = this.#options;
+    for (const device of this.#unmeasured) {
+      const gpu = device.start.gpu?.label;
+      try {
+        const encoder = (await encoderOf(device)) ?? undefined;
+        const tuning = await tune(device, { verdictsPath, withSample, signal, encoder });
+        const { measured, failed } = tuning;
+        const best = sharesOf(tuning);
+        this.#isChanged ||= best !== null && best.lanes !== device.start.lanes;
+        log.info({ event: "engine.lanes_measured", gpu, ...best, measured, failed });
+      } catch (error) {
+        if (signal.aborted) return;
+        // Not repeated before the next start of a worker: the reason, such as a full disk, is not the device's.
+        log.warn({ event: "engine.lanes_not_measured", gpu, reason: messageOf(error) });
+      }
+      this.#unmeasured = this.#unmeasured.filter((other) => other !== device);
+    }
+    if (!this.#isChanged) return;
+    this.#isChanged = false;
+    onTuned();
+  }
+}

@@ -1,0 +1,73 @@
+import { statSync } from "node:fs";
+import { isAbsolute } from "node:path";
+import type { WorkerStart } from "../../engine/index.ts";
+import { programVersion } from "../../program/index.ts";
+import { cpuIdentity } from "./cpu-libraries.ts";
+import { gpuIdentity } from "./gpu-presence.ts";
+import { bestShares, type LaneShares, type Tuning } from "./lane-shares.ts";
+import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
+
+/** A device and a model, whose lanes are measured. */
+export interface TunedDevice {
+  /** What a worker of this device loads. */
+  readonly start: WorkerStart;
+  /** CPU threads that all operations of all devices share. */
+  readonly threads: number;
+}
+
+/** The parts of a device on which its speed depends, next to the machine. */
+type DeviceParts = Pick<Tuning, "name" | "library" | "model" | "threads" | "version">;
+
+/** Version of the measurement; increase it with every change of what is measured. */
+const TUNING_VERSION = 1;
+
+/** Returns the stored tuning of a device; one without measurements if there is none. */
+export function readTuning(verdictsPath: string, { start, threads }: TunedDevice): Tuning {
+  const { gpu, cpuLibrary: library, speechModel: model } = start;
+  const device = gpu === undefined ? { device: "CPU", name: "CPU", library } : { ...gpu, device: gpu.label };
+  const parts = { device: device.device, name: device.name, library: device.library, model, threads };
+  const none: Tuning = { ...parts, version: programVersion, measured: [], isComplete: false, measuredAt: 0 };
+  const stored = readDevices(verdictsPath).tunings?.[keyOf(none)] ?? none;
+  if (stored.trying === undefined) return stored;
+  const { trying, ...rest } = stored;
+  return { failed: { ...trying, reason: "the program or the machine ended during the measurement" }, ...rest };
+}
+
+/** Stores a tuning, and removes those of other versions of the program. */
+export function storeTuning(verdictsPath: string, tuning: Tuning): void {
+  updateDevices(verdictsPath, (content) => {
+    const current = Object.entries(content.tunings ?? {}).filter(([, { version }]) => version === programVersion);
+    return { ...content, tunings: { ...Object.fromEntries(current), [keyOf(tuning)]: tuning } };
+  });
+}
+
+/** Returns the stored tunings that hold for this machine and program now, for a model. */
+export function currentTunings(verdictsPath: string, model: string): Tuning[] {
+  const stored = Object.entries(readDevices(verdictsPath).tunings ?? {});
+  const isCurrent = (key: string, tuning: Tuning) =>
+    tuning.model === model && tuning.version === programVersion && key === keyOf(tuning);
+  return stored.filter(([key, tuning]) => isCurrent(key, tuning)).map(([, tuning]) => tuning);
+}
+
+/** Returns the shares that a complete tuning found; null if it is not complete. */
+export function sharesOf({ measured, failed, isComplete }: Tuning): LaneShares | null {
+  if (!isComplete) return null;
+  return bestShares(measured.filter(({ lanes }) => failed === undefined || lanes < failed.lanes));
+}
+
+/** Returns the key of a tuning: a digest of everything that the speed depends on. A change needs a new measurement. */
+function keyOf({ name, library, model, threads, version }: DeviceParts): string {
+  const files = [model, ...(isAbsolute(library) ? [library] : [])].map((path) => {
+    const file = statSync(path, { throwIfNoEntry: false });
+    return [path, file?.size, file?.mtimeMs];
+  });
+  const machine = [cpuIdentity(), gpuIdentity()];
+  return verdictKey([TUNING_VERSION, version, machine, name, library, files, threads]);
+}
+
+/** Returns the devices of an engine, once for several GPUs of one kind. @param starts what its workers load */
+export function devicesOf(starts: readonly WorkerStart[], threads: number): TunedDevice[] {
+  const recognizing = starts.filter(({ role }) => role !== "speakers");
+  const byName = new Map(recognizing.map((start) => [start.gpu?.name ?? "", start]));
+  return [...byName.values()].map((start) => ({ start, threads }));
+}

@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import { copyFileSync, existsSync } from "node:fs";
+import { join } from "node:path";
+import { defaultCacheRoot } from "../../../native/build.ts";
+import { programFiles } from "../../../src/program/index.ts";
+import { workerPreparation } from "../../../src/speech/devices/prepare-worker.ts";
+import { devicesOf, readTuning, storeTuning } from "../../../src/speech/devices/tunings.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { canTranscribe } from "../recognizer/whisper/support.ts";
+
+const never = new AbortController().signal;
+
+describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation of a worker", () => {
+  test("uses the measured lanes of this machine, and a setting overrides them", async () => {
+    using directory = temporaryDirectory();
+    const verdictsPath = join(directory.path, "devices.json");
+    const cached = join(defaultCacheRoot(), "devices.json");
+    if (existsSync(cached)) copyFileSync(cached, verdictsPath);
+    const files = await programFiles("");
+    const startWith = async (lanes: number, threads = 8) => {
+      const [start, ...others] = await workerPreparation({
+        ...{ files, threads, lanes, verdictsPath, device: "cpu", cudaLibrary: "", log: createLogger("silent") },
+        speechModels: () => [files.speechModel],
+        withSample: () => Promise.reject(new Error("no sample is needed")),
+      })(null, never);
+      expect(others).toEqual([]);
+      return start;
+    };
+    const unmeasured = await startWith(0);
+    expect(unmeasured).toMatchObject({ lanes: 4, threads: 2, speechThreads: 2 });
+    expect(unmeasured.role).toBeUndefined();
+    const [device] = devicesOf([unmeasured], 8);
+    if (device === undefined) throw new Error("the CPU is a device");
+    const measured = [
+      { lanes: 4, threads: 2, speed: 30 },
+      { lanes: 8, threads: 1, speed: 40 },
+    ];
+    storeTuning(verdictsPath, { ...readTuning(verdictsPath, device), measured });
+    expect(await startWith(0)).toMatchObject({ lanes: 4 });
+    storeTuning(verdictsPath, { ...readTuning(verdictsPath, device), measured, isComplete: true });
+    expect(await startWith(0)).toMatchObject({ lanes: 8, threads: 1, speechThreads: 1 });
+    expect(await startWith(2)).toMatchObject({ lanes: 2, threads: 4, speechThreads: 4 });
+    expect(await startWith(0, 2)).toMatchObject({ lanes: 2, threads: 1 });
+  }, 120_000);
+});

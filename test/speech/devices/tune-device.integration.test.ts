@@ -1,0 +1,233 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Tuning } from "../../../src/speech/devices/lane-shares.ts";
+import { type TuneOptions, tuneDevice } from "../../../src/speech/devices/tune-device.ts";
+import { Tuner } from "../../../src/speech/devices/tuner.ts";
+import { currentTunings, readTuning, sharesOf, storeTuning } from "../../../src/speech/devices/tunings.ts";
+import { createLogger } from "../../../src/telemetry/index.ts";
+import { scriptedStart } from "../../engine/scripted-start.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import type { SimulatedDevice } from "./simulated-device.ts";
+
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+  writeFileSync(file("model"), "weights");
+  writeFileSync(file("sample.pcm"), new Uint8Array(32_000));
+});
+afterEach(() => directory[Symbol.dispose]());
+
+const file = (name: string) => join(directory.path, name);
+const gpu = { library: "libggml-vulkan.so", label: "Vulkan0", name: "a GPU", environment: {} };
+const onGpu = (changes = {}) => ({
+  start: { ...scriptedStart, speechModel: file("model"), lanes: 5, gpu: { ...gpu, ...changes } },
+  threads: 8,
+});
+
+/** A device whose operations take the same time up to a number of lanes. */
+const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 1.4 };
+
+function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
+  const simulated: SimulatedDevice = { ...latencyBound, log: file("lanes"), ...device };
+  return {
+    command: [process.execPath, join(import.meta.dir, "simulated-device.ts"), JSON.stringify(simulated)],
+    verdictsPath: file("devices.json"),
+    withSample: (use) => use(file("sample.pcm")),
+    signal: new AbortController().signal,
+    minSeconds: 0.1,
+  };
+}
+
+/** Returns the numbers of lanes of the workers so far. */
+const lanesTried = () =>
+  existsSync(file("lanes")) ? readFileSync(file("lanes"), "utf8").split("\n").slice(0, -1).map(Number) : [];
+
+describe("the measurement of lanes", () => {
+  test("finds the lanes that a device with slow steps needs, and stops when more are slower", async () => {
+    const tuning = await tuneDevice(onGpu(), optionsFor());
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 6, threads: 1, speed: expect.any(Number) });
+    expect(lanesTried()).toEqual([1, 2, 3, 4, 6, 8, 12]);
+    // 22 s of audio in 40 ms with one lane, less what messages and timers take.
+    const [first] = tuning.measured;
+    expect(first?.speed).toBeLessThan(550);
+    expect(first?.speed).toBeGreaterThan(275);
+    // The next start uses the stored result.
+    expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
+    expect(await tuneDevice(onGpu(), optionsFor())).toEqual(tuning);
+    expect(lanesTried()).toHaveLength(7);
+  }, 30_000);
+
+  test("leaves one lane to a device that becomes slower with more", async () => {
+    const tuning = await tuneDevice(onGpu(), optionsFor({ capacity: 1 }));
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 1, threads: 8 });
+    expect(lanesTried()).toEqual([1, 2, 3]);
+  }, 30_000);
+
+  test("adds no lanes for which the GPU's memory does not suffice", async () => {
+    const tuning = await tuneDevice(
+      onGpu(),
+      optionsFor({ latency: 5, capacity: 16, laneBytes: 120, totalBytes: 1000 }),
+    );
+    // Eight lanes would take 960 of 1000, and a tenth stays free.
+    expect(lanesTried()).toEqual([1, 2, 3, 4, 6]);
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 6 });
+    expect(tuning.failed).toBeUndefined();
+  }, 30_000);
+
+  test("marks lanes that crash the worker, and never tries them again", async () => {
+    const tuning = await tuneDevice(onGpu(), optionsFor({ crashesFrom: 3 }));
+    expect(tuning.failed).toMatchObject({ lanes: 3, reason: "the worker exited with SIGSEGV" });
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 2 });
+    expect(lanesTried()).toEqual([1, 2, 3]);
+    await tuneDevice(onGpu(), optionsFor());
+    expect(lanesTried()).toEqual([1, 2, 3]);
+  }, 30_000);
+
+  test("does not repeat lanes during which the program or the machine ended", async () => {
+    const unfinished: Tuning = {
+      ...readTuning(file("devices.json"), onGpu()),
+      measured: [{ lanes: 1, threads: 8, speed: 100 }],
+      trying: { lanes: 2, threads: 4 },
+    };
+    storeTuning(file("devices.json"), unfinished);
+    const tuning = await tuneDevice(onGpu(), optionsFor());
+    expect(tuning).toMatchObject({ isComplete: true, failed: { lanes: 2 } });
+    expect(tuning.trying).toBeUndefined();
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 1 });
+    expect(lanesTried()).toEqual([]);
+  });
+
+  test("divides the threads of a large CPU, and measures nothing on a small one", async () => {
+    const { gpu: _, ...start } = onGpu().start;
+    const none = await tuneDevice({ start, threads: 4 }, optionsFor());
+    expect([sharesOf(none), lanesTried()]).toEqual([null, []]);
+    const tuning = await tuneDevice({ start, threads: 8 }, optionsFor({ latency: 20, capacity: 2, exponent: 2 }));
+    expect(tuning.measured.map(({ lanes, threads }) => [lanes, threads])).toEqual([
+      [1, 8],
+      [2, 4],
+      [4, 2],
+      [8, 1],
+    ]);
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 2, threads: 4 });
+  }, 30_000);
+
+  test("is repeated with another device, driver, backend, model, number of threads or version", () => {
+    const verdictsPath = file("devices.json");
+    const library = file("libggml-cuda.so");
+    writeFileSync(library, "a backend");
+    const device = onGpu({ library });
+    const isMeasured = (other = device) => readTuning(verdictsPath, other).isComplete;
+    const store = (changes: Partial<Tuning> = {}) =>
+      storeTuning(verdictsPath, { ...readTuning(verdictsPath, device), isComplete: true, ...changes });
+    store({ version: "0.0.1" });
+    expect(isMeasured()).toBe(false);
+    store();
+    expect(isMeasured()).toBe(true);
+    expect(readFileSync(verdictsPath, "utf8")).not.toContain("0.0.1");
+    expect(isMeasured(onGpu({ library, name: "another GPU" }))).toBe(false);
+    expect(isMeasured(onGpu())).toBe(false);
+    expect(isMeasured({ ...device, threads: 4 })).toBe(false);
+    // A second GPU of the same kind needs no measurement of its own.
+    expect(isMeasured(onGpu({ library, label: "CUDA1" }))).toBe(true);
+    for (const path of [library, file("model")]) {
+      writeFileSync(path, "of a later release");
+      expect([isMeasured(), currentTunings(verdictsPath, file("model"))]).toEqual([false, []]);
+      store();
+      expect(isMeasured()).toBe(true);
+    }
+    const { GGML_VK_VISIBLE_DEVICES: before } = process.env;
+    // Stands for a driver, which this machine may not have.
+    process.env.GGML_VK_VISIBLE_DEVICES = "7";
+    expect(isMeasured()).toBe(false);
+    if (before === undefined) delete process.env.GGML_VK_VISIBLE_DEVICES;
+    else process.env.GGML_VK_VISIBLE_DEVICES = before;
+    expect(currentTunings(verdictsPath, file("model"))).toHaveLength(1);
+  });
+});
+
+describe("the tuner", () => {
+  /** Returns a tuner of one device with slow operations, and promises of what it does. */
+  function tunerOf(device: Partial<SimulatedDevice> = {}, isBusy = () => false) {
+    const tuned = Promise.withResolvers<void>();
+    const { signal: _, ...options } = optionsFor(device);
+    let runs = 0;
+    const tuner = new Tuner({
+      ...options,
+      isBusy,
+      encoderOf: async () => null,
+      onTuned: () => tuned.resolve(),
+      log: createLogger("silent"),
+      idleMilliseconds: 20,
+      tune: (which, given) => {
+        runs += 1;
+        return tuneDevice(which, { ...options, ...given, minSeconds: 0.05 });
+      },
+    });
+    return { tuner, tuned: tuned.promise, runs: () => runs };
+  }
+
+  async function until(isTrue: () => boolean): Promise<void> {
+    while (!isTrue()) await Bun.sleep(5);
+  }
+
+  test("measures in idle time, and ends at once when there is work", async () => {
+    const { tuner, tuned, runs } = tunerOf({ latency: 30, capacity: 2, exponent: 1.4 });
+    tuner.use([onGpu()]);
+    await until(() => lanesTried().length === 2);
+    const started = performance.now();
+    tuner.interrupt();
+    await tuner.idle();
+    expect(performance.now() - started).toBeLessThan(1000);
+    const { trying, measured, failed, isComplete } = readTuning(file("devices.json"), onGpu());
+    expect([trying, failed, isComplete]).toEqual([undefined, undefined, false]);
+    expect(measured.map(({ lanes }) => lanes)).toEqual([1]);
+    await tuned;
+    // It continues with the interrupted number.
+    expect(lanesTried()).toEqual([1, 2, 2, 3, 4]);
+    expect(sharesOf(readTuning(file("devices.json"), onGpu()))).toMatchObject({ lanes: 2 });
+    // Later work and idle time start no other measurement.
+    tuner.interrupt();
+    await Bun.sleep(60);
+    expect(runs()).toBe(2);
+    await tuner.close();
+  }, 30_000);
+
+  test("waits while the engine is busy", async () => {
+    let isBusy = true;
+    const { tuner, tuned, runs } = tunerOf({ latency: 1, capacity: 1, exponent: 3 }, () => isBusy);
+    tuner.use([onGpu()]);
+    await Bun.sleep(100);
+    expect(runs()).toBe(0);
+    isBusy = false;
+    await tuned;
+    await tuner.close();
+  }, 30_000);
+
+  test("changes nothing if the lanes in use are the best", async () => {
+    const device = onGpu();
+    const { tuner, tuned, runs } = tunerOf({ latency: 1, capacity: 1, exponent: 3 });
+    tuner.use([{ ...device, start: { ...device.start, lanes: 1 } }]);
+    await until(() => runs() === 1 && readTuning(file("devices.json"), device).isComplete);
+    await tuner.idle();
+    expect(await Promise.race([tuned.then(() => "renewed"), Bun.sleep(50)])).toBeUndefined();
+    await tuner.close();
+  }, 30_000);
+
+  test("leaves a small CPU alone", async () => {
+    const { gpu: _, ...start } = onGpu().start;
+    const { tuner, runs } = tunerOf();
+    tuner.use([{ start, threads: 2 }]);
+    await Bun.sleep(60);
+    expect([runs(), existsSync(file("devices.json"))]).toEqual([0, false]);
+    await tuner.close();
+  });
+
+  test("kills its worker when it is closed", async () => {
+    const { tuner } = tunerOf({ latency: 10_000 });
+    tuner.use([onGpu()]);
+    await until(() => lanesTried().length === 1);
+    await tuner.close();
+    expect(readTuning(file("devices.json"), onGpu())).toMatchObject({ measured: [], isComplete: false });
+  }, 30_000);
+});
