@@ -1,20 +1,25 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { concatenate } from "../../scripts/support/evaluate/made-recordings.ts";
 import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
-import { available, corpusPath } from "../support/checkout.ts";
+import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
+import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
+import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
+import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
-import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const recordings = { de: "de-fleurs-001.ogg", ja: "ja-fleurs-1837.flac", ru: "ru-stt.flac" } as const;
 const pathOf = (code: keyof typeof recordings) => corpusPath(`single/${recordings[code]}`);
-const needs = [...sampleRecordingNeeds, pathOf("de"), pathOf("ja"), pathOf("ru")];
-const ready = available("e2e tests of two recognizers", ...needs);
 
-/** Large enough that a recording's chunks take some time. Its random words are of Latin letters. */
-const model = { ...tinyModel, vocabulary: 8192, width: 256, layers: 12, channels: 32, weightForm: 1 };
+/** Knows 25 languages. Its random words are of Latin letters. */
+const model = { ...tinyModel, vocabulary: 8192 };
+/** A recording in two languages. The pauses separate its chunks. */
+const parts = [pathOf("de"), ...["003", "004"].map((name) => corpusPath(`single/de-fleurs-${name}.ogg`)), pathOf("ja")];
+const pause = { sound: "anullsrc=r=16000:cl=mono", seconds: 2.6 };
+const ready = available("e2e tests of two recognizers", ffmpegPath, pathOf("ru"), ...parts);
 const startsLikeRandomWords = /^(?:[bdfghklmnprstvwz](?:[aeiouäöüß]|ei)|[\s.,?!'-])+$/i;
 
 describe.if(ready)("a server whose model knows 25 languages and detects none", () => {
@@ -73,25 +78,69 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
       expect(ru).toEqual({ language: "ru", text: expect.stringContaining("на его месте") });
       expect(pinned).toEqual({ language: "fr", text: expect.stringMatching(startsLikeRandomWords) });
     }),
-    120_000,
+    240_000,
   );
 
   test(
-    "resumes with the same words after it is killed",
+    "divides a recording by language, writes the words of the reference, and resumes with the same ones after a kill",
     server.showingLog(async () => {
-      const long = await makeRecordingOfChunks(directory.path, 6);
-      const { segments } = await client().transcribe(long, { language: "en" });
-      const { id } = await client().create(long, { language: "en" });
-      await server.until(() => {
-        using database = new Database(join(server.dataDirectory, "transcribe.db"));
-        return database.query("SELECT 1 FROM checkpoints WHERE step = 'transcribe'").all().length > 0;
-      });
+      const mixed = join(directory.path, "mixed.wav");
+      await concatenate(
+        parts.flatMap((part) => [part, pause]),
+        mixed,
+      );
+      const { ended, segments } = await client().transcribe(mixed);
+      expect(ended).toMatchObject({ status: "completed", language: "de" });
+      const { id } = await client().create(mixed);
+      await server.until(() => checkpointsOf(id, "transcribe").length > 0, 5);
       await server.killHard();
+      const done = checkpointsOf<TranscribedChunk>(id, "transcribe");
+      expect(done.length).toBeLessThan(parts.length);
+      const chunks = checkpointsOf<{ chunks: Chunk[] }>(id, "plan")[0]?.payload.chunks ?? [];
+      expect(chunks).toHaveLength(parts.length);
+      const german = done.find(({ payload }) => "de" in payload.languages);
+      const pcm = join(server.dataDirectory, "work", id, "audio.pcm");
+      const { words, margin } = await expectedWords(referenceModel(model), pcm, chunks[german?.part ?? 0] as Chunk);
+      expect(margin).toBeGreaterThan(1e-3);
+      expect(words.length).toBeGreaterThan(5);
+      expect(german?.payload.words.map(({ probability, ...word }) => word)).toEqual(
+        words.map((word) => ({ ...word, isCalibrated: false })),
+      );
+
       await server.start();
-      expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed" });
+      expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", language: "de" });
       expect(await client().segments(id)).toEqual(segments);
-      expect(segments.length).toBeGreaterThan(3);
+      const { data } = (await (await client().fetch(`/transcriptions/${id}/segments?words=true`)).json()) as Page;
+      const text = (isCalibrated: boolean) =>
+        data
+          .flatMap((segment) => segment.words)
+          .filter(({ calibrated = true }) => calibrated === isCalibrated)
+          .map((word) => word.text)
+          .join(" ");
+      expect(text(true).replaceAll(" ", "")).toContain("復興");
+      expect(text(false)).toMatch(startsLikeRandomWords);
+      expect(text(false)).toContain(words.map((word) => word.text.trim()).join(" "));
     }),
-    120_000,
+    240_000,
   );
+
+  /** Returns the stored results of a step. */
+  function checkpointsOf<T>(id: string, step: string) {
+    using database = new Database(join(server.dataDirectory, "transcribe.db"));
+    const rows = database
+      .query<{ part: number; payload: string }, [string, string]>(
+        "SELECT part, payload FROM checkpoints WHERE recording_id = ? AND step = ? ORDER BY part",
+      )
+      .all(id, step);
+    return rows.map(({ part, payload }) => ({ part, payload: JSON.parse(payload) as T }));
+  }
 });
+
+interface TranscribedChunk {
+  readonly words: readonly EngineWord[];
+  readonly languages: Readonly<Record<string, number>>;
+}
+
+interface Page {
+  readonly data: readonly { readonly words: readonly { readonly text: string; readonly calibrated?: false }[] }[];
+}

@@ -1,8 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
+import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { corpusPath } from "../support/checkout.ts";
 import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { TestServer } from "../support/server.ts";
+import { runCli, TestServer } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { TestWorker } from "../support/test-worker.ts";
 
 setDefaultTimeout(400_000);
@@ -15,8 +18,9 @@ const hints = { prompt: "Nuzhat al-Zaman", speakers: "3" };
 const oneThread = { TRANSCRIBE_ENGINE_THREADS: "1", TRANSCRIBE_ENGINE_DEVICE: "cpu" };
 
 test.skipIf(!canRun)(
-  "a fleet gives the segments of a single machine, also when a worker is killed while it works",
+  "a fleet gives the segments of a single machine when a worker is killed, and parts of a model to workers that have it",
   async () => {
+    using directory = temporaryDirectory();
     await using broker = await new NatsServer(program ?? "").start();
     const path = corpusPath(recording);
 
@@ -63,6 +67,41 @@ test.skipIf(!canRun)(
     expect((await server.cli("recordings", "show", id)).stdout).toMatch(
       /^parts_by_machine +(first [1-9]\d*, )?second [1-9]\d*$/m,
     );
+
+    // A model of another family, which only one of the workers has. Both have the model of the coordinator's first one.
+    const model = join(directory.path, "parakeet-tiny.bin");
+    writeRandomModel(model, tinyModel);
+    const run = async (...args: string[]) => expect((await server.cli(...args)).stderr).toBe("");
+    await run("models", "import", model);
+    const imported = await runCli(["models", "import", model, "--data-dir", second.dataDirectory]);
+    expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
+    await run("models", "use", "parakeet-tiny");
+    first.restart();
+    await server.until(
+      () => server.log.filter(({ event }) => event === "fleet.worker_joined").length === 3,
+      50,
+      60_000,
+    );
+    const machines = async () => {
+      const { stdout } = await server.cli("fleet", "status", "--json", "--fleet", broker.url);
+      return (JSON.parse(stdout) as { machines: { machine: string; models: { id: string }[] }[] }).machines;
+    };
+    let seen = await machines();
+    while (seen.find(({ machine }) => machine === "second")?.models.length !== 2) seen = await machines();
+    const idsOf = (name: string) => seen.find(({ machine }) => machine === name)?.models.map(({ id }) => id) ?? [];
+    expect(idsOf("second").toSorted()).toEqual(["parakeet-tiny", "whisper-base"]);
+    expect(idsOf("first")).toEqual(["whisper-base"]);
+    const spoken = await client.transcribe(path, { language: "en" });
+    expect(spoken.ended.status).toBe("completed");
+    expect(spoken.segments.map(({ text }) => text).join(" ")).not.toContain("al-Zaman");
+    const recognizedBy = server.log.filter(
+      (line) =>
+        line.event === "recording.operation_finished" &&
+        line.recordingId === spoken.ended.id &&
+        line.operation === "transcribe",
+    );
+    expect(new Set(recognizedBy.map(({ machine }) => machine))).toEqual(new Set(["second"]));
+
     while (second.leftovers().length > 0) await Bun.sleep(20);
     await second.end("SIGTERM");
     expect(await server.stop()).toBe(0);
