@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
 import { type TranscriptionPlan, transcribe } from "../../src/pipeline/transcribe.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
@@ -7,6 +9,7 @@ import type { Language } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const english: Language = { code: "en", name: "English", modelCode: "en" };
 const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];
@@ -77,4 +80,49 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
   expect(languages).toEqual([{}, { en: 2, de: 5 }]);
   expect(told).toEqual([false]);
+});
+
+test("a chunk is given to the model that detects languages if the other model's words contradict its language", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "european.bin");
+  writeRandomModel(path, { ...tinyModel, vocabulary: 8192 });
+  const spoken: [code: string, text: string][] = [
+    ["de", "Zu den Sehenswürdigkeiten zählt auch die alte Brücke über den Fluss"],
+    ["de", "One of the sights that you would see there is the old bridge over the river"],
+    ["ru", "Odna iz dostoprimechatelnostey"],
+    ["ja", "never asked of this model"],
+  ];
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id } = recordings.create(
+    newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
+  );
+  const asked: string[] = [];
+  const context = {
+    ...{ recording: recordings.get(id), checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
+    engine: {
+      partsAtOnce: 1,
+      run: async (_operation: string, { model, chunk }: { model: string; chunk: { startSeconds: number } }) => {
+        const [code, text] = spoken[chunk.startSeconds] ?? ["", ""];
+        asked.push(`${code} ${model === path ? "other" : model}`);
+        const times = { startSeconds: 0, endSeconds: 1, probability: 1 };
+        return { words: text.split(" ").map((word) => ({ text: ` ${word}`, ...times })), languages: {} };
+      },
+    },
+    ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
+  } as unknown as Parameters<typeof transcribe>[0];
+  await transcribe(
+    context,
+    spoken.map((_, startSeconds) => ({ startSeconds, endSeconds: startSeconds + 1, speech: [] })),
+    {
+      model: { path, encoder: null, companion: { path: "detector", encoder: null }, routes: [] },
+      partsOf: async ({ chunk }) => {
+        const [code] = spoken[chunk.startSeconds] ?? [""];
+        return [{ chunk, language: { code, name: code, modelCode: code } }];
+      },
+      mayChangeLanguage: true,
+      onTranscribed: () => {},
+    },
+  );
+  expect(asked).toEqual(["de other", "de other", "de detector", "ru other", "ru detector", "ja detector"]);
 });
