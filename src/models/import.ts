@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { copyFile, open, stat } from "node:fs/promises";
+import { copyFile, open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { readBundle } from "./bundle.ts";
 import { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
@@ -47,11 +47,16 @@ export async function importModels(path: string, options: ImportOptions): Promis
   return await options.library.withFolder(async (folder) => {
     if (found.isDirectory()) return [await importDirectory(path, folder, options)];
     if (!found.isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
-    const other = otherFormats.find(({ name }) => name.test(path));
-    if (other !== undefined) throw new ModelError(`${path} is not imported: ${other.reason}`);
+    refuseOtherFormat(path);
     if (await isTar(path)) return await importBundle(path, folder, options);
     return [await importFile(path, found.size, folder, options)];
   });
+}
+
+/** @throws {ModelError} with the reason if the name of a file is that of a format that is not imported */
+function refuseOtherFormat(path: string): void {
+  const other = otherFormats.find(({ name }) => name.test(path));
+  if (other !== undefined) throw new ModelError(`${path} is not imported: ${other.reason}`);
 }
 
 async function importFile(path: string, size: number, folder: string, options: ImportOptions): Promise<InstalledModel> {
@@ -68,6 +73,7 @@ async function importDirectory(path: string, folder: string, options: ImportOpti
   const weights = join(path, "model.bin");
   const found = await stat(weights).catch(() => null);
   if (found === null) {
+    for (const name of await readdir(path)) refuseOtherFormat(join(path, name));
     throw new ModelError(
       `${path} has no model.bin; a faster-whisper directory has model.bin and vocabulary.json or .txt`,
     );

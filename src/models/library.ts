@@ -145,8 +145,8 @@ interface ModelFile {
 /** Returns the licence and the capabilities of the family of a model's file; null if the file cannot be read. */
 export function familyFacts({ path }: ModelFile) {
   try {
-    const { licence, capabilities } = familyOf(path);
-    return { licence, ...capabilities };
+    const { licence, capabilities, compareEncoders } = familyOf(path);
+    return { licence, ...capabilities, hasOnnxEncoder: compareEncoders !== null };
   } catch {
     return null;
   }

@@ -176,6 +176,9 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     const path = join(directory.path, name);
     await Bun.write(path, "x");
     expect(await commands.refusal("models", "import", path)).toContain(reason);
+    const folder = join(directory.path, `folder of ${name}`);
+    await Bun.write(join(folder, name), "x");
+    expect(await commands.refusal("models", "import", folder)).toContain(reason);
   });
 
   test("import refuses a model whose tensor table would overrun the loader, and leaves nothing", async () => {

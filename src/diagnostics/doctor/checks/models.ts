@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import {
   builtInPath,
+  familyFacts,
   findModel,
   foreignWeights,
   ModelLibrary,
@@ -134,6 +135,9 @@ const encoder: Check = {
     "A speech model spends most of its time in its encoder. On a CPU the server builds a form of the encoder for ONNX Runtime and stores it in state/encoders of the data directory. The first recording with three minutes of speech runs its self-test, in a separate process. It is used if it gives the same numbers as the model's own encoder and is faster. Each recording uses one encoder from start to end. To repeat the self-test, stop the server and remove state/devices.json.",
   heavy: true,
   async run(context) {
+    if (familyFacts({ path: speechModelOf(context) })?.hasOnnxEncoder === false) {
+      return skipped("a model of this family computes its encoder itself");
+    }
     const untested = skipped("not tested yet: the first recording with three minutes of speech runs the self-test");
     if (context.data !== "present") return untested;
     const { used } = await cpuSurvey(context);
