@@ -55,6 +55,7 @@ describe("scripts/build", () => {
     ["", sum("a", "t-x64")],
     [sum("1", "t-x64"), sum("a", "t-x64")],
     [sum("1", "t-x64") + sum("2", "t-x64.oci.tar"), sum("a", "t-x64")],
+    [sum("a", "t-x64") + sum("2", "t-x64.deb"), sum("2", "t-x64.deb") + sum("a", "t-x64")],
     [sum("1", "t-arm64") + sum("2", "t-x64"), sum("1", "t-arm64") + sum("a", "t-x64")],
     [sum("1", "t-x640"), sum("1", "t-x640") + sum("a", "t-x64")],
     [sum("1", "gone"), sum("a", "t-x64")],

@@ -14,11 +14,15 @@ export function renewChecksums(
   program: { readonly name: string; readonly sha256: string },
   exists: (name: string) => boolean,
 ): string {
-  const others = list.split("\n").filter((line) => {
+  const own = `${program.sha256}  ${program.name}`;
+  const lines = list.split("\n");
+  const isSame = lines.includes(own);
+  const others = lines.filter((line) => {
     const name = /^[0-9a-f]{64} {2}(\S+)$/.exec(line)?.[1];
-    return name !== undefined && name !== program.name && !name.startsWith(`${program.name}.`) && exists(name);
+    const isStale = !isSame && name?.startsWith(`${program.name}.`) === true;
+    return name !== undefined && name !== program.name && !isStale && exists(name);
   });
-  return [...others, `${program.sha256}  ${program.name}`].map((line) => `${line}\n`).join("");
+  return [...others, own].map((line) => `${line}\n`).join("");
 }
 
 /**
