@@ -26,9 +26,12 @@ export async function systemFiles(linked: readonly string[]): Promise<RootFiles>
   return files;
 }
 
+/** The Vulkan loader. An image for a GPU has the one of its driver; without one, the backend is skipped. */
+const vulkanLoader = /^.*libvulkan\.so\.1 .*$\n?/gm;
+
 /** Returns the system's libraries of a program or library, by the paths that the loader uses. */
 async function librariesOf(path: string): Promise<string[]> {
-  const text = await outputOf(["ldd", path]);
+  const text = (await outputOf(["ldd", path])).replace(vulkanLoader, "");
   if (text.includes("not found")) throw new Error(`${path} needs libraries that are missing on this machine:\n${text}`);
   const paths = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map((match) => match[1] ?? "");
   return paths.filter((library) => /^\/(?:usr\/)?lib(?:64)?\//.test(library));

@@ -32,8 +32,8 @@ const dist = join(root, "dist");
 const logs = join(root, "build/release");
 const program = join(dist, `transcribe-${process.platform}-${process.arch}`);
 
-/** Scripts that make the files of `dist`, in this order: each one's checksum depends on the earlier ones. */
-const MAKERS = ["build", "package", "container"] as const;
+/** Scripts that make the files of `dist`, in this order: a new program makes the files of other scripts stale. */
+const MAKERS = ["build", "package", "container", "sdk"] as const;
 
 export const releaseSteps: readonly ReleaseStep[] = [
   { name: "tree", run: checkTree },

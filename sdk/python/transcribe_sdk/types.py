@@ -5,7 +5,7 @@ from typing import Dict, List, Literal, Optional, TypedDict
 
 from ._recording_file import RecordingFile
 
-VERSION = "0.2.0"
+VERSION = "0.3.0"
 """Version of this package and of the program whose API it describes."""
 
 BASE_PATH = "/api/public/v1"

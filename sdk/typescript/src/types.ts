@@ -2,7 +2,7 @@
 import type { RecordingFile } from "./recording-file.ts";
 
 /** Version of this package and of the program whose API it describes. */
-export const version = "0.2.0";
+export const version = "0.3.0";
 
 /** Path of the API on a server. */
 export const basePath = "/api/public/v1";
