@@ -104,6 +104,17 @@ export function fitsGpu(next: LaneShares, measured: readonly LaneSpeed[], totalB
   return expected <= (1 - GPU_RESERVE) * totalBytes;
 }
 
+/** GPU memory of a process, and of one lane, next to the weights. An H100 needed 1.1 GB for base, whose weights have 0.15. */
+const GPU_WORKER_BYTES = 1e9;
+
+/**
+ * Returns whether a GPU has the memory for a measurement next to the server's own worker.
+ * @param freeBytes free memory of the GPU; null if it is not known
+ */
+export function fitsTwice(modelBytes: number, freeBytes: number | null): boolean {
+  return freeBytes === null || modelBytes + GPU_WORKER_BYTES <= freeBytes;
+}
+
 /** Share of the available memory that the recognizer may take on a CPU. */
 const CPU_MEMORY_SHARE = 0.5;
 

@@ -12,7 +12,7 @@ import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts
 import { GpuFallback } from "./gpu-fallback.ts";
 import { threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
-import { readTuning, sharesOf } from "./tunings.ts";
+import { readTuning, sharesOf, storeTuning } from "./tunings.ts";
 
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
@@ -50,10 +50,25 @@ export function workerPreparation(
   let started = "";
   const fallback = new GpuFallback(log);
   const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
+  /** The latest starts of GPU workers. */
+  let onGpus: readonly WorkerStart[] = [];
+  /** Marks measured lanes for which memory did not suffice at work, so that the next start of the server uses fewer. */
+  const markLanes = ({ gpu, gpuFailure }: UnexpectedExit) => {
+    const start = onGpus.find((each) => each.gpu?.label === gpu);
+    if (start === undefined || gpuFailure?.outOfMemory !== true || options.lanes > 0) return;
+    const tuning = readTuning(verdictsPath, { start, threads });
+    const { lanes, speechThreads } = start;
+    if (sharesOf(tuning)?.lanes !== lanes) return;
+    const failed = { lanes, threads: speechThreads, reason: `at work: ${gpuFailure.message}` };
+    storeTuning(verdictsPath, { ...tuning, failed });
+  };
   // Read once: the workers' own memory must not change their number.
   const availableBytes = process.availableMemory();
   return async (exit, signal) => {
-    if (exit !== null && !diarizationGpu.after(exit)) fallback.after(exit);
+    if (exit !== null && !diarizationGpu.after(exit)) {
+      fallback.after(exit);
+      markLanes(exit);
+    }
     const choice = { nativeDirectory, verdictsPath, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
@@ -90,6 +105,7 @@ export function workerPreparation(
       const speechThreads = threadsOf(threads, gpus.length * lanes);
       return { ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads };
     });
+    onGpus = first === undefined ? [] : [first, ...more];
     const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(speakers, first?.gpu.label, signal))];
     const speakerStart = { ...start, role: "speakers" as const, threads: 1, speechThreads: 1, lanes: 1 };
     return [

@@ -105,6 +105,10 @@ export class SpeechEngine {
     return new Tuner({
       ...{ verdictsPath, withSample, log, idleMilliseconds: IDLE_BEFORE_TUNING_MILLISECONDS },
       isBusy: () => this.engine.status().busy,
+      gpuMemoryOf: ({ start }) => {
+        const { workers } = this.engine.status();
+        return workers.find(({ gpu }) => gpu?.label === start.gpu?.label)?.gpuMemory ?? null;
+      },
       encoderOf: async ({ start: { gpu, cpuLibrary, speechModel } }) =>
         gpu === undefined ? await this.#encoders.find({ cpuLibrary, speechModel }, 0) : null,
       onTuned: () => this.engine.renewWorkers(),

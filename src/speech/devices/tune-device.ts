@@ -10,6 +10,7 @@ import type { SampleOptions } from "./gpu-self-test.ts";
 import {
   fitsCpu,
   fitsGpu,
+  fitsTwice,
   hasPeaked,
   type LaneShares,
   type LaneSpeed,
@@ -26,6 +27,8 @@ export interface TuneOptions {
   readonly signal: AbortSignal;
   /** Path of the encoder in ONNX form, where the CPU uses that. */
   readonly encoder?: string | undefined;
+  /** Memory of the GPU before the measurement; null if it is not known. */
+  readonly gpuMemory?: GpuMemory | null;
   /** Whether everything is measured, also what was measured or failed before. */
   readonly again?: boolean;
   /** Called after each measurement. */
@@ -70,18 +73,20 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
     tuning = { ...known, measured: [], isComplete: false };
   }
   if (tuning.isComplete || candidatesOf(device).length === 0) return tuning;
+  const { gpuMemory: memoryBefore = null } = options;
+  let gpuBytes = memoryBefore?.totalBytes ?? null;
+  const modelBytes = (await stat(device.start.speechModel)).size;
   await withChunks(withSample, async (area) => {
-    let gpuBytes: number | null = null;
     for (const shares of candidatesOf(device)) {
       const { measured, failed } = tuning;
       if (measured.some(({ lanes }) => lanes === shares.lanes)) continue;
       const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
-      if (isUnsafe || hasPeaked(measured) || !(await fits(device, shares, measured, gpuBytes))) break;
+      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured)) break;
       signal.throwIfAborted();
       store({ trying: shares });
       try {
         const { speed, gpuMemory } = await measure(device, shares, area, options);
-        gpuBytes = gpuMemory?.totalBytes ?? null;
+        gpuBytes = gpuMemory?.totalBytes ?? gpuBytes;
         store({ measured: [...measured, speed], measuredAt: Date.now() });
         options.onMeasured?.(speed);
       } catch (error) {
@@ -93,17 +98,12 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
   });
   store({ isComplete: true });
   return tuning;
-}
 
-/** Returns whether the memory suffices for these shares. @param gpuBytes memory of the GPU; null if it is not known */
-async function fits(
-  { start }: TunedDevice,
-  shares: LaneShares,
-  measured: readonly LaneSpeed[],
-  gpuBytes: number | null,
-): Promise<boolean> {
-  if (start.gpu !== undefined) return fitsGpu(shares, measured, gpuBytes);
-  return fitsCpu(shares, (await stat(start.speechModel)).size, process.availableMemory());
+  function fits(shares: LaneShares, measured: readonly LaneSpeed[]): boolean {
+    if (device.start.gpu === undefined) return fitsCpu(shares, modelBytes, process.availableMemory());
+    if (measured.length === 0 && !fitsTwice(modelBytes, memoryBefore?.freeBytes ?? null)) return false;
+    return fitsGpu(shares, measured, gpuBytes);
+  }
 }
 
 /** Error if a worker ended during a measurement; the message is the reason. */
@@ -158,18 +158,27 @@ async function speedOf(
     const using = encoder === undefined ? { model } : { model, encoder };
     await engine.run("transcribe", { area, chunk, ...using, language: "en" }, signal);
   };
+  return CHUNK_SECONDS * (await operationsPerSecond(lanes, minSeconds, transcribe));
+}
+
+/** Returns how many operations complete in one second with all lanes busy. */
+export async function operationsPerSecond(
+  lanes: number,
+  minSeconds: number,
+  operation: () => Promise<void>,
+): Promise<number> {
   const inEachLane = (work: () => Promise<void>) => Promise.all(Array.from({ length: lanes }, work));
   // The first operation of each lane allocates its memory.
-  await inEachLane(transcribe);
+  await inEachLane(operation);
   const started = performance.now();
   let operations = 0;
   await inEachLane(async () => {
     for (let own = 0; own < MIN_OPERATIONS || performance.now() - started < minSeconds * 1000; own++) {
-      await transcribe();
+      await operation();
       operations += 1;
     }
   });
-  return (operations * CHUNK_SECONDS) / ((performance.now() - started) / 1000);
+  return operations / ((performance.now() - started) / 1000);
 }
 
 /** Calls `use` with a recording that repeats the sample, long enough for all chunks. */

@@ -1,3 +1,4 @@
+import type { GpuMemory } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { candidatesOf, type TuneOptions, tuneDevice } from "./tune-device.ts";
@@ -6,6 +7,8 @@ import { readTuning, sharesOf, type TunedDevice } from "./tunings.ts";
 export interface TunerOptions extends Pick<TuneOptions, "verdictsPath" | "withSample"> {
   /** Returns whether the engine has operations. */
   readonly isBusy: () => boolean;
+  /** Returns the memory of a device's GPU; null if it is not known. */
+  readonly gpuMemoryOf: (device: TunedDevice) => GpuMemory | null;
   /** Returns the path of the encoder in ONNX form, where the CPU uses that. */
   readonly encoderOf: (device: TunedDevice) => Promise<string | null>;
   /** Called after the measurement if another number of lanes is better than the one in use. */
@@ -84,12 +87,13 @@ export class Tuner {
   }
 
   async #tuneAll(signal: AbortSignal): Promise<void> {
-    const { log, onTuned, verdictsPath, withSample, encoderOf, tune = tuneDevice } = this.#options;
+    const { log, onTuned, verdictsPath, withSample, encoderOf, gpuMemoryOf, tune = tuneDevice } = this.#options;
     for (const device of this.#unmeasured) {
       const gpu = device.start.gpu?.label;
       try {
         const encoder = (await encoderOf(device)) ?? undefined;
-        const tuning = await tune(device, { verdictsPath, withSample, signal, encoder });
+        const gpuMemory = gpuMemoryOf(device);
+        const tuning = await tune(device, { verdictsPath, withSample, signal, encoder, gpuMemory });
         const { measured, failed } = tuning;
         const best = sharesOf(tuning);
         this.#isChanged ||= best !== null && best.lanes !== device.start.lanes;

@@ -26,7 +26,7 @@ const onGpu = (changes = {}) => ({
 });
 
 /** A device whose operations take the same time up to a number of lanes. */
-const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 1.4 };
+const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 2.2 };
 
 function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
   const simulated: SimulatedDevice = { ...latencyBound, log: file("lanes"), ...device };
@@ -51,7 +51,7 @@ describe("the measurement of lanes", () => {
     // 22 s of audio in 40 ms with one lane, less what messages and timers take.
     const [first] = tuning.measured;
     expect(first?.speed).toBeLessThan(550);
-    expect(first?.speed).toBeGreaterThan(275);
+    expect(first?.speed).toBeGreaterThan(150);
     // The next start uses the stored result.
     expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
     expect(await tuneDevice(onGpu(), optionsFor())).toEqual(tuning);
@@ -74,6 +74,12 @@ describe("the measurement of lanes", () => {
     expect(sharesOf(tuning)).toMatchObject({ lanes: 6 });
     expect(tuning.failed).toBeUndefined();
   }, 30_000);
+
+  test("is left out if the GPU has no memory for a second worker", async () => {
+    const options = optionsFor();
+    const tuning = await tuneDevice(onGpu(), { ...options, gpuMemory: { freeBytes: 0.9e9, totalBytes: 4e9 } });
+    expect([tuning.isComplete, sharesOf(tuning), lanesTried()]).toEqual([true, null, []]);
+  });
 
   test("marks lanes that crash the worker, and never tries them again", async () => {
     const tuning = await tuneDevice(onGpu(), optionsFor({ crashesFrom: 3 }));
@@ -155,6 +161,7 @@ describe("the tuner", () => {
     const tuner = new Tuner({
       ...options,
       isBusy,
+      gpuMemoryOf: () => null,
       encoderOf: async () => null,
       onTuned: () => tuned.resolve(),
       log: createLogger("silent"),
