@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { tinyModel, writeRandomModel } from "../../../scripts/support/parakeet/random-model.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
@@ -174,5 +175,24 @@ describe("the checks of a data directory", () => {
     const found = await runCheck("system.clock", context({ database }));
     expect([found.status, found.summary]).toEqual(["problem", expect.stringContaining("2030-01-01")]);
     database.$client.close();
+  });
+});
+
+describe("the checks of a model that detects no languages", () => {
+  test("name the model that does, and announce no self-test of an encoder that it has not", async () => {
+    using directory = temporaryDirectory();
+    const path = join(directory.path, "european.bin");
+    writeRandomModel(path, { ...tinyModel, vocabulary: 8192 });
+    const { context } = dataIn(directory.path);
+    const own = context({ speechModel: { id: path, path } });
+    expect(await runCheck("model.whisper", own)).toMatchObject({
+      status: "ok",
+      summary: `${path}, 25 languages; its checksum is unknown`,
+      detail: [path, expect.stringContaining("it detects no languages: the model of engine.recognizers for *")],
+    });
+    expect(await runCheck("engine.encoder", own)).toMatchObject({
+      status: "skipped",
+      summary: "a model of this family computes its encoder itself",
+    });
   });
 });

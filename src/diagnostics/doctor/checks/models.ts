@@ -36,16 +36,24 @@ const speech: Check = {
     } catch (error) {
       return problem(`${id} is unusable, so nothing can be transcribed`, { detail: [messageOf(error)], advice });
     }
+    const companion = familyFacts({ path })?.detectsLanguage === false ? [COMPANION] : [];
     const damage = await damageOf(context, id, path);
-    if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path);
+    if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path, ...companion);
     if (damage === null) {
       const foreign = await foreignOf(id, path, context);
-      const detail = foreign === null ? [path] : [path, `not the file of releases: its SHA-256 is ${foreign}`];
+      const detail = [
+        path,
+        ...(foreign === null ? [] : [`not the file of releases: its SHA-256 is ${foreign}`]),
+        ...companion,
+      ];
       return ok(`${id}, ${languages}, checksum correct`, ...detail);
     }
     return problem(`${id} is damaged`, { detail: [path, damage], advice });
   },
 };
+
+const COMPANION =
+  "it detects no languages: the model of engine.recognizers for * does, or the built-in one, which also recognizes all other languages";
 
 /** Returns the damage of a model file; null if it is intact, undefined if there is no checksum to compare it with. */
 async function damageOf({ paths }: CheckContext, id: string, path: string): Promise<string | null | undefined> {
