@@ -10,7 +10,7 @@ if (obstacle !== null) {
   process.exit(1);
 }
 const log = (line: string) => console.log(`test-service: ${line}`);
-const withSystemd = { nameSuffix: "-systemd", packages: ["systemd", "systemd-sysv", "iproute2"] };
+const withSystemd = { nameSuffix: "-systemd-python", packages: ["systemd", "systemd-sysv", "iproute2", "python3"] };
 const systems = await debianSystems(defaultCacheRoot(), log, withSystemd, (reason) =>
   log(`SKIPPED: the service on ${reason}`),
 );
@@ -22,7 +22,7 @@ const tests = Bun.spawn([process.execPath, "test", "test/install/booted"], {
     ...process.env,
     TEST_SYSTEMS: systems.join(":"),
     TEST_INSTALLER: program,
-    TEST_PACKAGE: `${program}.deb`,
+    TEST_DELIVERY: join(root, "dist"),
     TEST_REPOSITORY: `${program}.apt.tar`,
   },
   stdio: ["ignore", "inherit", "inherit"],
