@@ -1,7 +1,5 @@
 #include "model.h"
 
-#include "log.h"
-
 #include <string>
 
 namespace transcribe {
@@ -21,11 +19,11 @@ Napi::Function Model::define(Napi::Env env) {
     return DefineClass(env, "Model", {
         InstanceMethod<&Model::languages>("languages"),
         InstanceMethod<&Model::multilingual>("multilingual"),
-        InstanceMethod<&Model::dispose>("dispose"),
+        InstanceMethod("dispose", &Model::dispose),
     });
 }
 
-Model::Model(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Model>(info) {
+Model::Model(const Napi::CallbackInfo & info) : SharedModel(info) {
     const std::string path = info[0].As<Napi::String>().Utf8Value();
     const Napi::Object options = info[1].As<Napi::Object>();
 
@@ -37,19 +35,7 @@ Model::Model(const Napi::CallbackInfo & info) : Napi::ObjectWrap<Model>(info) {
     params.dtw_aheads_preset = static_cast<whisper_alignment_heads_preset>(heads);
     params.dtw_n_top = options.Get("alignmentLayers").As<Napi::Number>().Int32Value();
 
-    take_logged_errors();
-    whisper_context * context = whisper_init_from_file_with_params_no_state(path.c_str(), params);
-    if (context == nullptr) {
-        throw Napi::Error::New(info.Env(), take_logged_errors());
-    }
-    context_ = std::shared_ptr<whisper_context>(context, whisper_free);
-}
-
-std::shared_ptr<whisper_context> Model::context(Napi::Env env) const {
-    if (context_ == nullptr) {
-        throw Napi::Error::New(env, "the model was disposed; open it again");
-    }
-    return context_;
+    load(info.Env(), [&] { return whisper_init_from_file_with_params_no_state(path.c_str(), params); }, whisper_free);
 }
 
 Napi::Value Model::languages(const Napi::CallbackInfo & info) {
@@ -63,11 +49,6 @@ Napi::Value Model::languages(const Napi::CallbackInfo & info) {
 
 Napi::Value Model::multilingual(const Napi::CallbackInfo & info) {
     return Napi::Boolean::New(info.Env(), whisper_is_multilingual(context(info.Env()).get()) != 0);
-}
-
-Napi::Value Model::dispose(const Napi::CallbackInfo & info) {
-    context_.reset();
-    return info.Env().Undefined();
 }
 
 }  // namespace transcribe

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "encoded-windows.h"
+#include "shared-model.h"
 
 #include <napi.h>
 #include <whisper.h>
@@ -9,16 +10,13 @@
 
 namespace transcribe {
 
-// A loaded model. Its states share the weights; the last state frees them.
-class Model : public Napi::ObjectWrap<Model> {
+// A loaded Whisper model.
+class Model : public SharedModel<Model, whisper_context> {
 public:
     static Napi::Function define(Napi::Env env);
 
     // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers })
     explicit Model(const Napi::CallbackInfo & info);
-
-    // Returns the weights. Throws if the model was disposed.
-    std::shared_ptr<whisper_context> context(Napi::Env env) const;
 
     // Windows that its states encoded for each other with the model's own encoder.
     std::shared_ptr<EncodedWindows> windows() const { return windows_; }
@@ -26,9 +24,7 @@ public:
 private:
     Napi::Value languages(const Napi::CallbackInfo & info);
     Napi::Value multilingual(const Napi::CallbackInfo & info);
-    Napi::Value dispose(const Napi::CallbackInfo & info);
 
-    std::shared_ptr<whisper_context> context_;
     const std::shared_ptr<EncodedWindows> windows_ = std::make_shared<EncodedWindows>();
 };
 

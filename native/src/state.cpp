@@ -1,6 +1,5 @@
 #include "state.h"
 
-#include "job.h"
 #include "log.h"
 #include "model.h"
 #include "options.h"
@@ -16,11 +15,11 @@ namespace transcribe {
 namespace {
 
 bool should_abort(void * core) {
-    return static_cast<State::Core *>(core)->abort.load(std::memory_order_relaxed) || is_shutting_down();
+    return static_cast<StateCore *>(core)->should_end();
 }
 
-void run_whisper(State::Core & core, const std::vector<float> & samples, const Options & options,
-                 Transcript & transcript) {
+Transcript run_whisper(StateCore & core, const std::vector<float> & samples, const Options & options) {
+    Transcript transcript;
     whisper_full_params params = to_whisper_params(options);
     params.abort_callback = should_abort;
     params.abort_callback_user_data = &core;
@@ -32,21 +31,22 @@ void run_whisper(State::Core & core, const std::vector<float> & samples, const O
     // The return code does not distinguish an abort from a failure.
     transcript.aborted = should_abort(&core);
     if (transcript.aborted) {
-        return;
+        return transcript;
     }
     if (status != 0) {
         throw_logged("whisper could not transcribe the samples, code " + std::to_string(status));
     }
     transcript.segments = read_segments(core.context.get(), core.state);
+    return transcript;
 }
 
-void compute_spectrum(State::Core & core, const std::vector<float> & samples, int threads) {
+void compute_spectrum(StateCore & core, const std::vector<float> & samples, int threads) {
     if (whisper_pcm_to_mel_with_state(core.context.get(), core.state, samples.data(), static_cast<int>(samples.size()), threads) != 0) {
         throw_logged("whisper could not compute the spectrum of the samples");
     }
 }
 
-std::vector<float> run_encoding(State::Core & core, const std::vector<float> & samples, int threads) {
+std::vector<float> run_encoding(StateCore & core, const std::vector<float> & samples, int threads) {
     take_logged_errors();
     compute_spectrum(core, samples, threads);
     if (whisper_encode_with_state(core.context.get(), core.state, 0, threads) != 0) {
@@ -55,7 +55,7 @@ std::vector<float> run_encoding(State::Core & core, const std::vector<float> & s
     return core.output();
 }
 
-std::vector<float> run_detection(State::Core & core, const std::vector<float> & samples, int threads) {
+std::vector<float> run_detection(StateCore & core, const std::vector<float> & samples, int threads) {
     take_logged_errors();
     whisper_context * context = core.context.get();
     compute_spectrum(core, samples, threads);
@@ -71,8 +71,8 @@ std::vector<float> run_detection(State::Core & core, const std::vector<float> & 
 
 }  // namespace
 
-State::Core::Core(std::shared_ptr<whisper_context> shared, std::shared_ptr<EncodedWindows> windows,
-                  std::unique_ptr<EncoderUse> encoder)
+StateCore::StateCore(std::shared_ptr<whisper_context> shared, std::shared_ptr<EncodedWindows> windows,
+                     std::unique_ptr<EncoderUse> encoder)
     : context(std::move(shared)), state(whisper_init_state(context.get())), windows_(std::move(windows)),
       encoder_(std::move(encoder)) {
     if (state == nullptr) {
@@ -81,8 +81,8 @@ State::Core::Core(std::shared_ptr<whisper_context> shared, std::shared_ptr<Encod
     whisper_set_encoder_callback(state, encode, this);
 }
 
-whisper_encoder_result State::Core::encode(const float * spectrum, int frames, float * output, void * user_data) {
-    auto & core = *static_cast<Core *>(user_data);
+whisper_encoder_result StateCore::encode(const float * spectrum, int frames, float * output, void * user_data) {
+    auto & core = *static_cast<StateCore *>(user_data);
     core.spectrum_.assign(spectrum, spectrum + static_cast<size_t>(frames) * whisper_model_n_mels(core.context.get()));
     if (core.windows_->take(core.spectrum_.data(), core.spectrum_.size(), output)) {
         return WHISPER_ENCODER_ENCODED;
@@ -91,7 +91,7 @@ whisper_encoder_result State::Core::encode(const float * spectrum, int frames, f
         return WHISPER_ENCODER_DECLINED;
     }
     try {
-        const bool done = core.encoder_->encode(spectrum, frames, output, [&core] { return should_abort(&core); });
+        const bool done = core.encoder_->encode(spectrum, frames, output, [&core] { return core.should_end(); });
         return done ? WHISPER_ENCODER_ENCODED : WHISPER_ENCODER_FAILED;
     } catch (const std::exception &) {
         // Memory may be short; whisper.cpp's own encoder has its memory already.
@@ -100,14 +100,14 @@ whisper_encoder_result State::Core::encode(const float * spectrum, int frames, f
     }
 }
 
-std::vector<float> State::Core::output() const {
+std::vector<float> StateCore::output() const {
     std::vector<float> output(static_cast<size_t>(whisper_model_n_audio_ctx(context.get())) *
                               whisper_model_n_audio_state(context.get()));
     whisper_get_encoder_output(state, output.data());
     return output;
 }
 
-void State::Core::keep_window() {
+void StateCore::keep_window() {
     // An empty spectrum means that the state itself still has this window's output.
     if (!spectrum_.empty() && !encoder_failed_) {
         windows_->keep(std::move(spectrum_), output());
@@ -115,14 +115,14 @@ void State::Core::keep_window() {
     spectrum_.clear();
 }
 
-void State::Core::end() {
-    abort.store(true);
+void StateCore::end() {
+    JobCore::end();
     if (encoder_ != nullptr) {
         encoder_->end();
     }
 }
 
-State::Core::~Core() {
+StateCore::~StateCore() {
     whisper_free_state(state);
 }
 
@@ -131,15 +131,15 @@ Napi::Function State::define(Napi::Env env) {
         InstanceMethod<&State::encode>("encode"),
         InstanceMethod<&State::detect_language>("detectLanguage"),
         InstanceMethod<&State::transcribe>("transcribe"),
-        InstanceMethod<&State::abort>("abort"),
-        InstanceMethod<&State::dispose>("dispose"),
+        InstanceMethod("abort", &State::abort),
+        InstanceMethod("dispose", &State::dispose),
     });
 }
 
-State::State(const Napi::CallbackInfo & info) : Napi::ObjectWrap<State>(info) {
+State::State(const Napi::CallbackInfo & info) : JobState(info) {
     const Model * model = Napi::ObjectWrap<Model>::Unwrap(info[0].As<Napi::Object>());
     take_logged_errors();
-    try {
+    create(info.Env(), [&] {
         std::unique_ptr<EncoderUse> encoder;
         auto windows = model->windows();
         if (info[1].IsObject()) {
@@ -147,91 +147,38 @@ State::State(const Napi::CallbackInfo & info) : Napi::ObjectWrap<State>(info) {
             windows = shared->windows;
             encoder = std::make_unique<EncoderUse>(shared);
         }
-        core_ = std::make_shared<Core>(model->context(info.Env()), std::move(windows), std::move(encoder));
-    } catch (const Napi::Error &) {
-        throw;
-    } catch (const std::exception & error) {
-        throw Napi::Error::New(info.Env(), error.what());
-    }
-}
-
-std::shared_ptr<State::Core> State::begin(Napi::Env env) {
-    if (core_ == nullptr) {
-        throw Napi::Error::New(env, "the state was disposed; create another one");
-    }
-    if (core_->busy) {
-        throw Napi::Error::New(env, "the state is busy; wait for its call to end or create another state");
-    }
-    core_->busy = true;
-    core_->abort.store(false);
-    return core_;
+        return std::make_shared<StateCore>(model->context(info.Env()), std::move(windows), std::move(encoder));
+    });
 }
 
 Napi::Value State::encode(const Napi::CallbackInfo & info) {
-    auto samples = copy_samples(info[0]);
     const int threads = info[1].As<Napi::Number>().Int32Value();
-    const auto core = begin(info.Env());
-    const auto output = std::make_shared<std::vector<float>>();
-    JobSteps steps;
-    steps.work = [core, threads, output, samples = std::move(samples)] {
-        *output = run_encoding(*core, samples, threads);
+    const auto work = [threads, samples = copy_samples(info[0])](StateCore & core) {
+        return run_encoding(core, samples, threads);
     };
-    steps.settled = [core] { core->busy = false; };
-    steps.result = [output](Napi::Env env) -> Napi::Value {
-        Napi::Float32Array array = Napi::Float32Array::New(env, output->size());
-        std::copy(output->begin(), output->end(), array.Data());
-        return array;
-    };
-    return start_job(info.Env(), "whisper-encode", std::move(steps));
+    return start(info.Env(), "whisper-encode", work, to_float32_array);
 }
 
 Napi::Value State::detect_language(const Napi::CallbackInfo & info) {
-    auto samples = copy_samples(info[0]);
     const int threads = info[1].As<Napi::Number>().Int32Value();
-    const auto core = begin(info.Env());
-    const auto probabilities = std::make_shared<std::vector<float>>();
-    JobSteps steps;
-    steps.work = [core, threads, probabilities, samples = std::move(samples)] {
-        *probabilities = run_detection(*core, samples, threads);
+    const auto work = [threads, samples = copy_samples(info[0])](StateCore & core) {
+        return run_detection(core, samples, threads);
     };
-    steps.settled = [core] { core->busy = false; };
-    steps.result = [probabilities](Napi::Env env) -> Napi::Value {
-        Napi::Object byLanguage = Napi::Object::New(env);
-        for (size_t id = 0; id < probabilities->size(); ++id) {
-            byLanguage.Set(whisper_lang_str(static_cast<int>(id)), (*probabilities)[id]);
+    return start(info.Env(), "whisper-detect-language", work, [](Napi::Env env, const std::vector<float> & probabilities) {
+        Napi::Object by_language = Napi::Object::New(env);
+        for (size_t id = 0; id < probabilities.size(); ++id) {
+            by_language.Set(whisper_lang_str(static_cast<int>(id)), probabilities[id]);
         }
-        return byLanguage;
-    };
-    return start_job(info.Env(), "whisper-detect-language", std::move(steps));
+        return by_language;
+    });
 }
 
 Napi::Value State::transcribe(const Napi::CallbackInfo & info) {
-    auto samples = copy_samples(info[0]);
     const Options options = read_options(info[1].As<Napi::Object>());
-    const auto core = begin(info.Env());
-    const auto transcript = std::make_shared<Transcript>();
-    JobSteps steps;
-    steps.work = [core, options, transcript, samples = std::move(samples)] {
-        run_whisper(*core, samples, options, *transcript);
+    const auto work = [options, samples = copy_samples(info[0])](StateCore & core) {
+        return run_whisper(core, samples, options);
     };
-    steps.settled = [core] { core->busy = false; };
-    steps.result = [transcript](Napi::Env env) { return to_javascript(env, *transcript); };
-    return start_job(info.Env(), "whisper-transcribe", std::move(steps));
-}
-
-Napi::Value State::abort(const Napi::CallbackInfo & info) {
-    if (core_ != nullptr) {
-        core_->end();
-    }
-    return info.Env().Undefined();
-}
-
-Napi::Value State::dispose(const Napi::CallbackInfo & info) {
-    if (core_ != nullptr) {
-        core_->end();
-        core_.reset();
-    }
-    return info.Env().Undefined();
+    return start(info.Env(), "whisper-transcribe", work, to_javascript);
 }
 
 }  // namespace transcribe
