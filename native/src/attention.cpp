@@ -2,16 +2,14 @@
 
 #if defined(__x86_64__)
 
+#include "aligned.h"
 #include "avx512.h"
 #include "in-parallel.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <limits>
-#include <memory>
-#include <new>
 
 namespace transcribe {
 
@@ -24,20 +22,6 @@ constexpr size_t columns = 4;
 constexpr size_t keys_at_once = columns * lanes;
 
 using Pair = uint32_t; // two bfloat16, the first in the lower half
-
-struct Free {
-    void operator()(void * memory) const { std::free(memory); }
-};
-template <typename Element> using Buffer = std::unique_ptr<Element[], Free>;
-
-template <typename Element> Buffer<Element> buffer(size_t count) {
-    const size_t bytes = (count * sizeof(Element) + 63) / 64 * 64;
-    void * memory = std::aligned_alloc(64, bytes);
-    if (memory == nullptr) {
-        throw std::bad_alloc();
-    }
-    return Buffer<Element>(static_cast<Element *>(memory));
-}
 
 AVX512 inline __m512i pairs_of(__m512 low, __m512 high) {
     // lane i of the result: low[i] in the lower half, high[i] in the upper

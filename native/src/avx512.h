@@ -2,14 +2,16 @@
 
 #include <immintrin.h>
 
-// Compiles a function for CPUs with AVX-512, whatever the rest is compiled for. Call such functions only if `can_attend`
-// returns true.
+// Compile a function for CPUs with AVX-512, whatever the rest is compiled for: with BF16, with VNNI, or without either.
+// Call such functions only on such CPUs.
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
+#define AVX512_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,fma,f16c")))
+#define AVX512_BASE __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,fma")))
 
 namespace transcribe {
 
 // Returns 2^x for x <= 0 with a relative error of 2e-7 (Taylor coefficients on [-0.5, 0.5], the last two fitted).
-AVX512 inline __m512 power_of_two(__m512 x) {
+AVX512_BASE inline __m512 power_of_two(__m512 x) {
     x = _mm512_max_ps(x, _mm512_set1_ps(-120.0f));
     const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 rest = _mm512_sub_ps(x, whole);

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "conformer.h"
+#include "shared-model.h"
+
 #include <napi.h>
 #include <parakeet.h>
 
@@ -7,21 +10,21 @@
 
 namespace transcribe {
 
-// A loaded Parakeet model. Its states share the weights; the last state frees them.
-class ParakeetModel : public Napi::ObjectWrap<ParakeetModel> {
+// A loaded Parakeet model.
+class ParakeetModel : public SharedModel<ParakeetModel, parakeet_context> {
 public:
     static Napi::Function define(Napi::Env env);
 
     // new ParakeetModel(path, { useGpu })
     explicit ParakeetModel(const Napi::CallbackInfo & info);
 
-    // Returns the weights. Throws if the model was disposed.
-    std::shared_ptr<parakeet_context> context(Napi::Env env) const;
+    // Our own encoder; null if parakeet.cpp's is used.
+    std::shared_ptr<const Conformer> encoder() const { return encoder_; }
 
 private:
     Napi::Value dispose(const Napi::CallbackInfo & info);
 
-    std::shared_ptr<parakeet_context> context_;
+    std::shared_ptr<const Conformer> encoder_;
 };
 
 }  // namespace transcribe

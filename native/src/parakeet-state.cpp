@@ -1,6 +1,5 @@
 #include "parakeet-state.h"
 
-#include "job.h"
 #include "log.h"
 #include "parakeet-model.h"
 #include "samples.h"
@@ -31,11 +30,11 @@ struct Recognized {
 };
 
 bool should_abort(void * core) {
-    return static_cast<ParakeetState::Core *>(core)->abort.load(std::memory_order_relaxed) || is_shutting_down();
+    return static_cast<ParakeetCore *>(core)->should_end();
 }
 
 // Throws if the samples do not fit into one window. parakeet.cpp would drop those after it.
-void require_window(const ParakeetState::Core & core, size_t count) {
+void require_window(const ParakeetCore & core, size_t count) {
     const size_t most = static_cast<size_t>(parakeet_n_audio_ctx(core.context.get())) * PARAKEET_HOP_LENGTH;
     if (count < least_samples || count > most) {
         throw std::runtime_error("a window has " + std::to_string(least_samples) + " to " + std::to_string(most) +
@@ -54,7 +53,7 @@ std::vector<Token> read_tokens(parakeet_state * state) {
     return tokens;
 }
 
-Recognized run_parakeet(ParakeetState::Core & core, const std::vector<float> & samples, int threads) {
+Recognized run_parakeet(ParakeetCore & core, const std::vector<float> & samples, int threads) {
     require_window(core, samples.size());
     parakeet_full_params params = parakeet_full_default_params(PARAKEET_SAMPLING_GREEDY);
     params.n_threads = threads;
@@ -77,7 +76,7 @@ Recognized run_parakeet(ParakeetState::Core & core, const std::vector<float> & s
     return result;
 }
 
-std::vector<float> read_output(ParakeetState::Core & core) {
+std::vector<float> read_output(ParakeetCore & core) {
     const int frames = parakeet_n_encoder_frames_from_state(core.state);
     std::vector<float> output(static_cast<size_t>(frames) * parakeet_model_n_audio_state(core.context.get()));
     parakeet_get_encoder_output(core.state, output.data());
@@ -103,97 +102,65 @@ Napi::Value to_javascript(Napi::Env env, const Recognized & recognized) {
 
 }  // namespace
 
-ParakeetState::Core::Core(std::shared_ptr<parakeet_context> shared)
-    : context(std::move(shared)), state(parakeet_init_state(context.get())) {
+ParakeetCore::ParakeetCore(std::shared_ptr<parakeet_context> shared, std::shared_ptr<const Conformer> encoder)
+    : context(std::move(shared)), state(parakeet_init_state(context.get())), encoder_(std::move(encoder)) {
     if (state == nullptr) {
         throw_logged("parakeet could not set up its working memory");
     }
+    if (encoder_ != nullptr) {
+        parakeet_set_encoder_callback(state, encode, this);
+    }
 }
 
-ParakeetState::Core::~Core() {
+ParakeetCore::~ParakeetCore() {
     parakeet_free_state(state);
+}
+
+parakeet_encoder_result ParakeetCore::encode(const float * spectrum, int frames, int threads, float * output,
+                                             void * user_data) {
+    const auto & core = *static_cast<ParakeetCore *>(user_data);
+    try {
+        const bool done = core.encoder_->encode(spectrum, static_cast<size_t>(frames), static_cast<size_t>(threads),
+                                                [&core] { return core.should_end(); }, output);
+        return done ? PARAKEET_ENCODER_ENCODED : PARAKEET_ENCODER_FAILED;
+    } catch (const std::exception &) {
+        // Memory is short, and parakeet.cpp's own encoder needs more.
+        return PARAKEET_ENCODER_FAILED;
+    }
 }
 
 Napi::Function ParakeetState::define(Napi::Env env) {
     return DefineClass(env, "ParakeetState", {
         InstanceMethod<&ParakeetState::encode>("encode"),
         InstanceMethod<&ParakeetState::transcribe>("transcribe"),
-        InstanceMethod<&ParakeetState::abort>("abort"),
-        InstanceMethod<&ParakeetState::dispose>("dispose"),
+        InstanceMethod("abort", &ParakeetState::abort),
+        InstanceMethod("dispose", &ParakeetState::dispose),
     });
 }
 
-ParakeetState::ParakeetState(const Napi::CallbackInfo & info) : Napi::ObjectWrap<ParakeetState>(info) {
+ParakeetState::ParakeetState(const Napi::CallbackInfo & info) : JobState(info) {
     const ParakeetModel * model = Napi::ObjectWrap<ParakeetModel>::Unwrap(info[0].As<Napi::Object>());
-    const auto context = model->context(info.Env());
     take_logged_errors();
-    try {
-        core_ = std::make_shared<Core>(context);
-    } catch (const std::exception & error) {
-        throw Napi::Error::New(info.Env(), error.what());
-    }
-}
-
-std::shared_ptr<ParakeetState::Core> ParakeetState::begin(Napi::Env env) {
-    if (core_ == nullptr) {
-        throw Napi::Error::New(env, "the state was disposed; create another one");
-    }
-    if (core_->busy) {
-        throw Napi::Error::New(env, "the state is busy; wait for its call to end or create another state");
-    }
-    core_->busy = true;
-    core_->abort.store(false);
-    return core_;
+    create(info.Env(), [&] { return std::make_shared<ParakeetCore>(model->context(info.Env()), model->encoder()); });
 }
 
 Napi::Value ParakeetState::encode(const Napi::CallbackInfo & info) {
-    auto samples = copy_samples(info[0]);
     const int threads = info[1].As<Napi::Number>().Int32Value();
-    const auto core = begin(info.Env());
-    const auto output = std::make_shared<std::vector<float>>();
-    JobSteps steps;
-    steps.work = [core, threads, output, samples = std::move(samples)] {
-        if (run_parakeet(*core, samples, threads).aborted) {
+    const auto work = [threads, samples = copy_samples(info[0])](ParakeetCore & core) {
+        if (run_parakeet(core, samples, threads).aborted) {
             throw std::runtime_error("the encoding was aborted");
         }
-        *output = read_output(*core);
+        return read_output(core);
     };
-    steps.settled = [core] { core->busy = false; };
-    steps.result = [output](Napi::Env env) -> Napi::Value {
-        Napi::Float32Array array = Napi::Float32Array::New(env, output->size());
-        std::copy(output->begin(), output->end(), array.Data());
-        return array;
-    };
-    return start_job(info.Env(), "parakeet-encode", std::move(steps));
+    return start(info.Env(), "parakeet-encode", work, to_float32_array);
 }
 
 Napi::Value ParakeetState::transcribe(const Napi::CallbackInfo & info) {
-    auto samples = copy_samples(info[0]);
     const int threads = info[1].As<Napi::Number>().Int32Value();
-    const auto core = begin(info.Env());
-    const auto recognized = std::make_shared<Recognized>();
-    JobSteps steps;
-    steps.work = [core, threads, recognized, samples = std::move(samples)] {
-        *recognized = run_parakeet(*core, samples, threads);
+    const auto work = [threads, samples = copy_samples(info[0])](ParakeetCore & core) {
+        return run_parakeet(core, samples, threads);
     };
-    steps.settled = [core] { core->busy = false; };
-    steps.result = [recognized](Napi::Env env) { return to_javascript(env, *recognized); };
-    return start_job(info.Env(), "parakeet-transcribe", std::move(steps));
-}
-
-Napi::Value ParakeetState::abort(const Napi::CallbackInfo & info) {
-    if (core_ != nullptr) {
-        core_->abort.store(true);
-    }
-    return info.Env().Undefined();
-}
-
-Napi::Value ParakeetState::dispose(const Napi::CallbackInfo & info) {
-    if (core_ != nullptr) {
-        core_->abort.store(true);
-        core_.reset();
-    }
-    return info.Env().Undefined();
+    return start(info.Env(), "parakeet-transcribe", work, to_javascript);
 }
 
 }  // namespace transcribe

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "aligned.h"
+
+#include <cstddef>
+#include <cstdint>
+
+struct ggml_tensor;
+
+namespace transcribe {
+
+// Products in 8 bits, as ggml computes them: numbers in blocks of 32 with one scale each, sums of 32 bits within a block.
+// All functions need AVX-512 with VNNI; their arguments' widths are multiples of 32.
+
+constexpr size_t block_width = 32;
+// Outputs that are computed at once.
+constexpr size_t panel_outputs = 32;
+
+// Rows that are multiplied at once.
+constexpr size_t rows_at_once = 6;
+
+// Rows of numbers in 8 bits. The last ones may be used together with rows after them, whose results are not used.
+class QuantizedRows {
+public:
+    struct Scale {
+        float scale;
+        int32_t offset; // -128 times the sum of the block's numbers: weights are stored with 128 added
+    };
+
+    QuantizedRows(size_t count, size_t width)
+        : blocks_(width / block_width), numbers_(buffer<int8_t>((count + rows_at_once - 1) * width)),
+          scales_(buffer<Scale>((count + rows_at_once - 1) * blocks_)) {}
+
+    size_t blocks() const { return blocks_; }
+    int8_t * numbers(size_t row) const { return numbers_.get() + row * blocks_ * block_width; }
+    Scale * scales(size_t row) const { return scales_.get() + row * blocks_; }
+
+private:
+    size_t blocks_;
+    Buffer<int8_t> numbers_;
+    Buffer<Scale> scales_;
+};
+
+// One block of inputs of a panel's outputs, in the order in which the product reads it.
+struct alignas(64) PanelBlock {
+    uint8_t numbers[block_width / 4][2][64]; // four inputs of 16 outputs each; 128 is added
+    float scales[panel_outputs];
+};
+
+// Reports whether a matrix of weights has a form that can be multiplied: Q8_0, Q5_0 or Q4_0.
+bool can_multiply(const ggml_tensor * weights);
+
+// Unpacks the weights of 16 outputs from `first` and of 16 outputs from `second`. Their numbers stay the same.
+void pack_panel(const ggml_tensor * weights, size_t first, size_t second, PanelBlock * panel);
+
+// Receives the sums of a row and a panel.
+using TakeSums = void (*)(const void * self, size_t row, const float * sums);
+
+// Multiplies rows [0, count) with a panel, whose blocks of inputs are counted, and calls `take(self, row, sums)` for each.
+void multiply_panel(const QuantizedRows & rows, size_t count, const PanelBlock * panel, size_t blocks, TakeSums take,
+                    const void * self);
+
+// Quantizes `count` numbers into a row, from a block on.
+void quantize(const float * input, size_t count, const QuantizedRows & rows, size_t row, size_t first_block = 0);
+
+}  // namespace transcribe
