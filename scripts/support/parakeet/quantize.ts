@@ -43,3 +43,20 @@ function inBits(block: Float32Array, half: 8 | 16): Uint8Array {
   const fifth = numbers.reduce((bits, number, i) => bits | ((number >> 4) << i), 0);
   return Buffer.concat([scaleBytes(scale), new Uint8Array(Uint32Array.of(fifth >>> 0).buffer), low]);
 }
+
+/** Returns the numbers of quantized blocks. @param type ggml's number of the element type */
+export function dequantize(bytes: Uint8Array, type: number): Float64Array {
+  const bits = type === Q8_0 ? 8 : type === Q5_0 ? 5 : 4;
+  const header = type === Q5_0 ? 6 : 2;
+  const size = header + (BLOCK * (bits === 8 ? 8 : 4)) / 8;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float64Array.from({ length: (bytes.length / size) * BLOCK }, (_, i) => {
+    const start = Math.floor(i / BLOCK) * size;
+    const at = i % BLOCK;
+    const scale = view.getFloat16(start, true);
+    if (bits === 8) return scale * view.getInt8(start + header + at);
+    const low = (view.getUint8(start + header + (at % 16)) >> (at < 16 ? 0 : 4)) & 15;
+    const fifth = bits === 5 ? (view.getUint32(start + 2, true) >>> at) & 1 : 0;
+    return scale * (low + 16 * fifth - 2 ** (bits - 1));
+  });
+}

@@ -1,4 +1,7 @@
+import { dequantize, quantize } from "../../../../../scripts/support/parakeet/quantize.ts";
 import { type RandomModelOptions, randomModel } from "../../../../../scripts/support/parakeet/random-model.ts";
+import { FLOAT16, FLOAT32 } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
+import { expectedTensors, weightTypes } from "../../../../../src/speech/recognizer/parakeet/model-file/index.ts";
 import { type Matrix, matrix } from "./matrix.ts";
 
 /** A random model's weights in 64 bits. */
@@ -13,8 +16,9 @@ export interface ReferenceModel {
   vector(name: string): Float64Array;
 }
 
-/** Reads a random model as its file would have it. @param isHalf whether its matrices have 16 bits */
-export function referenceModel(sizes: RandomModelOptions, isHalf = false): ReferenceModel {
+/** Reads a random model as its file would have it: matrices are rounded to their form. */
+export function referenceModel(sizes: RandomModelOptions): ReferenceModel {
+  const types = expectedTensors(sizes, weightTypes.get(sizes.weightForm) ?? FLOAT32);
   const floats: Float64Array[] = [];
   const numbers: number[] = [];
   const pieces: string[] = [];
@@ -25,8 +29,7 @@ export function referenceModel(sizes: RandomModelOptions, isHalf = false): Refer
     else if (part.kind === "text") pieces.push(part.text);
     else {
       const { name, shape } = part;
-      const hasHalf = isHalf && shape.length === 2 && !/depthwise|pos_bias/.test(name);
-      tensors.set(name, { shape, values: Float64Array.from(hasHalf ? Float16Array.from(part.values) : part.values) });
+      tensors.set(name, { shape, values: asStored(part.values, types.get(name)?.type ?? FLOAT32) });
     }
   }
   const [filters = new Float64Array(), window = new Float64Array()] = floats;
@@ -47,4 +50,9 @@ export function referenceModel(sizes: RandomModelOptions, isHalf = false): Refer
       return matrix(rows, columns, (row, column) => values[row * columns + column] ?? 0);
     },
   };
+}
+
+function asStored(values: Float32Array, type: number): Float64Array {
+  if (type === FLOAT32) return Float64Array.from(values);
+  return type === FLOAT16 ? Float64Array.from(Float16Array.from(values)) : dequantize(quantize(values, type), type);
 }
