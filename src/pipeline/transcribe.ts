@@ -81,10 +81,16 @@ type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;
 function routesOf({ companion, routes, path, encoder }: TranscriptionPlan["model"]) {
   const inUse = { path, encoder };
   const detector = companion ?? inUse;
+  // Read once: the file is not needed any more while the worker has the model.
+  const known = new Map(
+    [inUse, ...routes]
+      .filter(({ path: other }) => other !== detector.path)
+      .map(({ path: other }) => [other, readModelLanguages(other)] as const),
+  );
   return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>): Promise<R> => {
     const model = routes.find(({ codes }) => codes.includes(part.language.code)) ?? inUse;
     if (model.path === detector.path) return await recognize(detector, part);
-    const own = readModelLanguages(model.path).find(({ code }) => code === part.language.code);
+    const own = known.get(model.path)?.find(({ code }) => code === part.language.code);
     if (own === undefined) return await recognize(detector, part);
     const read = await recognize(model, { ...part, language: own });
     return contradictsLanguage(read.words, own.code) ? await recognize(detector, part) : read;

@@ -145,9 +145,7 @@ function createHandlers(
         (recognizer) => recognizer.transcribe(samples, { language, mayChangeLanguage, vocabulary, signal, threads }),
         encoderAt(encoder),
       );
-      const found = recognized.flatMap((part) => part.words);
-      const isCalibrated = familyOf(model).capabilities.hasCalibratedProbabilities;
-      const words = isCalibrated ? found : found.map((word) => ({ ...word, isCalibrated: false as const }));
+      const words = recognized.flatMap((part) => part.words);
       const languages: Record<string, number> = {};
       for (const part of recognized) {
         const code = part.language ?? language;

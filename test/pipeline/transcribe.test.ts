@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
@@ -105,6 +106,8 @@ test("a chunk is given to the model that detects languages if the other model's 
       run: async (_operation: string, { model, chunk }: { model: string; chunk: { startSeconds: number } }) => {
         const [code, text] = spoken[chunk.startSeconds] ?? ["", ""];
         asked.push(`${code} ${model === path ? "other" : model}`);
+        // The worker has the model in memory.
+        rmSync(path, { force: true });
         const times = { startSeconds: 0, endSeconds: 1, probability: 1 };
         return { words: text.split(" ").map((word) => ({ text: ` ${word}`, ...times })), languages: {} };
       },

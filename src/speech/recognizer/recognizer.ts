@@ -17,7 +17,10 @@ export interface Capabilities {
   readonly detectsLanguage: boolean;
   /** Maximum number of tokens of a vocabulary (names and terms to expect); 0: a model takes none. */
   readonly vocabularyTokens: number;
-  /** Whether a word's probability has the meaning that marks of uncertain words expect: Whisper's. */
+  /**
+   * Whether a word's probability has the meaning that marks of uncertain words expect: Whisper's. Otherwise the words have
+   * `isCalibrated: false`.
+   */
   readonly hasCalibratedProbabilities: boolean;
 }
 

@@ -66,5 +66,7 @@ function timed(
     startSeconds: Math.min(firstFrame * FRAME_SECONDS, total),
     endSeconds: Math.min(last * FRAME_SECONDS, total),
     probability,
+    // As the family's capabilities say.
+    isCalibrated: false,
   };
 }
