@@ -59,8 +59,10 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
     expect(codes).toEqual([...new Set(codes)].sort());
   });
 
-  test("names the author of the installed model in the API's documentation", async () => {
+  test("names the model in its metrics, and its author in the API's documentation", async () => {
     const text = await (await fetch(`${server.origin}/openapi.json`)).text();
+    const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+    expect(metrics).toContain('transcribe_model_info{model="random"} 1');
     expect(text).toContain("Parakeet TDT by NVIDIA, converted to ggml's format; licensed under CC-BY-4.0");
   });
 
@@ -110,6 +112,8 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
       await server.start();
       expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", language: "de" });
       expect(await client().segments(id)).toEqual(segments);
+      expect(server.log.findLast(({ event }) => event === "recording.completed")).toMatchObject({ model: "random" });
+      expect((await server.cli("recordings", "show", id)).stdout).toMatch(/^model +random$/m);
       const { data } = (await (await client().fetch(`/transcriptions/${id}/segments?words=true`)).json()) as Page;
       const text = (isCalibrated: boolean) =>
         data
