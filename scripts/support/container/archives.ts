@@ -37,7 +37,8 @@ async function tar(args: readonly string[]): Promise<void> {
 const userId = 10001;
 const dataDirectory = "var/lib/transcribe";
 
-const texts: Readonly<Record<string, string>> = {
+/** Files of the image that are written for it, by their paths. */
+export const imageTexts: Readonly<Record<string, string>> = {
   "etc/passwd": `root:x:0:0:root:/root:/bin/false\ntranscribe:x:${userId}:${userId}::/${dataDirectory}:/bin/false\n`,
   "etc/group": `root:x:0:\ntranscribe:x:${userId}:\n`,
   "etc/nsswitch.conf": "hosts: files dns\n",
@@ -53,7 +54,7 @@ export async function writeRootArchive(archive: string, files: RootFiles): Promi
       await copyFile(source, target);
       await chmod(target, ((await lstat(source)).mode & 0o111) === 0 ? 0o644 : 0o755);
     }
-    for (const [path, text] of Object.entries(texts)) {
+    for (const [path, text] of Object.entries(imageTexts)) {
       await mkdir(dirname(join(tree, path)), { recursive: true });
       await writeFile(join(tree, path), text);
     }

@@ -15,6 +15,7 @@ const systemLicences: Readonly<Record<string, string>> = {
   dash: "BSD-3-Clause",
   "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
   "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
+  libvulkan1: "Apache-2.0 AND MIT",
   zlib1g: "Zlib",
 };
 
