@@ -6,7 +6,16 @@ import { positiveNumber } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 
 /** User that started the process. Read at startup, because root becomes another user before opening the database. */
-const operator = userInfo();
+const operator = currentUser();
+
+/** Returns the current user. A container may have neither a list of users nor `HOME`, without which userInfo fails. */
+function currentUser(): { readonly username: string; readonly uid: number } {
+  try {
+    return userInfo();
+  } catch {
+    return { username: "", uid: process.getuid?.() ?? -1 };
+  }
+}
 
 /** Returns the user of this command and the current time. A user without a name on this machine is shown by uid. */
 export function auditor(): Auditor {
