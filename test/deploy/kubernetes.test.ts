@@ -1,0 +1,188 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readContainerfile } from "../../scripts/support/container/containerfile.ts";
+import { loadSettings, settingEntries } from "../../src/config/index.ts";
+import { FleetDirectory } from "../../src/fleet/index.ts";
+import { openApiDocument } from "../../src/http/openapi/index.ts";
+import { programVersion } from "../../src/program/index.ts";
+import { root } from "../support/checkout.ts";
+import { natsVersion } from "../support/nats-server.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "./manifests.ts";
+import { isAllowed, type Place } from "./network-rules.ts";
+
+const server = new Manifests("server");
+const fleet = new Manifests("fleet");
+const { config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
+const image = Object.fromEntries((config.Env as string[]).map((line) => line.split(/=(.*)/s).slice(0, 2)));
+const [dataVolume = ""] = Object.keys(config.Volumes as object);
+const { limits } = loadSettings({ file: undefined, environment: {}, flags: {} });
+const routes = Object.keys(openApiDocument(limits, []).paths);
+
+const podOf = ({ spec }: Workload) => spec.template.spec;
+const containerOf = (workload: Workload): Container => {
+  const [container] = podOf(workload).containers;
+  if (container === undefined) throw new Error(`${workload.metadata.name} has no container`);
+  return container;
+};
+const byName = (name: string) => fleet.workloads.filter(({ metadata }) => metadata.name === name);
+const isOurs = (workload: Workload) => containerOf(workload).image.startsWith("transcribe:");
+const workloads = fleet.workloads.map((workload) => [workload.metadata.name, workload] as const);
+
+test("every manifest belongs to a kustomization, has only known fields, and no pod has a right that it does not need", () => {
+  // Reading them has compared each object with the strict schemas.
+  expect(server.workloads.map(({ metadata }) => metadata.name)).toEqual(["transcribe"]);
+  expect(workloads.map(([name]) => name)).toEqual(["transcribe", "transcribe-broker", "transcribe-worker1"]);
+  const listed = ["server", "fleet"].map((folder) => readdirSync(join(manifestFolder, folder)).sort());
+  expect(listed).toEqual([
+    ["kustomization.yaml", "namespace.yaml", "network-policies.yaml", "server.yaml"],
+    ["broker.yaml", "coordinator.yaml", "kustomization.yaml", "network-policies.yaml", "worker.yaml"],
+  ]);
+  expect(server.namespaces[0]?.metadata.labels?.["pod-security.kubernetes.io/enforce"]).toBe("restricted");
+});
+
+describe.each(workloads)("%s", (_, workload) => {
+  const pod = podOf(workload);
+  const container = containerOf(workload);
+
+  test("runs this version of the image, or the tested broker, as the image's user", () => {
+    expect([`transcribe:${programVersion}`, `nats:${natsVersion}`]).toContain(container.image);
+    const { runAsUser, runAsGroup, fsGroup } = pod.securityContext;
+    expect(`${runAsUser}:${runAsGroup}`).toBe(String(config.User));
+    expect(fsGroup).toBe(runAsGroup);
+  });
+
+  test("selects its own pods alone", () => {
+    const { labels } = workload.spec.template.metadata;
+    expect(labels).toMatchObject(workload.spec.selector.matchLabels);
+    const others = fleet.workloads.filter(({ spec }) =>
+      Object.entries(workload.spec.selector.matchLabels).every(
+        ([name, value]) => spec.template.metadata.labels[name] === value,
+      ),
+    );
+    expect(others.map(({ metadata }) => metadata.name)).toEqual([workload.metadata.name]);
+  });
+
+  test("mounts every volume that it has, and no other", () => {
+    const claims = workload.kind === "StatefulSet" ? workload.spec.volumeClaimTemplates : [];
+    const names = [...pod.volumes.map(({ name }) => name), ...claims.map(({ metadata }) => metadata.name)];
+    expect([...new Set(container.volumeMounts.map(({ name }) => name))].sort()).toEqual(names.sort());
+  });
+
+  test("asks only ports that it has, and routes that exist", () => {
+    const ports = container.ports?.map(({ name }) => name) ?? [];
+    for (const probe of [container.startupProbe, container.livenessProbe, container.readinessProbe]) {
+      if (probe === undefined) continue;
+      expect(ports).toContain(probe.httpGet?.port ?? probe.tcpSocket?.port ?? "");
+      if (probe.httpGet !== undefined) expect(routes).toContain(probe.httpGet.path);
+    }
+  });
+});
+
+test("each Service leads to a port of the pods that it selects, under the name that others use", () => {
+  for (const { metadata, spec } of fleet.services) {
+    const selected = fleet.workloads.filter(({ spec: { template } }) =>
+      Object.entries(spec.selector).every(([name, value]) => template.metadata.labels[name] === value),
+    );
+    expect(selected.map(({ metadata: { name } }) => name)).toEqual([metadata.name]);
+    for (const { port, targetPort } of spec.ports) {
+      const ports = selected.flatMap((workload) => containerOf(workload).ports ?? []);
+      expect(ports).toContainEqual({ name: targetPort, containerPort: port });
+    }
+  }
+  const [coordinator] = byName("transcribe");
+  expect(coordinator?.kind === "StatefulSet" && coordinator.spec.serviceName).toBe("transcribe");
+  const [exposed] = Object.keys(config.ExposedPorts as object);
+  expect(exposed).toBe(`${containerOf(server.workloads[0] as Workload).ports?.[0]?.containerPort}/tcp`);
+});
+
+describe.each(workloads.filter(([, workload]) => isOurs(workload)))("the program in %s", (name, workload) => {
+  const container = containerOf(workload);
+  const environment = environmentOf(container, fleet, image);
+
+  test("knows all of its settings and stores its data in the volume alone", () => {
+    const names = Object.keys(environment).filter((each) => each.startsWith("TRANSCRIBE_"));
+    const known = [...settingEntries.map(({ env }) => env), "TRANSCRIBE_CONFIG"];
+    expect(names.filter((each) => !known.includes(each))).toEqual([]);
+    const own = Object.fromEntries(
+      names.filter((each) => each !== "TRANSCRIBE_CONFIG").map((each) => [each, environment[each]]),
+    );
+    const settings = loadSettings({ file: undefined, environment: own, flags: {} });
+    expect(settings.storage.data_dir).toStartWith(`${dataVolume}/`);
+    expect(container.volumeMounts).toContainEqual({ name: "data", mountPath: dataVolume });
+    expect(settings.server.host).toBe("0.0.0.0");
+    if (name === "transcribe") expect(settings.server.hosts).toContain("transcribe.transcribe.svc.cluster.local");
+  });
+
+  test("has time to stop", () => {
+    expect(podOf(workload).terminationGracePeriodSeconds).toBeGreaterThanOrEqual(20);
+  });
+});
+
+test("the secrets of a fleet are the folders that transcribe fleet init writes", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "fleet");
+  await FleetDirectory.create(path, { broker: ["transcribe-broker"], port: 4222, workers: ["worker1"] }, Date.now());
+  for (const [name, workload] of workloads) {
+    const machine = { transcribe: "coordinator", "transcribe-broker": "broker" }[name] ?? "worker1";
+    const files = readdirSync(join(path, machine));
+    const secrets = podOf(workload).volumes.flatMap(({ secret }) => (secret === undefined ? [] : [secret.secretName]));
+    expect(secrets).toEqual([`transcribe-fleet-${machine}`]);
+    const { volumeMounts, workingDir = "" } = containerOf(workload);
+    const mounts = volumeMounts.filter((mount) => mount.name === "fleet");
+    if (name === "transcribe-broker") {
+      expect(mounts.map(({ subPath }) => subPath ?? "").sort()).toEqual(files.sort());
+      for (const { mountPath, subPath } of mounts) expect(mountPath).toBe(`${workingDir}/${subPath}`);
+    } else {
+      expect(mounts).toEqual([{ name: "fleet", mountPath: "/etc/transcribe", readOnly: true }]);
+      const file = environmentOf(containerOf(workload), fleet, image).TRANSCRIBE_CONFIG;
+      expect(files.map((each) => `/etc/transcribe/${each}`)).toContain(file ?? "");
+    }
+  }
+  const settings = readFileSync(join(path, "worker1/fleet.toml"), "utf8");
+  const service = fleet.services.find(({ metadata }) => metadata.name === "transcribe-broker");
+  expect(settings).toContain(`broker = "tls://${service?.metadata.name}:${service?.spec.ports[0]?.port}"`);
+});
+
+test("the network policies allow what a fleet needs, and nothing else", () => {
+  const pod = (component: string) => ({
+    name: component,
+    pod: { "app.kubernetes.io/name": "transcribe", "app.kubernetes.io/component": component },
+  });
+  const places: Place[] = [
+    ...["server", "broker", "worker"].map(pod),
+    { name: "a pod of ours without a task", pod: {} },
+    { name: "a client", namespace: { "transcribe-access": "true" } },
+    { name: "another pod", namespace: { "kubernetes.io/metadata.name": "default" } },
+    { name: "the name server", namespace: { "kubernetes.io/metadata.name": "kube-system" } },
+    { name: "a public address", address: "93.184.216.34" },
+    ...["10.1.2.3", "172.20.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"].map((address) => ({
+      name: address,
+      address,
+    })),
+  ];
+  const ports = [22, 53, 80, 443, 4222, 6222, 8222, 8787].map((port) => ["TCP", port] as const);
+  const found = places.flatMap((from) =>
+    places.flatMap((to) => {
+      if (from === to || (from.pod === undefined && to.pod === undefined)) return [];
+      const open = [...ports, ["UDP", 53] as const].filter(([protocol, port]) =>
+        isAllowed(fleet.policies, from, to, protocol, port),
+      );
+      return open.map(([protocol, port]) => `${from.name} → ${to.name}: ${protocol} ${port}`);
+    }),
+  );
+  expect(found.sort()).toEqual(
+    [
+      "a client → server: TCP 8787",
+      "server → a public address: TCP 443",
+      "server → a public address: TCP 80",
+      "server → broker: TCP 4222",
+      "server → the name server: TCP 53",
+      "server → the name server: UDP 53",
+      "worker → broker: TCP 4222",
+      "worker → the name server: TCP 53",
+      "worker → the name server: UDP 53",
+    ].sort(),
+  );
+});

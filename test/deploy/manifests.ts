@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { root } from "../support/checkout.ts";
+import {
+  configMapSchema,
+  kustomizationSchema,
+  namespaceSchema,
+  patchSchema,
+  policySchema,
+  serviceSchema,
+  workloadSchema,
+} from "./kubernetes-schemas.ts";
+
+export const manifestFolder = join(root, "deploy/kubernetes");
+
+/** Schemas of the kinds in the manifests. */
+const schemas: Readonly<Record<string, TSchema>> = {
+  ...{ Namespace: namespaceSchema, Service: serviceSchema, ConfigMap: configMapSchema },
+  ...{ StatefulSet: workloadSchema, Deployment: workloadSchema, NetworkPolicy: policySchema },
+};
+
+export type Workload = Static<typeof workloadSchema>;
+export type Policy = Static<typeof policySchema>;
+export type Container = Workload["spec"]["template"]["spec"]["containers"][number];
+
+/** Returns the documents of a manifest. */
+export function documentsOf(path: string): unknown[] {
+  const parsed: unknown = Bun.YAML.parse(readFileSync(join(manifestFolder, path), "utf8"));
+  return Array.isArray(parsed) ? parsed : [parsed];
+}
+
+/** Returns a value as its schema describes it. @throws {Error} with the place and the fault otherwise */
+export function checked<T extends TSchema>(schema: T, value: unknown, path: string): Static<T> {
+  if (Value.Check(schema, value)) return value;
+  // The errors of a union's variants say more than the union's own.
+  const faults = [...Value.Errors(schema, value)].flatMap((each) => [each, ...each.errors.flatMap((all) => [...all])]);
+  throw new Error(`${path}: ${faults.map((fault) => `${fault.path}: ${fault.message}`).join("; ")}`);
+}
+
+const kindSchema = Type.Object({ kind: Type.String() });
+
+/** The objects of a folder of manifests, each checked, with the changes of its patches. */
+export class Manifests {
+  readonly workloads: Workload[] = [];
+  readonly services: Static<typeof serviceSchema>[] = [];
+  readonly configMaps: Static<typeof configMapSchema>[] = [];
+  readonly policies: Policy[] = [];
+  readonly namespaces: Static<typeof namespaceSchema>[] = [];
+
+  constructor(folder: string) {
+    const [document] = documentsOf(`${folder}/kustomization.yaml`);
+    const { resources, patches = [] } = checked(kustomizationSchema, document, `${folder}/kustomization.yaml`);
+    for (const resource of resources) {
+      if (resource.endsWith(".yaml"))
+        for (const each of documentsOf(`${folder}/${resource}`)) this.#add(each, resource);
+      else this.#addAll(new Manifests(join(folder, resource)));
+    }
+    for (const { path } of patches) this.#patch(checked(patchSchema, documentsOf(`${folder}/${path}`)[0], path));
+  }
+
+  #add(document: unknown, path: string): void {
+    const { kind } = checked(kindSchema, document, path);
+    const schema = schemas[kind];
+    if (schema === undefined) throw new Error(`${path}: no schema is known for ${kind}`);
+    checked(schema, document, path);
+    if (Value.Check(workloadSchema, document)) this.workloads.push(document);
+    if (Value.Check(serviceSchema, document)) this.services.push(document);
+    if (Value.Check(configMapSchema, document)) this.configMaps.push(document);
+    if (Value.Check(policySchema, document)) this.policies.push(document);
+    if (Value.Check(namespaceSchema, document)) this.namespaces.push(document);
+  }
+
+  #addAll(other: Manifests): void {
+    this.workloads.push(...other.workloads);
+    this.services.push(...other.services);
+    this.configMaps.push(...other.configMaps);
+    this.policies.push(...other.policies);
+    this.namespaces.push(...other.namespaces);
+  }
+
+  /** Merges as kubectl does: lists by the field `name`, mounts by their path. */
+  #patch({ kind, metadata, spec }: Static<typeof patchSchema>): void {
+    const target = this.workloads.find((each) => each.kind === kind && each.metadata.name === metadata.name);
+    if (target === undefined) throw new Error(`a patch changes ${kind} ${metadata.name}, which does not exist`);
+    const { containers, volumes } = target.spec.template.spec;
+    for (const change of spec.template.spec.containers) {
+      const container = containers.find(({ name }) => name === change.name);
+      if (container === undefined)
+        throw new Error(`a patch changes the container ${change.name}, which does not exist`);
+      container.env = [...(container.env ?? []), ...(change.env ?? [])];
+      container.volumeMounts.push(...change.volumeMounts);
+    }
+    volumes.push(...spec.template.spec.volumes);
+  }
+}
+
+/** Returns the environment of a container: that of the image, of its config maps, and its own. */
+export function environmentOf(container: Container, manifests: Manifests, image: Readonly<Record<string, string>>) {
+  const names = container.envFrom?.map(({ configMapRef }) => configMapRef.name) ?? [];
+  const maps = names.map((name) => {
+    const found = manifests.configMaps.find(({ metadata }) => metadata.name === name);
+    if (found === undefined) throw new Error(`there is no config map ${name}`);
+    return found.data;
+  });
+  const own = Object.fromEntries(container.env?.map(({ name, value }) => [name, value]) ?? []);
+  return Object.assign({}, image, ...maps, own) as Record<string, string>;
+}
