@@ -38,10 +38,16 @@ const shape = Type.Object(
 
 test("the costs of the steps add up to the audio hours per hour", () => {
   const costs = { detect: 0.01, transcribe: 0.08, diarize: 0.01 };
-  const rest = { threads: 1, device: "cpu", transcribedSeconds: 1, peakBytes: null };
-  const { audioHoursPerHour, fiveHoursMinutes } = predict({ costs, languageSeconds: 8, ...rest });
+  const { audioHoursPerHour, fiveHoursMinutes } = predict({ costs, languageSeconds: 8, stepsOverlap: false });
   expect(audioHoursPerHour).toBeCloseTo(3600 / 400);
   expect(fiveHoursMinutes).toBeCloseTo((5 * 400) / 60);
+});
+
+test("the slower of GPU and CPU limits the audio hours per hour", () => {
+  const costs = { detect: 0.001, transcribe: 0.002, diarize: 0.003 };
+  expect(predict({ costs, languageSeconds: 0, stepsOverlap: true }).audioHoursPerHour).toBeCloseTo(1 / 0.004);
+  const slowGpu = { ...costs, transcribe: 0.01 };
+  expect(predict({ costs: slowGpu, languageSeconds: 0, stepsOverlap: true }).audioHoursPerHour).toBeCloseTo(1 / 0.01);
 });
 
 describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {

@@ -140,11 +140,17 @@ const LANGUAGE_VOTES = 5;
 const SECONDS_PER_HOUR = 3600;
 
 /**
- * Predicts the throughput from a measurement. All steps share the same processor, so their costs add up, however many
- * recordings there are. The measured costs already include the gain from parallel work.
+ * Predicts the throughput from a measurement, which already includes the gain from parallel work. On a CPU all steps
+ * share the same processor, so their costs add up, however many recordings there are. Next to a GPU, the slower of the
+ * two processors limits the throughput.
  */
-export function predict({ costs, languageSeconds }: Measurement) {
-  const secondsPerHour =
-    SECONDS_PER_HOUR * (costs.detect + costs.transcribe + costs.diarize) + LANGUAGE_VOTES * languageSeconds;
+export function predict({
+  costs,
+  languageSeconds,
+  stepsOverlap,
+}: Pick<Measurement, "costs" | "languageSeconds" | "stepsOverlap">) {
+  const recognizer = SECONDS_PER_HOUR * costs.transcribe + LANGUAGE_VOTES * languageSeconds;
+  const speakers = SECONDS_PER_HOUR * (costs.detect + costs.diarize);
+  const secondsPerHour = stepsOverlap ? Math.max(recognizer, speakers) : recognizer + speakers;
   return { audioHoursPerHour: SECONDS_PER_HOUR / secondsPerHour, fiveHoursMinutes: (5 * secondsPerHour) / 60 };
 }

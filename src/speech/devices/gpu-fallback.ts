@@ -1,8 +1,7 @@
 import { isCrashSignal, type UnexpectedExit } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
+import { UNMEASURED_GPU_LANES } from "./lane-shares.ts";
 
-/** Operations per GPU at once before they are measured. One at a time would leave the GPU idle between two. */
-const lanesOnGpu = 5;
 const fewerLanesOnGpu = 2;
 
 /**
@@ -25,7 +24,7 @@ export class GpuFallback {
   readonly allows = (gpu: string): boolean => !this.#without.has(gpu);
 
   /** Returns how many operations a GPU gets at once. @param chosen the number by setting or measurement, if there is one */
-  lanesOf(gpu: string, chosen = lanesOnGpu): number {
+  lanesOf(gpu: string, chosen = UNMEASURED_GPU_LANES): number {
     return this.#withFewerLanes.has(gpu) ? Math.min(fewerLanesOnGpu, chosen) : chosen;
   }
 

@@ -46,6 +46,9 @@ export const tuningSchema = Type.Object({
 });
 export type Tuning = Static<typeof tuningSchema>;
 
+/** Operations of a GPU at once before they are measured. One at a time would leave it idle between two. */
+export const UNMEASURED_GPU_LANES = 5;
+
 /** Numbers of operations at once that are measured on a GPU. On one H100 the speed still grew up to 16 (docs/gpu.md). */
 const GPU_LANES = [1, 2, 3, 4, 6, 8, 12, 16];
 

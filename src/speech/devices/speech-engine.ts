@@ -1,3 +1,4 @@
+import { loadavg } from "node:os";
 import { Engine, type EngineOptions } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -98,13 +99,18 @@ export class SpeechEngine {
     await Promise.all([this.#tuner?.close(), this.engine.close()]);
   }
 
+  /** Returns whether other programs use the CPU, so that a measurement of the CPU would be wrong. */
+  #hasOtherLoad(): boolean {
+    return this.#start?.hasGpu === false && (loadavg()[0] ?? 0) > this.#options.threads / 2;
+  }
+
   /** Returns what measures the lanes; null if nothing does, because a setting names their number. */
   #createTuner(): Tuner | null {
     const { tunes = false, lanes, verdictsPath, withSample, log } = this.#options;
     if (!tunes || lanes > 0) return null;
     return new Tuner({
       ...{ verdictsPath, withSample, log, idleMilliseconds: IDLE_BEFORE_TUNING_MILLISECONDS },
-      isBusy: () => this.engine.status().busy,
+      isBusy: () => this.engine.status().busy || this.#hasOtherLoad(),
       gpuMemoryOf: ({ start }) => {
         const { workers } = this.engine.status();
         return workers.find(({ gpu }) => gpu?.label === start.gpu?.label)?.gpuMemory ?? null;

@@ -4,7 +4,7 @@ import type { WorkerStart } from "../../engine/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { cpuIdentity } from "./cpu-libraries.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
-import { bestShares, type LaneShares, type Tuning } from "./lane-shares.ts";
+import { bestShares, type LaneShares, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
 import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
 
 /** A device and a model, whose lanes are measured. */
@@ -30,6 +30,8 @@ export function readTuning(verdictsPath: string, { start, threads }: TunedDevice
   const stored = readDevices(verdictsPath).tunings?.[keyOf(none)] ?? none;
   if (stored.trying === undefined) return stored;
   const { trying, ...rest } = stored;
+  // A server runs as many without a measurement, so that a kill from outside is a more likely cause.
+  if (trying.lanes <= UNMEASURED_GPU_LANES) return rest;
   return { failed: { ...trying, reason: "the program or the machine ended during the measurement" }, ...rest };
 }
 

@@ -35,7 +35,7 @@ function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
     verdictsPath: file("devices.json"),
     withSample: (use) => use(file("sample.pcm")),
     signal: new AbortController().signal,
-    minSeconds: 0.1,
+    minSeconds: 0.2,
   };
 }
 
@@ -67,7 +67,7 @@ describe("the measurement of lanes", () => {
   test("adds no lanes for which the GPU's memory does not suffice", async () => {
     const tuning = await tuneDevice(
       onGpu(),
-      optionsFor({ latency: 5, capacity: 16, laneBytes: 120, totalBytes: 1000 }),
+      optionsFor({ latency: 40, capacity: 16, laneBytes: 120, totalBytes: 1000 }),
     );
     // Eight lanes would take 960 of 1000, and a tenth stays free.
     expect(lanesTried()).toEqual([1, 2, 3, 4, 6]);
@@ -93,15 +93,21 @@ describe("the measurement of lanes", () => {
   test("does not repeat lanes during which the program or the machine ended", async () => {
     const unfinished: Tuning = {
       ...readTuning(file("devices.json"), onGpu()),
-      measured: [{ lanes: 1, threads: 8, speed: 100 }],
-      trying: { lanes: 2, threads: 4 },
+      measured: [1, 2, 3, 4].map((lanes) => ({ lanes, threads: 1, speed: 100 * lanes })),
+      trying: { lanes: 8, threads: 1 },
     };
     storeTuning(file("devices.json"), unfinished);
     const tuning = await tuneDevice(onGpu(), optionsFor());
-    expect(tuning).toMatchObject({ isComplete: true, failed: { lanes: 2 } });
+    expect(tuning).toMatchObject({ isComplete: true, failed: { lanes: 8 } });
     expect(tuning.trying).toBeUndefined();
-    expect(sharesOf(tuning)).toMatchObject({ lanes: 1 });
-    expect(lanesTried()).toEqual([]);
+    expect(lanesTried()).toEqual([6]);
+  });
+
+  test("repeats few lanes during which the program was killed, because a server runs as many unmeasured", async () => {
+    const none = readTuning(file("devices.json"), onGpu());
+    storeTuning(file("devices.json"), { ...none, trying: { lanes: 1, threads: 8 } });
+    expect((await tuneDevice(onGpu(), optionsFor({ capacity: 1 }))).failed).toBeUndefined();
+    expect(lanesTried()).toEqual([1, 2, 3]);
   });
 
   test("divides the threads of a large CPU, and measures nothing on a small one", async () => {
