@@ -49,7 +49,7 @@ const report = (text: string) => console.error(text);
 const rows = rowsOf();
 const model = await cachedLargeModel(options.form, { cacheRoot: defaultCacheRoot(), report });
 const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
-const removeFolder = () => rm(folder, { recursive: true });
+const removeFolder = () => rm(folder, { recursive: true, force: true });
 beforeStop(removeFolder);
 const runs = new Map<string, RecognizerFigures[]>(rows.map(({ name }) => [name, []]));
 try {
