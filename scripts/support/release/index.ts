@@ -67,9 +67,9 @@ async function printTables(outcomes: readonly Outcome[]): Promise<void> {
   const dist = join(root, "dist");
   const artefacts = await readArtefacts(dist).catch(() => null);
   if (artefacts === null) return;
-  console.log("\nartefact                              MB  SHA-256");
+  console.log(`\n${"artefact".padEnd(38)}      MB  SHA-256`);
   for (const { name, bytes, sha256 } of artefacts) {
-    console.log(`${name.padEnd(32)}  ${(bytes / 1e6).toFixed(1).padStart(6)}  ${sha256}`);
+    console.log(`${name.padEnd(38)}  ${(bytes / 1e6).toFixed(1).padStart(6)}  ${sha256}`);
   }
   const others = otherFiles(dist, artefacts);
   if (others.length > 0) console.log(`\nNot handed over: ${others.join(", ")}`);

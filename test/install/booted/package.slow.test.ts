@@ -116,15 +116,19 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
-    "the package is refused on a machine with the program's own service, and without data a purge removes the user",
+    "the package is refused next to the program's own service, replaces it, and without data a purge removes the user",
     async () => {
       machine.copy("/srv/installer", installer);
       expect((await machine.run("/srv/installer", "service", "install", "--no-start")).exitCode).toBe(0);
       const refused = await machine.run(...aptInstall, "transcribe");
       expect(refused.exitCode).toBe(100);
-      expect(refused.stdout + refused.stderr).toContain("\n  transcribe service uninstall\n");
-      await machine.run("/srv/installer", "service", "uninstall", "--purge", "--yes");
-      await install("transcribe");
+      // dpkg prints the output of scripts through a terminal.
+      expect(refused.stdout + refused.stderr).toMatch(/^ {2}transcribe service uninstall\r?$/m);
+      await machine.run("transcribe", "accounts", "create", "moved");
+      await machine.run("/srv/installer", "service", "uninstall");
+      await install("-o", "Dpkg::Options::=--force-confold", "transcribe");
+      expect(machine.read(settings)).toContain(`\nruntime_dir = "${parts}"\n`);
+      expect((await machine.run("transcribe", "accounts", "list")).stdout).toContain("moved");
       await shell(`systemctl stop transcribe; rm -r ${data}`);
       await machine.run("apt-get", "purge", "--yes", "transcribe");
       expect((await machine.run("id", "transcribe")).exitCode).toBe(1);
