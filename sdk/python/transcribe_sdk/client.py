@@ -2,7 +2,6 @@
 
 import os
 import ssl
-import tempfile
 import threading
 import time
 import uuid
@@ -175,14 +174,14 @@ class Client:
         extension = os.path.splitext(os.fspath(path))[1][1:].lower()
         # The server refuses an extension that is not a format.
         download = self.export(id, format or cast(ExportFormat, extension))
-        folder = os.path.dirname(os.path.abspath(path))
-        handle, unfinished = tempfile.mkstemp(dir=folder, suffix=".part")
+        unfinished = f"{os.fspath(path)}.{uuid.uuid4().hex}.part"
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(unfinished, "xb") as file:
                 file.write(download.content)
             os.replace(unfinished, path)
         except BaseException:
-            os.unlink(unfinished)
+            if os.path.exists(unfinished):
+                os.unlink(unfinished)
             raise
 
     def delete(self, id: str) -> None:

@@ -1,6 +1,6 @@
 import { StillProcessingError, TranscriptionFailedError } from "./errors.ts";
 import { Operations } from "./operations.ts";
-import { RecordingFile, type RecordingInput } from "./recording-file.ts";
+import { RecordingFile, type RecordingInput, randomId } from "./recording-file.ts";
 import { sleep } from "./retries.ts";
 import { type CallOptions, type ClientOptions, type Download, Transport } from "./transport.ts";
 import type {
@@ -69,16 +69,13 @@ export class Client {
   }
 
   /** Creates a transcription. All attempts have the same Idempotency-Key, so that there is only one recording. */
-  create(
+  async create(
     recording: RecordingInput,
-    { name, idempotencyKey = crypto.randomUUID(), signal, ...hints }: CreateOptions = {},
+    { name, idempotencyKey, signal, ...hints }: CreateOptions = {},
   ): Promise<Transcription> {
+    const idempotency_key = idempotencyKey ?? (await randomId());
     const source = isLink(recording) ? { url: String(recording) } : { file: new RecordingFile(recording, name) };
-    return this.operations.createTranscription(
-      { ...hints, ...source },
-      { idempotency_key: idempotencyKey },
-      { signal },
-    );
+    return this.operations.createTranscription({ ...hints, ...source }, { idempotency_key }, { signal });
   }
 
   get(id: string, call: CallOptions = {}): Promise<Transcription> {
@@ -136,7 +133,7 @@ export class Client {
     const extension = (/\.([^./\\]+)$/.exec(path)?.[1] ?? "").toLowerCase() as ExportFormat;
     const { content } = await this.export(id, format ?? extension, call);
     const { rename, rm, writeFile } = await import("node:fs/promises");
-    const unfinished = `${path}.${crypto.randomUUID()}.part`;
+    const unfinished = `${path}.${await randomId()}.part`;
     try {
       await writeFile(unfinished, content, { flag: "wx" });
       await rename(unfinished, path);

@@ -68,7 +68,7 @@ export interface FormBody {
  * @param onProgress called whenever the network asks for more of a file
  */
 export async function formBody(form: object, onProgress: () => void): Promise<FormBody> {
-  const boundary = `transcribe-${crypto.randomUUID()}`;
+  const boundary = `transcribe-${await randomId()}`;
   const contentType = `multipart/form-data; boundary=${boundary}`;
   const entries = Object.entries(form).filter(([, value]) => value !== undefined);
   const head = (name: string, rest: string) =>
@@ -134,6 +134,13 @@ function streamOf(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>, onProgress: (
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Returns 128 random bits. Node 18 has no global `crypto`, and pages without TLS have no `crypto.randomUUID`. */
+export async function randomId(): Promise<string> {
+  const source = globalThis.crypto ?? (await import("node:crypto")).webcrypto;
+  const bytes = source.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Escapes a file name as in the HTML standard ("multipart/form-data encoding algorithm"). */
