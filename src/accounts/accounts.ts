@@ -1,5 +1,5 @@
-import { eq } from "drizzle-orm";
-import { type Store, tables, transact } from "../storage/index.ts";
+import { eq, sql } from "drizzle-orm";
+import { preparedFor, type Store, tables, transact } from "../storage/index.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { type AccountLimits, formatAccountLimits } from "./limits.ts";
 
@@ -87,8 +87,17 @@ export function listAccounts(store: Store): Account[] {
   return store.select().from(tables.accounts).orderBy(tables.accounts.id).all();
 }
 
+/** Runs for every request. */
+const findById = preparedFor((store) =>
+  store
+    .select()
+    .from(tables.accounts)
+    .where(eq(tables.accounts.id, sql.placeholder("id")))
+    .prepare(),
+);
+
 export function getAccount(store: Store, id: string): Account | null {
-  return store.select().from(tables.accounts).where(eq(tables.accounts.id, id)).get() ?? null;
+  return findById(store).get({ id }) ?? null;
 }
 
 /** Returns the account with the given name or id; null if there is none. */

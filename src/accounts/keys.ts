@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
-import { and, eq, isNull } from "drizzle-orm";
-import { type Store, tables, transact } from "../storage/index.ts";
+import { and, eq, isNull, sql } from "drizzle-orm";
+import { preparedFor, type Store, tables, transact } from "../storage/index.ts";
 import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
@@ -140,11 +140,20 @@ export function rotateKey(
   });
 }
 
+/** Runs for every request. */
+const findByHash = preparedFor((store) =>
+  store
+    .select()
+    .from(tables.apiKeys)
+    .where(eq(tables.apiKeys.hash, sql.placeholder("hash")))
+    .prepare(),
+);
+
 /** Returns the key with the given secret if it exists and is active. Returns null otherwise, for whatever reason. */
 export function authenticate(store: Store, secret: string, now: number): ApiKey | null {
   if (!isWellFormedKey(secret)) return null;
   const hash = hashKey(secret);
-  const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.hash, hash)).get();
+  const row = findByHash(store).get({ hash });
   if (row === undefined || !timingSafeEqual(Buffer.from(row.hash), Buffer.from(hash))) return null;
   const key = toKey(row);
   return isActive(key, now) ? key : null;

@@ -180,19 +180,37 @@ export class MessageError extends Error {
 
 type Attached = { readonly attachments: readonly { readonly bytes: number }[] };
 
-/** Packs a header and its attachments: the header's length in four bytes, the header as JSON, the attachments. */
+/** Packs a header and its attachments. */
 export function pack(header: Attached, contents: readonly Uint8Array[]): Uint8Array {
+  const { message, places } = layOut(
+    header,
+    contents.map(({ length }) => length),
+  );
+  for (const [at, place] of places.entries()) place.set(contents[at] as Uint8Array);
+  return message;
+}
+
+/**
+ * Makes a message without the contents of its attachments: the header's length in four bytes, the header as JSON, and
+ * the places of the attachments.
+ * @param sizes of the attachments, in bytes
+ */
+export function layOut(
+  header: Attached,
+  sizes: readonly number[],
+): { readonly message: Uint8Array; readonly places: readonly Uint8Array[] } {
   const head = new TextEncoder().encode(JSON.stringify(header));
-  const total = contents.reduce((sum, each) => sum + each.length, 4 + head.length);
+  const total = sizes.reduce((sum, bytes) => sum + bytes, 4 + head.length);
   const message = new Uint8Array(total);
   new DataView(message.buffer).setUint32(0, head.length, true);
   message.set(head, 4);
+  const places: Uint8Array[] = [];
   let at = 4 + head.length;
-  for (const content of contents) {
-    message.set(content, at);
-    at += content.length;
+  for (const bytes of sizes) {
+    places.push(message.subarray(at, at + bytes));
+    at += bytes;
   }
-  return message;
+  return { message, places };
 }
 
 /** Unpacks and checks a message. @throws {MessageError} */

@@ -12,8 +12,8 @@ import {
   type SpanOperation,
 } from "../engine/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { readItem, SAMPLE_RATE, writeItem } from "../timeline/index.ts";
-import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
+import { openItem, SAMPLE_RATE, writeItem } from "../timeline/index.ts";
+import { layOut, MessageError, type Work, type WorkResult } from "./messages.ts";
 
 /** The end of an operation, for the caller that requested it. */
 export type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
@@ -56,7 +56,7 @@ export async function packOperation(
 ): Promise<Uint8Array> {
   const { area, model: _, encoder, ...rest } = params as Params<"transcribe">;
   const { inputs } = dataOf(operation, params);
-  const contents = await Promise.all(inputs.map((item) => readItem(area, item)));
+  const items = await Promise.all(inputs.map((item) => openItem(area, item)));
   const header: Work = {
     id,
     coordinator,
@@ -65,9 +65,15 @@ export async function packOperation(
     sampleCount: area.pcm.sampleCount,
     model,
     usesEncoder: encoder !== undefined,
-    attachments: inputs.map((item, at) => ({ item, bytes: contents[at]?.length ?? 0 })),
+    attachments: inputs.map((item, at) => ({ item, bytes: items[at]?.bytes ?? 0 })),
   };
-  return pack(header, contents);
+  // Samples are read to their place: each copy of four megabytes stops the server for milliseconds.
+  const { message, places } = layOut(
+    header,
+    items.map(({ bytes }) => bytes),
+  );
+  for (const [at, item] of items.entries()) await item.readInto(places[at] as Uint8Array);
+  return message;
 }
 
 /**

@@ -13,7 +13,7 @@ const LEAST_SECONDS = 600;
 const MOST_SECONDS = 1200;
 const LONG_PAUSE_SECONDS = 3;
 /** Number of chunks read before yielding to the event loop. */
-const CHUNKS_PER_YIELD = 10;
+const CHUNKS_PER_YIELD = 2;
 
 /**
  * Yields a track's words, moved into the turns and with speakers, one span of words at a time, in order.

@@ -29,7 +29,7 @@ export interface TranscriptionPlan {
 }
 
 /** Number of chunks whose checkpoints are read before yielding to the event loop. */
-const CHUNKS_PER_YIELD = 20;
+const CHUNKS_PER_YIELD = 2;
 
 /**
  * Runs the step `transcribe`: recognizes the words of every chunk and stores them, see readWords.

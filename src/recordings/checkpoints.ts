@@ -1,11 +1,11 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
-import { deferSync, type Store, tables } from "../storage/index.ts";
+import { deferSync, preparedFor, type Store, tables } from "../storage/index.ts";
 import { OPEN_STATES } from "./states.ts";
 
-/** Prepares the statements that run for every part: building them anew takes longer than running them. */
-function prepareStatements(store: Store) {
+/** The statements that run for every part. */
+const statementsOf = preparedFor((store) => {
   const { checkpoints, recordings } = tables;
   const value = { id: sql.placeholder("id"), step: sql.placeholder("step"), part: sql.placeholder("part") };
   const ofStep = and(eq(checkpoints.recordingId, value.id), eq(checkpoints.step, value.step));
@@ -39,17 +39,7 @@ function prepareStatements(store: Store) {
       })
       .prepare(),
   };
-}
-
-const statementsOfStores = new WeakMap<Store, ReturnType<typeof prepareStatements>>();
-
-function statementsOf(store: Store): ReturnType<typeof prepareStatements> {
-  const known = statementsOfStores.get(store);
-  if (known !== undefined) return known;
-  const statements = prepareStatements(store);
-  statementsOfStores.set(store, statements);
-  return statements;
-}
+});
 
 /**
  * The finished results of the steps of one recording. A step skips its finished parts, so it can run again at any time

@@ -42,6 +42,7 @@ export class Recordings {
   readonly #now: () => number;
   /** Prepared once, because it runs for every request and every part of a recording. */
   readonly #find;
+  readonly #setProgress;
   /** The rows that belong to recordings in addition to their records. */
   readonly rows: RecordingRows;
   /** Recordings that have not ended. */
@@ -55,6 +56,17 @@ export class Recordings {
       .select()
       .from(tables.recordings)
       .where(isVisible(sql.placeholder("id")))
+      .prepare();
+    this.#setProgress = store
+      .update(tables.recordings)
+      .set({
+        step: sql`${sql.placeholder("step")}`,
+        percent: sql`${sql.placeholder("percent")}`,
+        updatedAt: sql`${sql.placeholder("updatedAt")}`,
+      })
+      .where(
+        and(eq(tables.recordings.id, sql.placeholder("id")), eq(tables.recordings.status, sql.placeholder("status"))),
+      )
       .prepare();
     this.rows = new RecordingRows(store);
     this.open = new OpenRecordings(store);
@@ -193,8 +205,8 @@ export class Recordings {
     const reached = percent === null ? recording.percent : Math.max(recording.percent ?? 0, percent);
     // Skips needless writes: a long recording has thousands of parts.
     if (recording.step === step && recording.percent === reached) return;
-    const values = { step, percent: reached, updatedAt: this.#now() };
-    deferSync(this.#store, () => change(this.#store, id, [status], values));
+    const values = { id, status, step, percent: reached, updatedAt: this.#now() };
+    deferSync(this.#store, () => this.#setProgress.run(values));
   }
 
   /**

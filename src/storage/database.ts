@@ -25,6 +25,16 @@ export function transact<T>(store: Store, work: (writer: Writer) => T): T {
   return store.transaction(work, { behavior: "immediate" });
 }
 
+/** Returns a function that prepares statements once for each store: building one anew takes longer than running it. */
+export function preparedFor<T>(prepare: (store: Store) => T): (store: Store) => T {
+  const known = new WeakMap<Store, T>();
+  return (store) => {
+    const statements = known.get(store) ?? prepare(store);
+    known.set(store, statements);
+    return statements;
+  };
+}
+
 /** A completed upgrade of a database to this version's schema. */
 export interface Upgrade {
   readonly fromVersion: string;

@@ -10,6 +10,7 @@ export { DataDirectory, DataDirectoryError, DataDirectoryInUseError, DataPaths }
 export {
   openDatabase,
   openDatabaseOf,
+  preparedFor,
   readDatabase,
   type Store,
   transact,

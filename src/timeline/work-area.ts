@@ -21,13 +21,36 @@ export type WorkItem =
 
 const BYTES_PER_SAMPLE = 2;
 
-/** Reads an item. PCM beyond the recording's end is not part of it. @throws {Error} when it is missing */
-export async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Array> {
-  if (item.kind !== "pcm") return await readFile(blockPath(area, item.kind, item.block));
+/** An item whose size is known and whose bytes can be copied to their place in a message. */
+export interface ReadableItem {
+  readonly bytes: number;
+  /** Reads the item. @throws {Error} when it is missing */
+  readInto(target: Uint8Array): Promise<void>;
+}
+
+/** Opens an item. PCM beyond the recording's end is not part of it. @throws {Error} when it is missing */
+export async function openItem(area: WorkArea, item: WorkItem): Promise<ReadableItem> {
+  if (item.kind !== "pcm") {
+    const block = await readFile(blockPath(area, item.kind, item.block));
+    return { bytes: block.length, readInto: async (target) => target.set(block) };
+  }
   const first = Math.min(Math.max(0, item.firstSample), area.pcm.sampleCount);
   const end = Math.min(item.firstSample + item.sampleCount, area.pcm.sampleCount);
-  await using file = await open(area.pcm.path, "r");
-  return await readAt(file, first * BYTES_PER_SAMPLE, Math.max(0, end - first) * BYTES_PER_SAMPLE);
+  return {
+    bytes: Math.max(0, end - first) * BYTES_PER_SAMPLE,
+    async readInto(target) {
+      await using file = await open(area.pcm.path, "r");
+      await readAt(file, first * BYTES_PER_SAMPLE, target);
+    },
+  };
+}
+
+/** Reads an item. PCM beyond the recording's end is not part of it. @throws {Error} when it is missing */
+export async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Array> {
+  const { bytes, readInto } = await openItem(area, item);
+  const content = new Uint8Array(bytes);
+  await readInto(content);
+  return content;
 }
 
 /**
@@ -48,12 +71,10 @@ export async function writeItem(area: WorkArea, item: WorkItem, bytes: Uint8Arra
   if (!(await hasBlock(area, item.kind, item.block))) throw new Error(`block ${item.block} of ${item.kind} is damaged`);
 }
 
-async function readAt(file: FileHandle, position: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length);
-  for (let filled = 0; filled < length; ) {
-    const { bytesRead } = await file.read(bytes, filled, length - filled, position + filled);
+async function readAt(file: FileHandle, position: number, target: Uint8Array): Promise<void> {
+  for (let filled = 0; filled < target.length; ) {
+    const { bytesRead } = await file.read(target, filled, target.length - filled, position + filled);
     if (bytesRead === 0) throw new Error(`the PCM ends after ${position + filled} bytes, before the recording does`);
     filled += bytesRead;
   }
-  return bytes;
 }
