@@ -5,8 +5,8 @@ import { join } from "node:path";
 const made = new Set<string>();
 
 /** Creates a directory that is removed at the end of the scope: `using directory = temporaryDirectory()`. */
-export function temporaryDirectory(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), "transcribe-test-"));
+export function temporaryDirectory(parent = tmpdir()): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(parent, "transcribe-test-"));
   made.add(path);
   return { path, [Symbol.dispose]: () => remove(path) };
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { digestFile, programFiles } from "../../../src/program/index.ts";
 import { fleetIdentity } from "../../../src/server/index.ts";
@@ -124,10 +125,14 @@ async function untilCompleted(server: TestServer, client: TestClient, id: string
   }
 }
 
+/** Linux: a file system in memory. */
+const MEMORY = "/dev/shm";
+
 /** Workers of a fleet with a scripted engine, each in a process of its own. */
 class ScriptedWorkers implements AsyncDisposable {
   readonly #children: Bun.Subprocess<"ignore", "pipe", "inherit">[];
-  readonly #directory = temporaryDirectory();
+  /** In memory if possible: the disks of real workers are not the coordinator's. */
+  readonly #directory = temporaryDirectory(existsSync(MEMORY) ? MEMORY : undefined);
 
   constructor({ workers, timesRealTime }: Load, { broker, build, model }: Coordinator) {
     const script = join(import.meta.dir, "fleet-worker.ts");

@@ -61,12 +61,15 @@ export class ScriptedEngine implements LocalEngine {
   }
 
   async run<N extends OperationName>(operation: N, params: Params<N>): Promise<Result<N>> {
+    const startedAt = performance.now();
     const name = operation as SpanOperation;
+    const t0 = performance.timeOrigin + performance.now();
     const { audioSeconds, result } = await script(name, params as Params<SpanOperation>);
     const share = CPU_SECONDS_PER_HOUR[name] / ALL_CPU_SECONDS_PER_HOUR;
     const seconds = (audioSeconds * share) / this.#timesRealTime;
     this.seconds += seconds;
-    await Bun.sleep(1000 * seconds);
+    // The time that the script itself takes is part of the operation.
+    await Bun.sleep(Math.max(0, 1000 * seconds - (performance.now() - startedAt)));
     return result as Result<N>;
   }
 }
@@ -151,11 +154,18 @@ function speakerAt(seconds: number): number {
   return TURNS.findIndex(({ startSeconds, endSeconds }) => at >= startSeconds && at < endSeconds);
 }
 
+/** Number of variants of each voice. They are computed once, so that the script takes little of the machine's time. */
+const VARIANTS = 64;
+const VARIED_VOICES = VOICES.map((voice) =>
+  Array.from({ length: VARIANTS }, (_, variant) =>
+    unitVector((index) => (voice[index] ?? 0) + 0.02 * Math.sin(index * 5.3 + variant)),
+  ),
+);
+
 /** Returns the voice of the turn about a time, which varies a little from turn to turn. */
 function voiceAt(seconds: number): Float32Array {
-  const voice = VOICES[Math.max(0, speakerAt(seconds))] as Float32Array;
-  const turn = Math.floor(seconds);
-  return unitVector((index) => (voice[index] ?? 0) + 0.02 * Math.sin(index * 5.3 + turn));
+  const variants = VARIED_VOICES[Math.max(0, speakerAt(seconds))] ?? [];
+  return variants[Math.floor(seconds) % VARIANTS] ?? new Float32Array(VOICE_LENGTH);
 }
 
 function unitVector(element: (index: number) => number): Float32Array {
