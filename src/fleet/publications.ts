@@ -16,18 +16,6 @@ interface PublicationsOptions {
   readonly log: Logger;
 }
 
-/** An operation that was sent to the broker. */
-interface Sent {
-  readonly bytes: number;
-  /** The broker's answer. */
-  readonly acknowledged: Promise<void>;
-}
-
-/** The data of an operation cannot be read; the cause says why. */
-class UnreadableDataError extends Error {
-  override readonly name = "UnreadableDataError";
-}
-
 /**
  * The operations that the broker or a worker has, and the stream that carries them. An operation has one publication at
  * most, so that an answer counts only while its publication is listed here. The stream is disposable: it is created
@@ -41,7 +29,7 @@ export class Publications {
   #consumers = new Set<string>();
   #opening: Promise<void> | null = null;
   #isOpen = false;
-  /** The end of the last turn; see inTurn. */
+  /** The last turn that was taken; see turn. */
   #lastTurn: Promise<void> = Promise.resolve();
   /** Publications since the start, and their bytes. */
   readonly counts = { published: 0, sentBytes: 0 };
@@ -81,63 +69,48 @@ export class Publications {
    * @throws {Error} if the operation's own data cannot be read
    */
   async publish(id: string, operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
-    const { build, log } = this.#options;
+    const { broker, build, coordinator, log } = this.#options;
     this.#published.set(id, operation);
     operation.machine = null;
     operation.fetchedBy = null;
     operation.delivery = 0;
-    const model = operation.model ?? "none";
-    let sent: Sent | "withdrawn" | "too large";
+    let message: Uint8Array;
     try {
-      await this.#ensureConsumers([model]);
-      sent = await this.#inTurn(() => this.#send(id, operation, subjects.work(build, model)));
-      if (typeof sent === "string") return sent;
-      await sent.acknowledged;
+      message = await packOperation(operation, id, coordinator);
     } catch (error) {
       if (!this.remove(id)) return "withdrawn";
-      if (error instanceof UnreadableDataError) throw error.cause;
-      log.warn({ event: "fleet.publish_failed", operation: operation.operation, trouble: messageOf(error) });
-      this.#isOpen = false;
-      return "failed";
+      throw error;
     }
-    this.counts.published++;
-    this.counts.sentBytes += sent.bytes;
-    return "published";
-  }
-
-  /** Sends an operation to the broker, without waiting for its answer. @throws {UnreadableDataError} */
-  async #send(id: string, operation: PendingOperation, subject: string): Promise<Sent | "withdrawn" | "too large"> {
-    const { broker, coordinator, log } = this.#options;
-    if (!this.#published.has(id)) return "withdrawn";
-    const message = await packOperation(operation, id, coordinator).catch((cause: unknown) => {
-      throw new UnreadableDataError("the operation's data cannot be read", { cause });
-    });
     if (!this.#published.has(id)) return "withdrawn";
     if (message.length > MAX_MESSAGE_BYTES) {
       log.warn({ event: "fleet.operation_too_large", operation: operation.operation, bytes: message.length });
       this.remove(id);
       return "too large";
     }
-    const acknowledged = broker.stream.publish(subject, id, message);
-    // It is awaited after the turn.
-    acknowledged.catch(() => {});
-    return { bytes: message.length, acknowledged };
+    try {
+      const model = operation.model ?? "none";
+      await this.#ensureConsumers([model]);
+      await this.#turn();
+      if (!this.#published.has(id)) return "withdrawn";
+      await broker.stream.publish(subjects.work(build, model), id, message);
+      this.counts.published++;
+      this.counts.sentBytes += message.length;
+      return "published";
+    } catch (error) {
+      if (!this.remove(id)) return "withdrawn";
+      log.warn({ event: "fleet.publish_failed", operation: operation.operation, trouble: messageOf(error) });
+      this.#isOpen = false;
+      return "failed";
+    }
   }
 
   /**
-   * Runs tasks one after the other, each in a turn of the event loop of its own: to read and send a message of four
-   * megabytes takes milliseconds, and at the start of a recording many are sent.
+   * Waits for a turn of the event loop that has no other large message: to send four megabytes takes milliseconds, and
+   * at the start of a recording many are sent.
    */
-  async #inTurn<T>(task: () => Promise<T>): Promise<T> {
-    const earlier = this.#lastTurn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lastTurn = promise;
-    await earlier;
-    try {
-      return await task();
-    } finally {
-      setImmediate(resolve);
-    }
+  #turn(): Promise<void> {
+    this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setImmediate(resolve)));
+    return this.#lastTurn;
   }
 
   /** Returns an awaited operation; undefined if nobody waits for this publication any more. */

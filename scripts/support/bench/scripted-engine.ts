@@ -63,7 +63,6 @@ export class ScriptedEngine implements LocalEngine {
   async run<N extends OperationName>(operation: N, params: Params<N>): Promise<Result<N>> {
     const startedAt = performance.now();
     const name = operation as SpanOperation;
-    const t0 = performance.timeOrigin + performance.now();
     const { audioSeconds, result } = await script(name, params as Params<SpanOperation>);
     const share = CPU_SECONDS_PER_HOUR[name] / ALL_CPU_SECONDS_PER_HOUR;
     const seconds = (audioSeconds * share) / this.#timesRealTime;
