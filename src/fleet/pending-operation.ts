@@ -72,7 +72,7 @@ export async function packOperation(
     header,
     items.map(({ bytes }) => bytes),
   );
-  for (const [at, item] of items.entries()) await item.readInto(places[at] as Uint8Array);
+  await Promise.all(items.map((item, at) => item.readInto(places[at] as Uint8Array)));
   return message;
 }
 

@@ -50,7 +50,7 @@ export class WorkData implements AsyncDisposable {
     this.#directory = mkdtemp(join(parent, "operation-"));
     this.#area = this.#directory.then(async (directory) => {
       const area: WorkArea = { directory, pcm: { path: join(directory, "samples.pcm"), sampleCount } };
-      for (const [at, { item }] of attachments.entries()) await writeItem(area, item, contents[at] as Uint8Array);
+      await Promise.all(attachments.map(({ item }, at) => writeItem(area, item, contents[at] as Uint8Array)));
       return area;
     });
     // Whoever awaits the area gets the error.
