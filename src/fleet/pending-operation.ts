@@ -12,8 +12,9 @@ import {
   type SpanOperation,
 } from "../engine/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { openItem, SAMPLE_RATE, writeItem } from "../timeline/index.ts";
-import { layOut, MessageError, type Work, type WorkResult } from "./messages.ts";
+import { SAMPLE_RATE, writeItem } from "../timeline/index.ts";
+import { MessageError, type Work, type WorkResult } from "./messages.ts";
+import { packItems } from "./pack-items.ts";
 
 /** The end of an operation, for the caller that requested it. */
 export type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
@@ -56,24 +57,20 @@ export async function packOperation(
 ): Promise<Uint8Array> {
   const { area, model: _, encoder, ...rest } = params as Params<"transcribe">;
   const { inputs } = dataOf(operation, params);
-  const items = await Promise.all(inputs.map((item) => openItem(area, item)));
-  const header: Work = {
-    id,
-    coordinator,
-    operation,
-    params: rest,
-    sampleCount: area.pcm.sampleCount,
-    model,
-    usesEncoder: encoder !== undefined,
-    attachments: inputs.map((item, at) => ({ item, bytes: items[at]?.bytes ?? 0 })),
-  };
-  // Samples are read to their place: each copy of four megabytes stops the server for milliseconds.
-  const { message, places } = layOut(
-    header,
-    items.map(({ bytes }) => bytes),
+  return await packItems(
+    area,
+    inputs,
+    (attachments): Work => ({
+      id,
+      coordinator,
+      operation,
+      params: rest,
+      sampleCount: area.pcm.sampleCount,
+      model,
+      usesEncoder: encoder !== undefined,
+      attachments,
+    }),
   );
-  await Promise.all(items.map((item, at) => item.readInto(places[at] as Uint8Array)));
-  return message;
 }
 
 /**

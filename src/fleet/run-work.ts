@@ -14,9 +14,10 @@ import {
 import { machineTrouble } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { readItem, type WorkArea, writeItem } from "../timeline/index.ts";
+import { type WorkArea, writeItem } from "../timeline/index.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
 import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
+import { packItems } from "./pack-items.ts";
 
 /** A speech model that a worker has. */
 export interface WorkerModel {
@@ -102,9 +103,7 @@ export async function runWork(
     startedAt = performance.now();
     const result = await engine.run(work.operation, params, signal);
     const { outputs } = dataOf(work.operation, params);
-    const files = await Promise.all(outputs.map((item) => readItem(area, item)));
-    const attachments = outputs.map((item, at) => ({ item, bytes: files[at]?.length ?? 0 }));
-    return pack(header({ type: "done", result }, attachments), files);
+    return await packItems(area, outputs, (attachments) => header({ type: "done", result }, attachments));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof MessageError) throw error;

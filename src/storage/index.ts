@@ -14,7 +14,6 @@ export {
   readDatabase,
   type Store,
   transact,
-  type Upgrade,
   type Writer,
 } from "./database.ts";
 export { DiskSpace, type Reservation } from "./disk-space.ts";

@@ -29,4 +29,4 @@ export {
   wordSchema,
 } from "./spans.ts";
 export { SpeechClock } from "./speech-clock.ts";
-export { openItem, readItem, type WorkArea, type WorkItem, workAreaSchema, writeItem } from "./work-area.ts";
+export { openItem, type WorkArea, type WorkItem, workAreaSchema, writeItem } from "./work-area.ts";

@@ -45,16 +45,8 @@ export async function openItem(area: WorkArea, item: WorkItem): Promise<Readable
   };
 }
 
-/** Reads an item. PCM beyond the recording's end is not part of it. @throws {Error} when it is missing */
-export async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Array> {
-  const { bytes, readInto } = await openItem(area, item);
-  const content = new Uint8Array(bytes);
-  await readInto(content);
-  return content;
-}
-
 /**
- * Writes an item that `readItem` returned elsewhere. PCM goes to its place in a sparse file.
+ * Writes an item that was read elsewhere. PCM goes to its place in a sparse file.
  * @throws {Error} when a block file is damaged
  */
 export async function writeItem(area: WorkArea, item: WorkItem, bytes: Uint8Array): Promise<void> {

@@ -7,7 +7,7 @@ import { dataOf, type SpanOperation } from "../../src/engine/operation-data.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { chooseCpuLibraryFor } from "../../src/speech/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { blockCount, hasBlock, readItem, type WorkArea, writeItem } from "../../src/timeline/index.ts";
+import { blockCount, hasBlock, openItem, type WorkArea, type WorkItem, writeItem } from "../../src/timeline/index.ts";
 import { decode } from "../speech/diarization/recording.ts";
 import { canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
 import { corpusPath, root } from "../support/checkout.ts";
@@ -17,6 +17,13 @@ const recording = "dialogue/dlg-05-3spk-FFF.flac";
 const canRun = canTranscribe("operations that run where only their data is", recording);
 const never = new AbortController().signal;
 const main = join(root, "src/main.ts");
+
+async function readItem(area: WorkArea, item: WorkItem): Promise<Uint8Array> {
+  const { bytes, readInto } = await openItem(area, item);
+  const content = new Uint8Array(bytes);
+  await readInto(content);
+  return content;
+}
 
 describe.skipIf(!canRun)("an operation on a span of a recording", () => {
   const directory = temporaryDirectory();

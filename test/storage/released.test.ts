@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { Recordings, readSegments } from "../../src/recordings/index.ts";
-import { openDatabase, type Upgrade } from "../../src/storage/index.ts";
+import type { Upgrade } from "../../src/storage/database.ts";
+import { openDatabase } from "../../src/storage/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
