@@ -43,11 +43,11 @@ export function storeTuning(verdictsPath: string, tuning: Tuning): void {
   });
 }
 
-/** Returns the stored tunings that hold for this machine and program now, for a model. */
-export function currentTunings(verdictsPath: string, model: string): Tuning[] {
+/** Returns the stored tunings that hold for this machine and program now, for a model and a number of CPU threads. */
+export function currentTunings(verdictsPath: string, model: string, threads: number): Tuning[] {
   const stored = Object.entries(readDevices(verdictsPath).tunings ?? {});
   const isCurrent = (key: string, tuning: Tuning) =>
-    tuning.model === model && tuning.version === programVersion && key === keyOf(tuning);
+    tuning.model === model && tuning.threads === threads && tuning.version === programVersion && key === keyOf(tuning);
   return stored.filter(([key, tuning]) => isCurrent(key, tuning)).map(([, tuning]) => tuning);
 }
 

@@ -144,7 +144,7 @@ describe("the measurement of lanes", () => {
     expect(isMeasured(onGpu({ library, label: "CUDA1" }))).toBe(true);
     for (const path of [library, file("model")]) {
       writeFileSync(path, "of a later release");
-      expect([isMeasured(), currentTunings(verdictsPath, file("model"))]).toEqual([false, []]);
+      expect([isMeasured(), currentTunings(verdictsPath, file("model"), 8)]).toEqual([false, []]);
       store();
       expect(isMeasured()).toBe(true);
     }
@@ -154,7 +154,8 @@ describe("the measurement of lanes", () => {
     expect(isMeasured()).toBe(false);
     if (before === undefined) delete process.env.GGML_VK_VISIBLE_DEVICES;
     else process.env.GGML_VK_VISIBLE_DEVICES = before;
-    expect(currentTunings(verdictsPath, file("model"))).toHaveLength(1);
+    expect(currentTunings(verdictsPath, file("model"), 8)).toHaveLength(1);
+    expect(currentTunings(verdictsPath, file("model"), 4)).toEqual([]);
   });
 });
 

@@ -124,10 +124,10 @@ const lanes: Check = {
   run(context) {
     const { settings, data, paths } = context;
     if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
-    const tunings = data === "present" ? currentTunings(paths.verdicts, speechModelOf(context)) : [];
+    const threads = settings.engine.threads || availableParallelism();
+    const tunings = data === "present" ? currentTunings(paths.verdicts, speechModelOf(context), threads) : [];
     const complete = tunings.filter(({ isComplete, measured }) => isComplete && measured.length > 0);
     if (complete.length === 0) {
-      const threads = settings.engine.threads || availableParallelism();
       const hasGpu = settings.engine.device !== "cpu" && findGpus(context.machine).length > 0;
       if (!hasGpu && threads <= 4) return ok("one for each thread of this CPU, which needs no measurement");
       return skipped("not measured yet: a server does so after a minute without work");
