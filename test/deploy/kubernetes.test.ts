@@ -151,7 +151,7 @@ test("the network policies allow what a fleet needs, and nothing else", () => {
     pod: { "app.kubernetes.io/name": "transcribe", "app.kubernetes.io/component": component },
   });
   const places: Place[] = [
-    ...["server", "broker", "worker"].map(pod),
+    ...["server", "broker", "worker", "other"].map(pod),
     { name: "a pod of ours without a task", pod: {} },
     { name: "a client", namespace: { "transcribe-access": "true" } },
     { name: "another pod", namespace: { "kubernetes.io/metadata.name": "default" } },
