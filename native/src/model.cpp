@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include <algorithm>
+#include <exception>
 #include <string>
 
 namespace transcribe {
@@ -19,7 +21,8 @@ Napi::Function Model::define(Napi::Env env) {
     return DefineClass(env, "Model", {
         InstanceMethod<&Model::languages>("languages"),
         InstanceMethod<&Model::multilingual>("multilingual"),
-        InstanceMethod("dispose", &Model::dispose),
+        InstanceMethod<&Model::work>("work"),
+        InstanceMethod<&Model::dispose>("dispose"),
     });
 }
 
@@ -36,6 +39,15 @@ Model::Model(const Napi::CallbackInfo & info) : SharedModel(info) {
     params.dtw_n_top = options.Get("alignmentLayers").As<Napi::Number>().Int32Value();
 
     load(info.Env(), [&] { return whisper_init_from_file_with_params_no_state(path.c_str(), params); }, whisper_free);
+    const int states = options.Get("jointStates").As<Napi::Number>().Int32Value();
+    if (states > 1) {
+        try {
+            joint_windows_ = std::make_shared<Joint<whisper_window>>(context(info.Env()), states);
+            joint_steps_ = std::make_shared<Joint<whisper_step>>(context(info.Env()), states);
+        } catch (const std::exception & error) {
+            throw Napi::Error::New(info.Env(), error.what());
+        }
+    }
 }
 
 Napi::Value Model::languages(const Napi::CallbackInfo & info) {
@@ -49,6 +61,20 @@ Napi::Value Model::languages(const Napi::CallbackInfo & info) {
 
 Napi::Value Model::multilingual(const Napi::CallbackInfo & info) {
     return Napi::Boolean::New(info.Env(), whisper_is_multilingual(context(info.Env()).get()) != 0);
+}
+
+Napi::Value Model::work(const Napi::CallbackInfo & info) {
+    const whisper_work work = whisper_get_work(context(info.Env()).get());
+    Napi::Object result = Napi::Object::New(info.Env());
+    result.Set("graphs", static_cast<double>(work.n_graphs));
+    result.Set("weightBytes", static_cast<double>(work.n_weight_bytes));
+    return result;
+}
+
+Napi::Value Model::dispose(const Napi::CallbackInfo & info) {
+    joint_windows_.reset();
+    joint_steps_.reset();
+    return SharedModel::dispose(info);
 }
 
 }  // namespace transcribe

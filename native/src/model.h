@@ -1,6 +1,7 @@
 #pragma once
 
 #include "encoded-windows.h"
+#include "joint.h"
 #include "shared-model.h"
 
 #include <napi.h>
@@ -15,16 +16,24 @@ class Model : public SharedModel<Model, whisper_context> {
 public:
     static Napi::Function define(Napi::Env env);
 
-    // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers })
+    // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers, jointStates })
     explicit Model(const Napi::CallbackInfo & info);
 
     // Windows that its states encoded for each other with the model's own encoder.
     std::shared_ptr<EncodedWindows> windows() const { return windows_; }
 
+    // Both null if each state evaluates its own graphs.
+    std::shared_ptr<Joint<whisper_window>> joint_windows() const { return joint_windows_; }
+    std::shared_ptr<Joint<whisper_step>> joint_steps() const { return joint_steps_; }
+
 private:
     Napi::Value languages(const Napi::CallbackInfo & info);
     Napi::Value multilingual(const Napi::CallbackInfo & info);
+    Napi::Value work(const Napi::CallbackInfo & info);
+    Napi::Value dispose(const Napi::CallbackInfo & info);
 
+    std::shared_ptr<Joint<whisper_window>> joint_windows_;
+    std::shared_ptr<Joint<whisper_step>> joint_steps_;
     const std::shared_ptr<EncodedWindows> windows_ = std::make_shared<EncodedWindows>();
 };
 

@@ -27,6 +27,7 @@ Transcript run_whisper(StateCore & core, const std::vector<float> & samples, con
     take_logged_errors();
     const int status =
         whisper_full_with_state(core.context.get(), core.state, params, samples.data(), static_cast<int>(samples.size()));
+    core.leave_steps();
     transcript.language = options.language;
     // The return code does not distinguish an abort from a failure.
     transcript.aborted = should_abort(&core);
@@ -60,7 +61,9 @@ std::vector<float> run_detection(StateCore & core, const std::vector<float> & sa
     whisper_context * context = core.context.get();
     compute_spectrum(core, samples, threads);
     std::vector<float> probabilities(whisper_lang_max_id() + 1, 0.0f);
-    if (whisper_lang_auto_detect_with_state(context, core.state, 0, threads, probabilities.data()) < 0) {
+    const int language = whisper_lang_auto_detect_with_state(context, core.state, 0, threads, probabilities.data());
+    core.leave_steps();
+    if (language < 0) {
         throw_logged("whisper could not detect the language");
     }
     core.keep_window();
@@ -83,6 +86,7 @@ StateCore::StateCore(std::shared_ptr<whisper_context> shared, std::shared_ptr<En
 
 whisper_encoder_result StateCore::encode(const float * spectrum, int frames, float * output, void * user_data) {
     auto & core = *static_cast<StateCore *>(user_data);
+    core.leave_steps();
     core.spectrum_.assign(spectrum, spectrum + static_cast<size_t>(frames) * whisper_model_n_mels(core.context.get()));
     if (core.windows_->take(core.spectrum_.data(), core.spectrum_.size(), output)) {
         return WHISPER_ENCODER_ENCODED;
@@ -122,6 +126,22 @@ void StateCore::end() {
     }
 }
 
+void StateCore::join(std::shared_ptr<Joint<whisper_window>> windows, std::shared_ptr<Joint<whisper_step>> steps) {
+    const auto should_abort = [this] { return should_end(); };
+    window_lane_ = std::make_unique<Joint<whisper_window>::Lane>(std::move(windows), should_abort);
+    step_lane_ = std::make_unique<Joint<whisper_step>::Lane>(std::move(steps), should_abort);
+    whisper_set_joint_callbacks(
+        state,
+        [](const whisper_window * window, void * core) { return static_cast<StateCore *>(core)->window_lane_->evaluate(window); },
+        [](const whisper_step * step, void * core) { return static_cast<StateCore *>(core)->step_lane_->evaluate(step); }, this);
+}
+
+void StateCore::leave_steps() {
+    if (step_lane_ != nullptr) {
+        step_lane_->leave();
+    }
+}
+
 StateCore::~StateCore() {
     whisper_free_state(state);
 }
@@ -147,7 +167,11 @@ State::State(const Napi::CallbackInfo & info) : JobState(info) {
             windows = shared->windows;
             encoder = std::make_unique<EncoderUse>(shared);
         }
-        return std::make_shared<StateCore>(model->context(info.Env()), std::move(windows), std::move(encoder));
+        auto core = std::make_shared<StateCore>(model->context(info.Env()), std::move(windows), std::move(encoder));
+        if (model->joint_steps() != nullptr) {
+            core->join(model->joint_windows(), model->joint_steps());
+        }
+        return core;
     });
 }
 

@@ -3,6 +3,7 @@
 #include "encoded-windows.h"
 #include "encoder.h"
 #include "job-state.h"
+#include "joint.h"
 
 #include <napi.h>
 #include <whisper.h>
@@ -26,6 +27,10 @@ struct StateCore : JobCore {
     // Stores the window whose language was detected: it is transcribed later.
     void keep_window();
     void end() override;
+    // Evaluates graphs together with the other states of the model.
+    void join(std::shared_ptr<Joint<whisper_window>> windows, std::shared_ptr<Joint<whisper_step>> steps);
+    // No other state need wait for steps of this one any more.
+    void leave_steps();
 
 private:
     static whisper_encoder_result encode(const float * spectrum, int frames, float * output, void * core);
@@ -33,6 +38,9 @@ private:
     const std::shared_ptr<EncodedWindows> windows_;
     // Null if whisper.cpp's own encoder is used.
     const std::unique_ptr<EncoderUse> encoder_;
+    // Null if the state evaluates its own graphs.
+    std::unique_ptr<Joint<whisper_window>::Lane> window_lane_;
+    std::unique_ptr<Joint<whisper_step>::Lane> step_lane_;
     // Used by the job's thread only.
     bool encoder_failed_ = false;
     std::vector<float> spectrum_;

@@ -73,7 +73,7 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
   if (start.gpu !== undefined && !usesGpu) {
     throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "the GPU is no longer available"));
   }
-  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true), usesGpu);
+  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true, start.jointStates), usesGpu);
   models.loadFirst(start.speechModel);
   const needsNoSpeakers = start.role === "speech" && speakersOnGpu.length === 0;
   const diarization = needsNoSpeakers ? null : await openDiarizationModels({ ...start, onGpu: speakersOnGpu });

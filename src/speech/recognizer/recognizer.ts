@@ -48,8 +48,13 @@ export interface RecognizerFamily {
   readLanguages(path: string): Language[];
   /** Returns the number of tokens of a vocabulary for a model; 0 when the family takes none. */
   countVocabularyTokens(path: string, vocabulary: string): number;
-  /** Loads a model. @throws {Error} with a hint for the user when the file is damaged or memory is short */
-  open(runtime: GgmlRuntime, path: string, useGpu: boolean): RecognizerModel;
+  /**
+   * Loads a model.
+   * @param jointStates maximum number of its recognizers that evaluate in one graph; 1, the default: each evaluates its
+   *   own graphs, as families without joint graphs always do
+   * @throws {Error} with a hint for the user when the file is damaged or memory is short
+   */
+  open(runtime: GgmlRuntime, path: string, useGpu: boolean, jointStates?: number): RecognizerModel;
   /**
    * Builds the ONNX form of a model's encoder in a directory unless it exists, and compares it with the model's own
    * encoder on the CPU. Null when the family has no such form.

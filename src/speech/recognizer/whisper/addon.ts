@@ -23,10 +23,19 @@ export interface NativeModelOptions {
   alignmentHeads: number;
   /** Number of topmost decoder layers that are used for alignment; only with preset 1. */
   alignmentLayers: number;
+  /** Maximum number of states that evaluate in one graph; 1: each state evaluates its own graphs. */
+  jointStates: number;
+}
+
+/** Graphs that a model's states evaluated so far, and the bytes of weights that these graphs read. */
+export interface NativeWork {
+  graphs: number;
+  weightBytes: number;
 }
 
 export interface NativeModel {
   languages(): string[];
+  work(): NativeWork;
   /** Frees the weights once the model's states are gone too. */
   dispose(): void;
 }

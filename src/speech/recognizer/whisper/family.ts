@@ -16,8 +16,8 @@ export const whisperFamily: RecognizerFamily = {
   validateFile: validateModelFile,
   readLanguages,
   countVocabularyTokens: countPromptTokens,
-  open: (runtime, path, useGpu) => {
-    const model = openModel(runtime, path, useGpu);
+  open: (runtime, path, useGpu, jointStates) => {
+    const model = openModel(runtime, path, useGpu, jointStates);
     return {
       createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder)),
       dispose: () => model.dispose(),

@@ -8,13 +8,17 @@ import { alignmentHeads } from "./model-header.ts";
 import { createState } from "./state.ts";
 import type { WhisperModel } from "./types.ts";
 
-/** Loads a model into ggml's runtime, on the first GPU with `useGpu`. @throws {Error} with a hint for the user */
-export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean): WhisperModel {
+/**
+ * Loads a model into ggml's runtime, on the first GPU with `useGpu`.
+ * @param jointStates maximum number of states that evaluate in one graph; 1: each evaluates its own graphs
+ * @throws {Error} with a hint for the user
+ */
+export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean, jointStates = 1): WhisperModel {
   const sizes = validateModelFile(path);
   // The addon has the classes of all families; these are ours.
   const addon = runtime.addon as WhisperAddon;
   try {
-    const native = new addon.Model(path, { useGpu, flashAttention: true, ...alignmentHeads(sizes) });
+    const native = new addon.Model(path, { useGpu, flashAttention: true, jointStates, ...alignmentHeads(sizes) });
     return createModel(addon, native, sizes);
   } catch (error) {
     const reason = messageOf(error);
@@ -40,6 +44,7 @@ function createModel(addon: WhisperAddon, native: NativeModel, sizes: ModelSizes
   };
   return {
     languages,
+    work: () => native.work(),
     createState: (encoder) => {
       const state = new addon.State(native, encoder === undefined ? undefined : encoderOf(encoder));
       return createState(state, languages);

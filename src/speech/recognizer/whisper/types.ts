@@ -1,4 +1,5 @@
 import type { EncoderOptions } from "../recognizer.ts";
+import type { NativeWork } from "./addon.ts";
 
 /** Loaded weights, shared by any number of states. */
 export interface WhisperModel {
@@ -6,6 +7,8 @@ export interface WhisperModel {
   readonly languages: string[];
   /** Creates a state (about 200 MB for base). @param encoder replaces whisper.cpp's own encoder */
   createState(encoder?: EncoderOptions): WhisperState;
+  /** Returns the work of all states since the model was loaded. */
+  work(): NativeWork;
   /** Frees the weights, once the model's states are disposed too. */
   dispose(): void;
 }
