@@ -21,6 +21,8 @@ const cases: readonly (readonly [
   ["help", "index.ts", ["--help"], 0, "--only ASPECT"],
   ["help on diarization", "diarization.ts", ["-h"], 0, "scripts/evaluate diarization"],
   ["help on devices", "devices.ts", ["--help"], 0, "--gpu WHICH"],
+  ["help on joint graphs", "joint.ts", ["--help"], 0, "scripts/evaluate joint"],
+  ["no states", "joint.ts", ["--states", "0"], 2, "--states and --minutes take whole numbers from 1, not 0"],
   ["help on hints", "hints.ts", ["--help"], 0, "scripts/evaluate hints"],
   ["--write with a selection of hints", "hints.ts", ["--write", "dlg-"], 2, "--write stores the whole table"],
   [
