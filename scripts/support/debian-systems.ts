@@ -40,6 +40,7 @@ export async function debianSystems(
     const copied = `${fetched}-copied`;
     const known = [fetched, copied].find((entry) => existsSync(join(cacheRoot, entry, "etc/debian_version")));
     if (known !== undefined) {
+      if (known === copied) onFailure(`${suite} cannot be fetched: a copy made of this machine's packages is used`);
       roots.push(join(cacheRoot, known));
       continue;
     }
