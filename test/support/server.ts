@@ -290,12 +290,18 @@ async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string
 }
 
 const setpriv = [Bun.which("setpriv") ?? "", "--pdeathsig", "KILL", "--"];
-const hasSetpriv =
-  process.platform === "linux" &&
-  setpriv[0] !== "" &&
-  Bun.spawnSync([...setpriv, "true"], { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
+let setprivWorks: boolean | undefined;
+
+/** Tried when a process is first started, because unit tests may import this file but start no process. */
+function hasSetpriv(): boolean {
+  setprivWorks ??=
+    process.platform === "linux" &&
+    setpriv[0] !== "" &&
+    Bun.spawnSync([...setpriv, "true"], { stdout: "ignore", stderr: "ignore" }).exitCode === 0;
+  return setprivWorks;
+}
 
 /** Returns a command line whose process the kernel kills when this process exits for any reason. */
 export function killedWithParent(command: readonly string[]): string[] {
-  return hasSetpriv ? [...setpriv, ...command] : [...command];
+  return hasSetpriv() ? [...setpriv, ...command] : [...command];
 }
