@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { wavHeader } from "../../src/media/index.ts";
 import { available, root, samplePath } from "../support/checkout.ts";
 import { spokenText } from "../support/client.ts";
 import type { Segment } from "../support/contract.ts";
@@ -122,18 +123,6 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
 
 /** Returns a silent WAV file: 16 kHz, mono, 16 bit. */
 function silentWav(samples: number): Uint8Array {
-  const bytes = Buffer.alloc(44 + samples * 2);
-  bytes.write("RIFF", 0);
-  bytes.writeUInt32LE(36 + samples * 2, 4);
-  bytes.write("WAVEfmt ", 8);
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(16_000, 24);
-  bytes.writeUInt32LE(32_000, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write("data", 36);
-  bytes.writeUInt32LE(samples * 2, 40);
+  const bytes = Buffer.concat([wavHeader(samples * 2), Buffer.alloc(samples * 2)]);
   return new Uint8Array(bytes);
 }

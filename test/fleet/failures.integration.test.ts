@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { EngineKilledError } from "../../src/engine/index.ts";
 import { natsServerProgram } from "../support/nats-server.ts";
-import { expected, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { expected, notedRecord, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 import { SlowNetwork } from "./slow-network.ts";
 
 setDefaultTimeout(60_000);
@@ -14,17 +14,6 @@ describe.skipIf(program === null)("in a fleet", () => {
     fleet = await ScriptedFleet.start(program ?? "");
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
-
-  /** A record that notes what it is told. */
-  function notedRecord() {
-    const noted: string[] = [];
-    return {
-      noted,
-      crashes: 0,
-      onStart: () => void noted.push("start"),
-      onInterrupted: (cause: string) => void noted.push(cause),
-    };
-  }
 
   test("operations wait with a reason while no worker is present, and continue when one comes", async () => {
     await using stack = new AsyncDisposableStack();

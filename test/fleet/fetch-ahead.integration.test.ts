@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { encode, parse, replySchema, type Started, startedSchema } from "../../src/fleet/messages.ts";
 import { natsServerProgram } from "../support/nats-server.ts";
-import { expected, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { expected, notedRecord, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 
@@ -13,16 +13,6 @@ describe.skipIf(program === null)("a worker with short operations", () => {
     fleet = await ScriptedFleet.start(program ?? "");
   });
   afterAll(() => fleet?.[Symbol.asyncDispose]());
-
-  function notedRecord() {
-    const noted: string[] = [];
-    return {
-      noted,
-      crashes: 0,
-      onStart: () => void noted.push("start"),
-      onInterrupted: (cause: string) => void noted.push(cause),
-    };
-  }
 
   /** Starts a coordinator, a worker that has completed an operation, and a listener to the workers' requests. */
   async function start(stack: AsyncDisposableStack, milliseconds = 20) {

@@ -157,6 +157,17 @@ export function textOf(result: Result<"transcribe">): string | undefined {
   return result.words[0]?.text;
 }
 
+/** Returns a record of attempts that notes what it is told. */
+export function notedRecord() {
+  const noted: string[] = [];
+  return {
+    noted,
+    crashes: 0,
+    onStart: () => void noted.push("start"),
+    onInterrupted: (cause: string) => void noted.push(cause),
+  };
+}
+
 /** Returns the settings of a machine that its folder in a fleet's directory contains. */
 export function filesOf(directory: string, machine: string) {
   const at = (name: string) => join(directory, machine, name);

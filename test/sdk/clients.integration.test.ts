@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ApiServer } from "../http/support.ts";
+import { waveHeader } from "../media/support.ts";
 import { BadNetwork } from "../support/bad-network.ts";
 import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { installPythonSdk, installTypescriptSdk, type SdkRuntime, writeScript } from "../support/sdk.ts";
@@ -104,19 +105,7 @@ async function play({ program, environment }: SdkRuntime, script: string, stages
 
 /** Writes a WAV file with silence as a sparse file. */
 function writeLargeRecording(path: string): void {
-  const head = Buffer.alloc(44);
-  head.write("RIFF", 0);
-  head.writeUInt32LE(36 + LARGE_BYTES, 4);
-  head.write("WAVEfmt ", 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(2, 22);
-  head.writeUInt32LE(48_000, 24);
-  head.writeUInt32LE(192_000, 28);
-  head.writeUInt16LE(4, 32);
-  head.writeUInt16LE(16, 34);
-  head.write("data", 36);
-  head.writeUInt32LE(LARGE_BYTES, 40);
+  const head = waveHeader({ channels: 2, rateHz: 48_000, claimedBytes: LARGE_BYTES });
   writeFileSync(path, head);
-  truncateSync(path, 44 + LARGE_BYTES);
+  truncateSync(path, head.length + LARGE_BYTES);
 }

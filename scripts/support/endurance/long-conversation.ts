@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { wavHeader } from "../../../src/media/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { audioDirectory, decode } from "../../../test/speech/diarization/recording.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
@@ -34,7 +35,6 @@ const turnsSchema = Type.Array(
 /** Length of the gap between two dialogues: silence, faint noise or clear noise. */
 const gapSeconds = [1, 30] as const;
 const noiseLevels = [0, 30, 300];
-const headerBytes = 44;
 
 /**
  * Concatenates dialogues in a random order and loudness, with silence and noise between them. Needs the recordings
@@ -51,7 +51,7 @@ export async function makeLongConversation(
   const words: EngineWord[] = [];
   const file = openSync(path, "w", 0o600);
   try {
-    writeSync(file, header(wanted));
+    writeSync(file, wavHeader(wanted * 2));
     let written = 0;
     const write = (samples: Int16Array) => {
       const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength);
@@ -121,22 +121,4 @@ function wordsOf({ start, end, text }: { start: number; end: number; text: strin
 
 function shifted<T extends { readonly startSeconds: number; readonly endSeconds: number }>(one: T, seconds: number): T {
   return { ...one, startSeconds: one.startSeconds + seconds, endSeconds: one.endSeconds + seconds };
-}
-
-/** Returns the header of a WAV file of 16 kHz mono s16le. */
-function header(samples: number): Uint8Array {
-  const bytes = Buffer.alloc(headerBytes);
-  bytes.write("RIFF", 0);
-  bytes.writeUInt32LE(headerBytes - 8 + samples * 2, 4);
-  bytes.write("WAVEfmt ", 8);
-  bytes.writeUInt32LE(16, 16);
-  bytes.writeUInt16LE(1, 20);
-  bytes.writeUInt16LE(1, 22);
-  bytes.writeUInt32LE(SAMPLE_RATE, 24);
-  bytes.writeUInt32LE(SAMPLE_RATE * 2, 28);
-  bytes.writeUInt16LE(2, 32);
-  bytes.writeUInt16LE(16, 34);
-  bytes.write("data", 36);
-  bytes.writeUInt32LE(samples * 2, 40);
-  return bytes;
 }
