@@ -1,6 +1,6 @@
 import type { InstalledModel } from "./library.ts";
 
-/** What the advice needs to know of a model in the catalogue. */
+/** Facts that the advice needs of a model in the catalogue. */
 interface PublishedModel {
   readonly id: string;
   readonly sha256?: string;

@@ -15,7 +15,7 @@ export interface UnpackedPackage extends SystemPackage {
 }
 
 const NAME = "libvulkan1";
-/** Where apt stores the packages that it has fetched. */
+/** Folder of the packages that apt has fetched. */
 const ARCHIVES = "/var/cache/apt/archives";
 
 /**

@@ -25,7 +25,7 @@ export type LaneSpeed = Static<typeof laneSpeedSchema>;
 
 /** The measured lanes of a device with a model. */
 export const tuningSchema = Type.Object({
-  /** What was measured, for people who read the file, and for `doctor`: label and name of the GPU, or `CPU` twice. */
+  /** The measured device, for people who read the file, and for `doctor`: label and name of the GPU, or `CPU` twice. */
   device: Type.String(),
   name: Type.String(),
   library: Type.String(),

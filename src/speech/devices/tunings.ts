@@ -9,7 +9,7 @@ import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
 
 /** A device and a model, whose lanes are measured. */
 export interface TunedDevice {
-  /** What a worker of this device loads. */
+  /** Settings with which a worker of this device starts. */
   readonly start: WorkerStart;
   /** CPU threads that all operations of all devices share. */
   readonly threads: number;
