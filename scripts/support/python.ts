@@ -11,6 +11,7 @@ import { runCommand } from "./run-command.ts";
  * output.
  * @param packages folder with the packages that the script imports, see installPythonPackages
  * @param schema schema of the answer
+ * @param environment more variables of the script's environment
  * @throws {Error} with the last lines of the script's errors when it fails
  */
 export async function askPython<T extends TSchema>(
@@ -18,9 +19,10 @@ export async function askPython<T extends TSchema>(
   packages: string,
   question: unknown,
   schema: T,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Static<T>> {
   const child = Bun.spawn(["python3", script], {
-    env: { ...process.env, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...process.env, ...environment, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
     stdin: Buffer.from(JSON.stringify(question)),
     stdout: "pipe",
     stderr: "pipe",
@@ -37,6 +39,8 @@ export interface PythonPackages {
   /** Name of the folder in the cache. */
   readonly name: string;
   readonly packages: readonly string[];
+  /** Whether to install nothing but `packages`, although they ask for more. */
+  readonly alone?: true;
   /** Path of a file that pins the versions of these packages and their dependencies. */
   readonly constraints: string;
   /** Time after which the installation is killed. */
@@ -61,7 +65,9 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
       [
         ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
         // Only wheels, because building a source package would run its code.
-        ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints, ...wanted.packages],
+        ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints],
+        ...(wanted.alone === true ? ["--no-deps"] : []),
+        ...wanted.packages,
       ],
       { timeoutMs: wanted.timeoutMilliseconds },
     );

@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { askPython } from "../../scripts/support/python.ts";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { askPython, installPythonPackages } from "../../scripts/support/python.ts";
+import { CommandError } from "../../scripts/support/run-command.ts";
 import { cleanText } from "../../src/exports/clean-text.ts";
 import {
   exportExtension,
@@ -30,6 +32,23 @@ const answerSchema = Type.Record(Type.String(), Type.Array(entrySchema));
 
 const python = Bun.which("python3");
 if (python === null) console.warn("SKIPPED: exports read by other programs; missing: python3");
+const readers = join(import.meta.dir, "readers");
+const packages = python === null ? null : await install();
+
+async function install(): Promise<string | null> {
+  try {
+    return await installPythonPackages(defaultCacheRoot(), {
+      name: "python-docx",
+      packages: ["python-docx"],
+      constraints: join(readers, "constraints.txt"),
+      timeoutMilliseconds: 90_000,
+    });
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    console.warn(`SKIPPED: docx read by python-docx, which cannot be installed: ${error.message}`);
+    return null;
+  }
+}
 
 const server = new ConsoleServer();
 afterAll(() => server[Symbol.dispose]());
@@ -51,7 +70,8 @@ async function readAll(download: (format: string) => Promise<Response>) {
     expect([format, answer.status]).toEqual([format, 200]);
     await Bun.write(join(directory.path, `export.${format}`), await answer.bytes());
   }
-  return await askPython(join(import.meta.dir, "read-exports.py"), "", { directory: directory.path }, answerSchema);
+  const question = { directory: directory.path, packages: packages !== null };
+  return await askPython(join(readers, "read-exports.py"), packages ?? "", question, answerSchema);
 }
 
 /** Returns the segments as the entries of a format, without what the format does not have. */
@@ -68,6 +88,7 @@ const byPlace = (entry: { speaker: string | null; start: number | null }) =>
   `${entry.speaker ?? ""} ${String(entry.start).padStart(12, "0")}`;
 const sorted = <T extends Parameters<typeof byPlace>[0]>(found: readonly T[] | undefined) =>
   [...(found ?? [])].sort((a, b) => (byPlace(a) < byPlace(b) ? -1 : 1));
+const words = (texts: readonly (string | null)[]) => texts.join(" ").replaceAll("\u2060", "").split(/\s+/);
 
 const segments = [
   'Good morning, "everybody"; here is the plan.',
@@ -121,6 +142,12 @@ describe.if(python !== null)("the exports of a server", () => {
     const { data }: { data: unknown } = page;
     expect(data).toEqual(exported.segments);
     expect(exported).toMatchObject({ recording: { id, name: "weekly meeting", duration: 8.5 }, language: "en" });
+  });
+
+  test.if(packages !== null)("as docx are read by python-docx with all texts", async () => {
+    const paragraphs = (await read())["docx with python-docx"] ?? [];
+    const texts = paragraphs.filter(({ speaker }) => speaker === "Normal").map(({ text }) => text);
+    expect(words(texts)).toEqual(words(segments.map(({ text }) => cleanText(text))));
   });
 });
 

@@ -1,47 +1,56 @@
 import { expect, test } from "bun:test";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { askPython, installPythonPackages } from "../../../scripts/support/python.ts";
+import { askPython, installPythonPackages, type PythonPackages } from "../../../scripts/support/python.ts";
 import { CommandError } from "../../../scripts/support/run-command.ts";
 import { changeAccount } from "../../../src/accounts/index.ts";
-import { available, ffmpegPath } from "../../support/checkout.ts";
+import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
 import { ApiServer } from "../support.ts";
 import { end, jfk, untilNothingIsLeft } from "./support.ts";
 
-const what = "tests with OpenAI's Python SDK";
-
-/** Returns the folder of the SDK's packages; null where they can't be installed. */
-async function installSdk(): Promise<string | null> {
-  if (!available(what, ffmpegPath, jfk)) return null;
-  const wanted = {
-    name: "openai-sdk",
-    packages: ["openai"],
-    constraints: join(import.meta.dir, "openai-sdk-constraints.txt"),
+/** Returns the folder of a program's packages; null where they can't be installed. */
+async function install(what: string, wanted: Pick<PythonPackages, "name" | "packages" | "alone">) {
+  if (!available(what, ffmpegPath, jfk, samplePath("sample.wav"))) return null;
+  const constraints = join(import.meta.dir, `${wanted.name}-constraints.txt`);
+  return await installPythonPackages(defaultCacheRoot(), {
+    ...wanted,
+    constraints,
     timeoutMilliseconds: 300_000,
-  };
-  return await installPythonPackages(defaultCacheRoot(), wanted).catch((error: unknown) => {
+  }).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
     console.warn(`SKIPPED: ${what}; it cannot be installed: ${error.message}`);
     return null;
   });
 }
 
-const packages = await installSdk();
+const sdk = await install("tests with OpenAI's Python SDK", { name: "openai-sdk", packages: ["openai"] });
+const parserPackages = (await Bun.file(join(import.meta.dir, "langchain-constraints.txt")).text()).match(
+  /^[\w-]+(?===)/gm,
+);
+const langchain = await install("tests with langchain's parser", {
+  ...{ name: "langchain", packages: parserPackages ?? [], alone: true },
+});
 
-/** Ends each recording of a server as its prompt says, until the signal is aborted. */
-async function endAll(server: ApiServer, signal: AbortSignal): Promise<void> {
+/**
+ * Ends each recording of a server as its prompt says, until the signal is aborted.
+ * @returns the prompts
+ */
+async function endAll(server: ApiServer, signal: AbortSignal): Promise<(string | null)[]> {
+  const prompts: (string | null)[] = [];
   for (let next = 0; !signal.aborted; await Bun.sleep(2)) {
     const id = server.queued[next];
     if (id === undefined) continue;
     next++;
     const prompt = server.recordings.get(id)?.prompt ?? null;
+    prompts.push(prompt);
     if (prompt === "fail") end(server, id, { failure: { reason: "internal", cause: "engine_crashed" } });
     else if (prompt !== "wait") end(server, id);
   }
+  return prompts;
 }
 
-test.if(packages !== null)(
+test.if(sdk !== null)(
   "OpenAI's Python SDK reads every format, stream, list and error of the server, and repeats what is worth it",
   async () => {
     using server = new ApiServer({ recordingsPerAccount: 100 });
@@ -54,7 +63,7 @@ test.if(packages !== null)(
     const stop = new AbortController();
     const ended = endAll(server, stop.signal);
     const script = join(import.meta.dir, "openai-sdk.py");
-    const outcomes = await askPython(script, packages ?? "", question, Type.Record(Type.String(), Type.Unknown()));
+    const outcomes = await askPython(script, sdk ?? "", question, Type.Record(Type.String(), Type.Unknown()));
     await untilNothingIsLeft(server);
     stop.abort();
     await ended;
@@ -75,7 +84,6 @@ test.if(packages !== null)(
       retried_503: { outcome: null, pauses: [10] },
       retried_429: { outcome: ["RateLimitError", 429, null, "rate_limit_exceeded"], pauses: [10] },
       json: { text, usage },
-      langchain: { text },
       text: `${text}\n`,
       srt: expect.stringMatching(/^1\n00:00:00,500 --> 00:00:01,500\nGood day\.\n/),
       vtt: expect.stringMatching(/^WEBVTT\n\n00:00:00\.500 --> /),
@@ -107,6 +115,36 @@ test.if(packages !== null)(
       segments[2],
       done,
     ]);
+  },
+  60_000,
+);
+
+test.if(langchain !== null)(
+  "langchain's parser makes a document of each recording in every format, with its hints",
+  async () => {
+    const sample = samplePath("sample.wav");
+    using server = new ApiServer({ recordingsPerAccount: 100 });
+    const { key } = server.client("first");
+    const stop = new AbortController();
+    const ended = endAll(server, stop.signal);
+    const question = { base_url: `${server.origin}/v1`, key, file: sample };
+    const script = join(import.meta.dir, "langchain.py");
+    // The parser reads WAV files itself, and converts them with the ffmpeg of the search path.
+    const path = `${dirname(ffmpegPath)}:${process.env.PATH}`;
+    const documents = await askPython(script, langchain ?? "", question, Type.Record(Type.String(), Type.Unknown()), {
+      PATH: path,
+    });
+    await untilNothingIsLeft(server);
+    stop.abort();
+    expect(await ended).toEqual([null, "Grünwald", null, null]);
+
+    const one = (text: unknown) => [{ text, source: sample, chunk: 0 }];
+    expect(documents).toEqual({
+      plain: one("Good day. Hello! Bye."),
+      hints: one("Good day. Hello! Bye."),
+      srt: one(expect.stringMatching(/^1\n00:00:00,500 --> 00:00:01,500\nGood day\.\n/)),
+      verbose: one("Good day. Hello! Bye."),
+    });
   },
   60_000,
 );

@@ -1,6 +1,5 @@
 """Calls a server with OpenAI's Python SDK, and writes the outcome of each call as JSON."""
 
-import io
 import json
 import sys
 import time
@@ -52,16 +51,11 @@ def retried(key):
     return {"outcome": outcome, "pauses": list(pauses)}
 
 
-parsed = io.BytesIO(sound)
-# langchain's OpenAIWhisperParser names the parts of a recording like this.
-parsed.name = "part_0.mp3"
-
 outcomes = {
     # The server refuses the first call with 503, so this one must be the first.
     "retried_503": retried(question["key"]),
     "retried_429": retried(question["full_key"]),
     "json": transcribe(),
-    "langchain": transcribe(file=parsed),
     "text": transcribe(response_format="text"),
     "srt": transcribe(response_format="srt"),
     "vtt": transcribe(response_format="vtt"),

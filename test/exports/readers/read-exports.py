@@ -1,6 +1,7 @@
-"""Reads exported files with Python's own modules.
+"""Reads exported files with Python's own modules, and with packages.
 
-The question is {"directory": the folder with the files `export.FORMAT`}. The answer has the entries of each format.
+The question is {"directory": the folder with the files `export.FORMAT`, "packages": whether the packages of
+constraints.txt can be imported}. The answer has, by the name of each reader, the entries that it found.
 """
 
 import csv
@@ -156,20 +157,29 @@ def read_eaf(path):
     return found
 
 
+def read_docx_with_python_docx(path):
+    from docx import Document
+
+    return [entry(None, None, p.style.name, p.text) for p in Document(str(path)).paragraphs]
+
+
 READERS = {
-    "json": read_json,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "lrc": read_lrc,
-    "rttm": read_rttm,
-    "eaf": read_eaf,
-    "textgrid": read_textgrid,
+    "json": ("json", read_json),
+    "csv": ("csv", read_csv),
+    "tsv": ("tsv", read_tsv),
+    "lrc": ("lrc", read_lrc),
+    "rttm": ("rttm", read_rttm),
+    "eaf": ("eaf", read_eaf),
+    "textgrid": ("textgrid", read_textgrid),
 }
+PACKAGE_READERS = {"docx with python-docx": ("docx", read_docx_with_python_docx)}
 
 
 def main():
-    directory = Path(json.load(sys.stdin)["directory"])
-    json.dump({name: read(directory / f"export.{name}") for name, read in READERS.items()}, sys.stdout)
+    question = json.load(sys.stdin)
+    directory = Path(question["directory"])
+    readers = {**READERS, **(PACKAGE_READERS if question["packages"] else {})}
+    json.dump({name: read(directory / f"export.{format}") for name, (format, read) in readers.items()}, sys.stdout)
 
 
 main()
