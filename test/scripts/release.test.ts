@@ -60,6 +60,18 @@ describe("skipped tests of a release", () => {
       "tests",
       ["test/b.test.ts: (skip) y"],
     ],
+    [
+      "are not taken for skips of the last file when Bun lists them again",
+      `${block("test/a.test.ts", "SKIPPED: a browser; none", "(skip) x")}${block("test/b.test.ts")}\n\n1 tests skipped:\n(skip) x`,
+      "tests",
+      [],
+    ],
+    [
+      "fail after such a list",
+      `${block("test/a.test.ts")}\n\n1 tests skipped:\n(skip) x\n${block("test/b.test.ts", "(skip) y")}`,
+      "tests",
+      ["test/b.test.ts: (skip) y"],
+    ],
     ["fail with an unlisted notice", "SKIPPED: something else", "tests", ["SKIPPED: something else"]],
   ])("%s", (_, output, step, unexpected) => {
     expect(findSkips(output, step, [known]).unexpected).toEqual(unexpected);

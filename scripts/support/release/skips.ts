@@ -41,10 +41,13 @@ export function findSkips(output: string, step: string, accepted: readonly Accep
   const unexpected: string[] = [];
   const skippedTests: { readonly file: string; readonly line: string }[] = [];
   let file = "";
+  let repeated = false;
   for (const line of output.split("\n")) {
-    file = /^(\S+\.test\.tsx?):$/.exec(line)?.[1] ?? file;
-    // The list of failures and the counts follow the last file.
-    if (line.startsWith("(skip) ")) skippedTests.push({ file, line });
+    const next = /^(\S+\.test\.tsx?):$/.exec(line)?.[1];
+    file = next ?? file;
+    // After the last file, Bun lists all skipped tests again, without their files.
+    repeated = next === undefined && (repeated || /^\d+ tests? skipped:$/.test(line));
+    if (line.startsWith("(skip) ") && !repeated) skippedTests.push({ file, line });
     const notice = /(?:^|: )SKIPPED: (.*)$/.exec(line)?.[1];
     if (notice === undefined) continue;
     const known = here.find((each) => notice.startsWith(each.notice));
