@@ -144,6 +144,8 @@ export const strings = {
     sidebar: "Speakers, export and more",
     queued: "Processing starts by itself. You can leave this page.",
     cause: "Logged cause:",
+    models: (models: readonly { readonly model: string; readonly parts: number }[]) =>
+      `Parts by model: ${models.map(({ model, parts }) => `${model} ${parts}`).join(", ")}`,
     machines: (machines: readonly { readonly machine: string; readonly parts: number }[]) =>
       `Parts by machine: ${machines.map(({ machine, parts }) => `${machine} ${parts}`).join(", ")}`,
     failureMeans: {

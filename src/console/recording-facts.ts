@@ -51,6 +51,7 @@ export class RecordingFacts {
       problem: problemOf(this.#services, recording),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
+      models: recordings.rows.modelsOf(recording.id),
       machines: recordings.rows.machinesOf(recording.id),
       speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
       segments: outline?.speakers.length ?? 0,

@@ -31,7 +31,6 @@ export interface RecordingModels {
 
 /** The model that transcribes a recording, from its first word to its last. */
 export interface BoundModel extends EncodedModel {
-  readonly id: string;
   readonly languages: readonly Language[];
   /** The model that detects languages for it and recognizes those that it does not know; null if it needs no other. */
   readonly companion: EncodedModel | null;
@@ -41,6 +40,8 @@ export interface BoundModel extends EncodedModel {
 
 /** A model, and the encoder that it is used with. */
 export interface EncodedModel {
+  /** Its id; for a file named in the settings, its absolute path. */
+  readonly id: string;
   readonly path: string;
   /** Path of the ONNX form of its encoder; null for the model's own encoder. */
   readonly encoder: string | null;
@@ -65,6 +66,7 @@ export async function bindModel(
   let sha256 = model === null ? null : await models.sha256Of(model);
   if (model === null || sha256 === null || (speechModelSha256 !== null && speechModelSha256 !== sha256)) {
     for (const step of ["encoder", "language", "transcribe"]) checkpoints.clear(step);
+    recordings.rows.clearModels(id);
     model = models.current();
     sha256 = await models.sha256Of(model);
     log.warn({ event: "recording.model_replaced", recordingId: id, model: speechModel, replacement: model.id });
@@ -79,7 +81,7 @@ export async function bindModel(
       encoder = { path: hasBegun ? null : await models.encoderOf(one, spokenSeconds, context.signal) };
       checkpoints.write("encoder", part, encoderSchema, encoder);
     }
-    return { path: one.path, encoder: encoder.path };
+    return { id: one.id, path: one.path, encoder: encoder.path };
   };
   const bindAnother = async (one: SpeechModel, part: number) => {
     // A fleet names models by their digests.
@@ -93,5 +95,5 @@ export async function bindModel(
   for (const [index, route] of models.routes().entries()) {
     routes.push({ ...(await bindAnother(route.model, 2 + index)), codes: route.codes });
   }
-  return { id: model.id, ...own, languages: models.languagesOf(model), companion: detector, routes };
+  return { ...own, languages: models.languagesOf(model), companion: detector, routes };
 }

@@ -25,7 +25,8 @@ export function processRecording(services: PipelineServices, id: string, signal:
     // A command may have ended the recording during the last step.
     if (await complete(recordings, id, segments, signal)) {
       const model = recordings.get(id)?.speechModel;
-      log.info({ event: "recording.completed", ...ended, segments: segments.length, model });
+      const models = recordings.rows.modelsOf(id);
+      log.info({ event: "recording.completed", ...ended, segments: segments.length, model, models });
       return "completed";
     }
     log.info({ event: "recording.cancelled", ...ended });

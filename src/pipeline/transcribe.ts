@@ -19,11 +19,13 @@ const wordsSchema = Type.Object({
 
 /** How chunks are transcribed. */
 export interface TranscriptionPlan {
-  readonly model: Pick<BoundModel, "path" | "encoder" | "companion" | "routes">;
+  readonly model: Pick<BoundModel, "id" | "path" | "encoder" | "companion" | "routes">;
   /** Splits a chunk into parts and returns the language of each. */
   readonly partsOf: (chunk: TrackChunk) => Promise<readonly SpeechPart[]>;
   /** Whether the language may change within such a part. */
   readonly mayChangeLanguage: boolean;
+  /** Stores together with the words of a chunk how many of its parts each model recognized, by the model's id. */
+  readonly countRecognized: (parts: ReadonlyMap<string, number>) => void;
   /** Called when the words of a chunk are stored. */
   readonly onTranscribed: (part: number, words: readonly EngineWord[]) => void;
 }
@@ -38,7 +40,7 @@ const CHUNKS_PER_YIELD = 2;
 export async function transcribe(
   context: TrackContext,
   chunks: readonly Chunk[],
-  { model, partsOf, mayChangeLanguage, onTranscribed }: TranscriptionPlan,
+  { model, partsOf, mayChangeLanguage, countRecognized, onTranscribed }: TranscriptionPlan,
 ) {
   const { engine, area, signal, checkpoints, recording } = context;
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
@@ -53,14 +55,16 @@ export async function transcribe(
   const route = routesOf(model);
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
+    const recognized = new Map<string, number>();
     for (const speech of await partsOf({ area, chunk: chunks[part] as Chunk })) {
-      const read = await route(speech, recognize);
+      const { by, read } = await route(speech, recognize);
+      recognized.set(by, (recognized.get(by) ?? 0) + 1);
       result.words.push(...read.words);
       for (const [code, seconds] of Object.entries(read.languages)) {
         result.languages[code] = (result.languages[code] ?? 0) + seconds;
       }
     }
-    checkpoints.write("transcribe", part, wordsSchema, result);
+    checkpoints.write("transcribe", part, wordsSchema, result, () => countRecognized(recognized));
     onTranscribed(part, result.words);
   });
   for (const part of chunks.keys()) {
@@ -75,11 +79,12 @@ export async function transcribe(
 type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;
 
 /**
- * Returns a function that recognizes a part with the model for its language. The model that detects languages takes the
- * part if that model does not know the language, or writes words of another one.
+ * Returns a function that recognizes a part with the model for its language, and names the model whose words it returns.
+ * The model that detects languages takes the part if that model does not know the language, or writes words of another
+ * one.
  */
-function routesOf({ companion, routes, path, encoder }: TranscriptionPlan["model"]) {
-  const inUse = { path, encoder };
+function routesOf({ companion, routes, id, path, encoder }: TranscriptionPlan["model"]) {
+  const inUse = { id, path, encoder };
   const detector = companion ?? inUse;
   // Read once: the file is not needed any more while the worker has the model.
   const known = new Map(
@@ -87,13 +92,14 @@ function routesOf({ companion, routes, path, encoder }: TranscriptionPlan["model
       .filter(({ path: other }) => other !== detector.path)
       .map(({ path: other }) => [other, readModelLanguages(other)] as const),
   );
-  return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>): Promise<R> => {
+  return async <R extends { words: readonly EngineWord[] }>(part: SpeechPart, recognize: Recognize<R>) => {
+    const byDetector = async () => ({ by: detector.id, read: await recognize(detector, part) });
     const model = routes.find(({ codes }) => codes.includes(part.language.code)) ?? inUse;
-    if (model.path === detector.path) return await recognize(detector, part);
+    if (model.path === detector.path) return await byDetector();
     const own = known.get(model.path)?.find(({ code }) => code === part.language.code);
-    if (own === undefined) return await recognize(detector, part);
+    if (own === undefined) return await byDetector();
     const read = await recognize(model, { ...part, language: own });
-    return contradictsLanguage(read.words, own.code) ? await recognize(detector, part) : read;
+    return contradictsLanguage(read.words, own.code) ? await byDetector() : { by: model.id, read };
   };
 }
 

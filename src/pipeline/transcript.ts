@@ -52,6 +52,12 @@ export async function transcript(
       model,
       partsOf: (chunk) => partsByLanguage(context, chunk, chosen, model),
       mayChangeLanguage: !chosen.isOnly,
+      countRecognized(parts) {
+        for (const [by, count] of parts) {
+          recordings.rows.countRecognized(id, by, count);
+          metrics.recordings.recognized(by, count);
+        }
+      },
       onTranscribed: (part, words) => services.events.transcribed({ id, tracks: tracks.length, part, words }),
     };
     return eachTrack(context, detected, speechSeconds, (own, { chunks }) => transcribe(own, chunks, plan));

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, count, eq, inArray, like, notInArray, or, sql } from "drizzle-orm";
-import { deferSync, preparedFor, type Store, tables } from "../storage/index.ts";
+import { deferSync, preparedFor, type Store, tables, transact } from "../storage/index.ts";
 import { OPEN_STATES } from "./states.ts";
 
 /** The statements that run for every part. */
@@ -86,11 +86,20 @@ export class Checkpoints {
     return row?.parts ?? 0;
   }
 
-  /** Stores a finished part. Stores nothing for a recording that has ended: work in progress may finish after that. */
-  write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>): void {
+  /**
+   * Stores a finished part. Stores nothing for a recording that has ended: work in progress may finish after that.
+   * @param also writes that are stored together with the part, or not at all
+   */
+  write<T extends TSchema>(step: string, part: number, _schema: T, payload: Static<T>, also?: () => void): void {
     const { write } = statementsOf(this.#store);
     const values = { id: this.#recordingId, step: this.#name(step), part, payload: JSON.stringify(payload) };
-    deferSync(this.#store, () => write.run(values));
+    deferSync(this.#store, () => {
+      if (also === undefined) return write.run(values);
+      return transact(this.#store, () => {
+        write.run(values);
+        also();
+      });
+    });
   }
 
   /** Discards the results of a step on all tracks, so that it runs again from the beginning. */

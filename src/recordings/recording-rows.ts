@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { and, asc, eq, inArray, isNotNull, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, sql } from "drizzle-orm";
 import { deferSync, deleteSome, type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
 import { removeSearchable } from "./search/search-index.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
@@ -9,18 +9,20 @@ import { ENDED_STATES, OPEN_STATES } from "./states.ts";
 const ROWS_AT_ONCE = 100;
 
 /**
- * The rows that belong to recordings in addition to their records: segments, checkpoints and the machines of a fleet. A
- * recording of days has thousands of the first two, which take seconds to write or remove. They are processed in
- * batches, so that this process is not blocked.
+ * The rows that belong to recordings in addition to their records: segments, checkpoints, the machines of a fleet and
+ * the speech models. A recording of days has thousands of the first two, which take seconds to write or remove. They are
+ * processed in batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;
-  /** Prepared once, because it runs for every part. */
+  /** Prepared once, because they run for every part. */
   readonly #countPart;
+  readonly #countRecognized;
 
   constructor(store: Store) {
     this.#store = store;
     this.#countPart = prepareCountPart(store);
+    this.#countRecognized = prepareCountRecognized(store);
   }
 
   /**
@@ -71,6 +73,28 @@ export class RecordingRows {
       .where(eq(recordingMachines.recordingId, id))
       .orderBy(asc(recordingMachines.machine))
       .all();
+  }
+
+  /** Counts parts that a speech model recognized. Stores nothing for a recording that has ended. */
+  countRecognized(id: string, model: string, parts: number): void {
+    deferSync(this.#store, () => this.#countRecognized.run({ id, model, parts }));
+  }
+
+  /** Returns how many parts of a recording each speech model recognized, the model with most parts first. */
+  modelsOf(id: string): { readonly model: string; readonly parts: number }[] {
+    const { recordingModels } = tables;
+    return this.#store
+      .select({ model: recordingModels.model, parts: recordingModels.parts })
+      .from(recordingModels)
+      .where(eq(recordingModels.recordingId, id))
+      .orderBy(desc(recordingModels.parts), asc(recordingModels.model))
+      .all();
+  }
+
+  /** Forgets which models recognized parts of a recording, because its words were discarded. */
+  clearModels(id: string): void {
+    const { recordingModels } = tables;
+    deferSync(this.#store, () => this.#store.delete(recordingModels).where(eq(recordingModels.recordingId, id)).run());
   }
 
   /**
@@ -146,6 +170,26 @@ function prepareCountPart(store: Store) {
     .onConflictDoUpdate({
       target: [recordingMachines.recordingId, recordingMachines.machine],
       set: { parts: sql`${recordingMachines.parts} + 1` },
+    })
+    .prepare();
+}
+
+function prepareCountRecognized(store: Store) {
+  const { recordings, recordingModels } = tables;
+  const row = store
+    .select({
+      recordingId: recordings.id,
+      model: sql<string>`${sql.placeholder("model")}`.as("model"),
+      parts: sql<number>`${sql.placeholder("parts")}`.as("parts"),
+    })
+    .from(recordings)
+    .where(and(eq(recordings.id, sql.placeholder("id")), inArray(recordings.status, OPEN_STATES)));
+  return store
+    .insert(recordingModels)
+    .select(row)
+    .onConflictDoUpdate({
+      target: [recordingModels.recordingId, recordingModels.model],
+      set: { parts: sql`${recordingModels.parts} + excluded.parts` },
     })
     .prepare();
 }

@@ -12,6 +12,6 @@ export {
   type ServerTrust,
   trustOf,
 } from "./server-state-file.ts";
-export { currentSpeechModel, speechModelsFor, withSpeechSample } from "./speech-models.ts";
+export { readSpeechModels, speechModelsFor, withSpeechSample } from "./speech-models.ts";
 export { StartError } from "./start-error.ts";
 export { type ServerStatus, startTranscribeServer, type TranscribeServer } from "./transcribe-server.ts";

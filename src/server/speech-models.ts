@@ -77,20 +77,24 @@ export function compatModels(speech: SpeechModels, current: () => UsableModel) {
 }
 
 /**
- * Returns the speech model that new recordings get, without changing anything. A database that cannot name the chosen
- * model, because it is damaged or of an earlier version, is treated as a new one.
+ * Returns the speech models of a data directory, for reading alone. A database that cannot name the chosen model,
+ * because it is damaged or of an earlier version, is treated as a new one.
  * @param database a database open for reading; null if there is none
  */
-export function currentSpeechModel(
+export function readSpeechModels(
   settings: EngineSettings,
   { database, ...places }: ModelPlaces & { readonly database: Store | null },
-): SpeechModel {
+): SpeechModels {
   try {
-    if (database !== null) return speechModelsFor(settings, { ...places, store: database }).current();
+    if (database !== null) {
+      const models = speechModelsFor(settings, { ...places, store: database });
+      models.current();
+      return models;
+    }
   } catch {
     // The database's own checks report the fault.
   }
-  return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") }).current();
+  return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") });
 }
 
 /** Maximum duration in seconds; the bundled recording has eleven seconds. */

@@ -11,6 +11,7 @@ import consoleTables from "./migrations/0007-console.sql" with { type: "text" };
 import hints from "./migrations/0008-hints.sql" with { type: "text" };
 import machines from "./migrations/0009-machines.sql" with { type: "text" };
 import transient from "./migrations/0010-transient.sql" with { type: "text" };
+import recordingModels from "./migrations/0011-recording-models.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -32,6 +33,7 @@ const migrations: readonly Migration[] = [
   { name: "0008-hints", sql: hints },
   { name: "0009-machines", sql: machines },
   { name: "0010-transient", sql: transient },
+  { name: "0011-recording-models", sql: recordingModels },
 ];
 
 /** Names of all migrations, in order. */

@@ -230,6 +230,21 @@ export const recordingMachines = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.machine] })],
 );
 
+/**
+ * Number of parts of a recording that each speech model recognized. A part is a chunk, or the part of a chunk in one
+ * language.
+ */
+export const recordingModels = sqliteTable(
+  "recording_models",
+  {
+    recordingId: recordingReference(),
+    /** An id or an absolute path, as in `recordings.speech_model`. */
+    model: text().notNull(),
+    parts: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.recordingId, table.model] })],
+);
+
 /** Unused sign-in links of the console. */
 export const consoleLinks = sqliteTable("console_links", {
   /** SHA-256 of the link's token, hex. */

@@ -40,6 +40,7 @@ export class RecordingMetrics {
   readonly #audioReceived: Counter;
   readonly #audioCompleted: Counter;
   readonly #processingSeconds: Counter;
+  readonly #recognized: Counter<"model">;
 
   /** @param failures all kinds of failure that exist */
   constructor(registry: Registry, queue: QueueSource, failures: readonly FailureKind[]) {
@@ -94,6 +95,12 @@ export class RecordingMetrics {
       "transcribe_processing_seconds_total",
       "Time that recordings held a slot until they completed or were suspended; five at the same time count five times",
     );
+    this.#recognized = counter(
+      registry,
+      "transcribe_recognized_parts_total",
+      "Parts of recordings, each a chunk of speech or the part of one in one language, by the speech model that recognized them",
+      ["model"],
+    );
   }
 
   /**
@@ -113,6 +120,11 @@ export class RecordingMetrics {
   /** Counts the audio of a recording whose length became known. */
   decoded(audioSeconds: number): void {
     this.#audioReceived.inc(audioSeconds);
+  }
+
+  /** Counts parts of recordings whose words a speech model recognized. */
+  recognized(model: string, parts: number): void {
+    this.#recognized.inc({ model }, parts);
   }
 
   /** Counts the slot time of a recording that yielded its slot to another account and resumes later. */

@@ -85,6 +85,25 @@ describe("transcribe recordings, with a running server,", () => {
   );
 
   test(
+    "show prints the models that recognized a recording's parts if another one than its own did",
+    async () => {
+      const { rows } = new Recordings(server.store, Date.now);
+      const shown = async () => (await commands.run("recordings", "show", processing)).stdout;
+      const own = server.recordings.get(processing)?.speechModel ?? "";
+      rows.countRecognized(processing, own, 1);
+      expect(await shown()).not.toContain("parts_by_model");
+      rows.countRecognized(processing, "parakeet", 2);
+      expect(await shown()).toContain(`\nparts_by_model `);
+      expect(await shown()).toContain(` parakeet 2, ${own} 1\n`);
+      expect(JSON.parse((await commands.run("recordings", "show", processing, "--json")).stdout).models).toEqual([
+        { model: "parakeet", parts: 2 },
+        { model: own, parts: 1 },
+      ]);
+    },
+    timeout,
+  );
+
+  test(
     "hold prevents deletion by a client and by the operator until release",
     async () => {
       const held = await commands.json(shapes.recording, "recordings", "hold", completed);

@@ -112,6 +112,20 @@ describe("one recording", () => {
     expect(ann?.share).toBeCloseTo(2 / 3);
   });
 
+  test("whose parts several models recognized shows how many parts each recognized", async () => {
+    using server = new ConsoleServer();
+    const { id: account } = server.api.account("first");
+    const id = server.api.enterProcessing(account);
+    const operator = await server.operator();
+    expect(await operator.read(`/recordings/${id}`, recordingSchema)).toMatchObject({ models: [] });
+    const { rows } = server.api.recordings;
+    for (const model of ["parakeet", "whisper-base", "parakeet"]) rows.countRecognized(id, model, 1);
+    expect((await operator.read(`/recordings/${id}`, recordingSchema)).models).toEqual([
+      { model: "parakeet", parts: 2 },
+      { model: "whisper-base", parts: 1 },
+    ]);
+  });
+
   test("that is queued shows its place in the queue, and the problem that keeps it waiting", async () => {
     using server = new ConsoleServer();
     const { id: account } = server.api.account("first");

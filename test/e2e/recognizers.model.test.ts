@@ -112,8 +112,21 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
       await server.start();
       expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", language: "de" });
       expect(await client().segments(id)).toEqual(segments);
-      expect(server.log.findLast(({ event }) => event === "recording.completed")).toMatchObject({ model: "random" });
-      expect((await server.cli("recordings", "show", id)).stdout).toMatch(/^model +random$/m);
+      const models = [
+        { model: "random", parts: parts.length - 1 },
+        { model: "whisper-base", parts: 1 },
+      ];
+      expect(server.log.findLast(({ event }) => event === "recording.completed")).toMatchObject({
+        ...{ model: "random", models },
+      });
+      const { stdout } = await server.cli("recordings", "show", id);
+      expect(stdout).toMatch(/^model +random$/m);
+      expect(stdout).toMatch(new RegExp(`^parts_by_model +random ${parts.length - 1}, whisper-base 1$`, "m"));
+      const metrics = await (await fetch(`${server.origin}/metrics`)).text();
+      const counted = [...metrics.matchAll(/^transcribe_recognized_parts_total{.*} (\d+)$/gm)].map(([, n]) =>
+        Number(n),
+      );
+      expect(counted.reduce((sum, each) => sum + each, 0)).toBe(parts.length - done.length);
       const { data } = (await (await client().fetch(`/transcriptions/${id}/segments?words=true`)).json()) as Page;
       const text = (isCalibrated: boolean) =>
         data

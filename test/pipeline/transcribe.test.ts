@@ -41,9 +41,10 @@ test("all chunks are transcribed with the recording's vocabulary and prompt, eve
       ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
     } as unknown as Parameters<typeof transcribe>[0];
     await transcribe(context, chunks, {
-      model: { path: "model", encoder: null, companion: null, routes: [] },
+      model: { id: "own", path: "model", encoder: null, companion: null, routes: [] },
       partsOf: inEnglish,
       mayChangeLanguage: true,
+      countRecognized: () => {},
       onTranscribed: () => {},
     });
   };
@@ -73,9 +74,10 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
     ...{ signal: new AbortController().signal, progress: () => {}, pcm: { path: "pcm", sampleCount: 1 } },
   } as unknown as Parameters<typeof transcribe>[0];
   const reading = {
-    model: { path: "model", encoder: null, companion: null, routes: [] },
+    model: { id: "own", path: "model", encoder: null, companion: null, routes: [] },
     partsOf: inEnglish,
     mayChangeLanguage: false,
+    countRecognized: () => {},
     onTranscribed: () => {},
   };
   const { languages } = await transcribe(context, chunks.slice(0, 2), reading);
@@ -83,7 +85,7 @@ test("the languages of each chunk's words are returned, also for chunks of an ea
   expect(told).toEqual([false]);
 });
 
-test("a chunk is given to the model that detects languages if the other model's words contradict its language", async () => {
+test("a chunk is given to the model that detects languages if the other's words contradict its language, and counted once", async () => {
   using directory = temporaryDirectory();
   const path = join(directory.path, "european.bin");
   writeRandomModel(path, { ...tinyModel, vocabulary: 8192 });
@@ -99,6 +101,7 @@ test("a chunk is given to the model that detects languages if the other model's 
     newRecording(Bun.randomUUIDv7(), createAccount(store, "acme", { actor: "operator", now: 1 }).id),
   );
   const asked: string[] = [];
+  const counted: [model: string, parts: number][][] = [];
   const context = {
     ...{ recording: recordings.get(id), checkpoints: new Checkpoints(store, id), log: createLogger("silent") },
     engine: {
@@ -118,14 +121,22 @@ test("a chunk is given to the model that detects languages if the other model's 
     context,
     spoken.map((_, startSeconds) => ({ startSeconds, endSeconds: startSeconds + 1, speech: [] })),
     {
-      model: { path, encoder: null, companion: { path: "detector", encoder: null }, routes: [] },
+      model: {
+        id: "european",
+        path,
+        encoder: null,
+        companion: { id: "whisper", path: "detector", encoder: null },
+        routes: [],
+      },
       partsOf: async ({ chunk }) => {
         const [code] = spoken[chunk.startSeconds] ?? [""];
         return [{ chunk, language: { code, name: code, modelCode: code } }];
       },
       mayChangeLanguage: true,
+      countRecognized: (parts) => counted.push([...parts]),
       onTranscribed: () => {},
     },
   );
   expect(asked).toEqual(["de other", "de other", "de detector", "ru other", "ru detector", "ja detector"]);
+  expect(counted).toEqual([[["european", 1]], [["whisper", 1]], [["whisper", 1]], [["whisper", 1]]]);
 });

@@ -92,6 +92,16 @@ describe("a manipulated backup", () => {
       `${recording("", "")}; INSERT INTO recording_machines VALUES ('${good}', 'gpu1', 0)`,
       "recording_machines.parts",
     ],
+    [
+      "a model of a recording that is a relative path",
+      `${recording("", "")}; INSERT INTO recording_models VALUES ('${good}', '../../etc/shadow', 1)`,
+      "recording_models.model",
+    ],
+    [
+      "a model of less than one part",
+      `${recording("", "")}; INSERT INTO recording_models VALUES ('${good}', 'whisper-base', -1)`,
+      "recording_models.parts",
+    ],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     ["a limit that there is not", `UPDATE accounts SET limits = '{"all":1}'`, "accounts.limits"],

@@ -132,6 +132,9 @@ async function useAll(server: ApiServer): Promise<void> {
         removeWork: () => rows.removeWork(server.enterFailed(account.id), 5),
         countPart: () => rows.countPart(worked, "north"),
         machinesOf: () => rows.machinesOf(worked),
+        countRecognized: () => rows.countRecognized(worked, "whisper-base", 2),
+        modelsOf: () => rows.modelsOf(worked),
+        clearModels: () => rows.clearModels(worked),
         endedWithWork: () => rows.endedWithWork(),
         removeDeleted: () => rows.removeDeleted(deleted()),
         removeAllDeleted: () => rows.removeAllDeleted(),
@@ -141,7 +144,7 @@ async function useAll(server: ApiServer): Promise<void> {
       Checkpoints,
       {
         ofTrack: () => checkpoints.ofTrack(1),
-        write: () => checkpoints.write("decode", 0, payload, {}),
+        write: () => checkpoints.write("decode", 0, payload, {}, () => {}),
         read: () => checkpoints.read("decode", 0, payload),
         finished: () => checkpoints.finished("decode"),
         countExcept: () => checkpoints.countExcept(["decode"]),

@@ -63,12 +63,27 @@ function showCommand(): Command {
     .argument("<id>")
     .action((id: string, options: JsonOption, command: Command) => {
       const recordings = new Recordings(openStoreOf(command), Date.now);
-      const shown = toJson(requireRecording(recordings, id));
+      const recording = requireRecording(recordings, id);
+      const models = recordings.rows.modelsOf(id);
       const machines = recordings.rows.machinesOf(id);
-      if (machines.length === 0) return print(options, shown, () => facts(shown));
-      const text = machines.map(({ machine, parts }) => `${machine} ${parts}`).join(", ");
-      print(options, { ...shown, machines }, () => facts({ ...shown, parts_by_machine: text }));
+      const isAlone = models.every(({ model }) => model === recording.speechModel);
+      const record = toJson(recording);
+      const json = {
+        ...record,
+        ...(models.length === 0 ? {} : { models }),
+        ...(machines.length === 0 ? {} : { machines }),
+      };
+      const shown = {
+        ...record,
+        ...(isAlone ? {} : { parts_by_model: partsBy(models, ({ model }) => model) }),
+        ...(machines.length === 0 ? {} : { parts_by_machine: partsBy(machines, ({ machine }) => machine) }),
+      };
+      print(options, json, () => facts(shown));
     });
+}
+
+function partsBy<T extends { readonly parts: number }>(counts: readonly T[], nameOf: (count: T) => string): string {
+  return counts.map((count) => `${nameOf(count)} ${count.parts}`).join(", ");
 }
 
 /** A recording, and what its change needs. */

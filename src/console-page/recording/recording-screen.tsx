@@ -58,7 +58,9 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
 }
 
 function Facts({ recording }: { recording: RecordingDetail }) {
-  const { account, workspace, language, duration_seconds, created_at, size_bytes, model, machines, held } = recording;
+  const { account, workspace, language, duration_seconds, created_at, size_bytes, held } = recording;
+  const { model, models, machines } = recording;
+  const isAlone = models.every((each) => each.model === model);
   return (
     <p class="soft facts">
       {duration_seconds !== null && <span>{clock(duration_seconds)}</span>}
@@ -66,7 +68,7 @@ function Facts({ recording }: { recording: RecordingDetail }) {
       <Moment at={created_at} />
       <OwnerName account={account} workspace={workspace} />
       {size_bytes !== null && <span>{bytes(size_bytes)}</span>}
-      {model !== null && <span>{model}</span>}
+      {isAlone ? model !== null && <span>{model}</span> : <span>{texts.models(models)}</span>}
       {machines.length > 0 && <span>{texts.machines(machines)}</span>}
       {held && <span>{strings.recordings.held}</span>}
     </p>

@@ -112,6 +112,8 @@ export const recordingSchema = Type.Composite([
     size_bytes: nullable(bytesSchema),
     /** Id of the speech model; null: an early version created the recording. */
     model: nullable(Type.String()),
+    /** Number of parts that each speech model recognized, the model with most parts first. */
+    models: Type.Array(Type.Object({ model: Type.String(), parts: countSchema })),
     /** Number of parts that each machine of the fleet computed; empty if the server worked alone. */
     machines: Type.Array(Type.Object({ machine: Type.String(), parts: countSchema })),
     /** Speakers in order of first appearance; empty unless completed, like `segments` and `exports`. */

@@ -6,7 +6,7 @@ import type { Settings } from "../../config/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import { familyFacts } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
+import { findRunningServer, openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { DataPaths, readDatabase } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
@@ -111,7 +111,7 @@ export async function notesOn(paths: DataPaths): Promise<string[]> {
 export function modelOf(settings: Settings, paths: DataPaths, files: ProgramFiles) {
   const database = existsSync(paths.databasePath) ? attempt(() => readDatabase(paths.databasePath)) : null;
   try {
-    return currentSpeechModel(settings, { files, dataDirectory: paths, database });
+    return readSpeechModels(settings, { files, dataDirectory: paths, database }).current();
   } finally {
     database?.$client.close();
   }

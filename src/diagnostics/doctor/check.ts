@@ -1,5 +1,5 @@
 import type { Settings } from "../../config/index.ts";
-import type { SpeechModel } from "../../models/index.ts";
+import type { SpeechModel, SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import type { RunningServer } from "../../server/index.ts";
 import type { DataPaths, Store } from "../../storage/index.ts";
@@ -60,6 +60,8 @@ export interface CheckContext extends DoctorOptions {
   readonly files: ProgramFiles | Error;
   /** Whether the parts are where a server finds them, and not only unpacked temporarily for the checks. */
   readonly filesArePresent: boolean;
+  /** The available models; null if the parts of the program are not available. */
+  readonly speechModels: SpeechModels | null;
   /** The model for new recordings; null if the parts of the program are not available. */
   readonly speechModel: SpeechModel | null;
   /** The database, read-only; the reason why it cannot be read; null if there is none. */

@@ -1,6 +1,6 @@
 import { accessSync, constants, existsSync } from "node:fs";
 import type { ProgramFiles } from "../../program/index.ts";
-import { currentSpeechModel, findRunningServer, openProgramParts } from "../../server/index.ts";
+import { findRunningServer, openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
 import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -15,12 +15,14 @@ export async function openContext(options: DoctorOptions): Promise<CheckContext 
   const { files, arePresent: filesArePresent, close: closeParts } = await openProgramParts(settings);
   const database = data === "present" && existsSync(paths.databasePath) ? openDatabase(paths.databasePath) : null;
   const store = database instanceof Error ? null : database;
+  const speechModels =
+    files instanceof Error ? null : readSpeechModels(settings, { files, dataDirectory: paths, database: store });
   return {
     ...options,
     ...{ paths, data, files, filesArePresent, database },
     server: data === "present" ? await findRunningServer(paths) : null,
-    speechModel:
-      files instanceof Error ? null : currentSpeechModel(settings, { files, dataDirectory: paths, database: store }),
+    speechModels,
+    speechModel: speechModels?.current() ?? null,
     machine: thisMachine(options.signal),
     close() {
       store?.$client.close();

@@ -109,6 +109,12 @@ const words = json(
 /** The same rule as for names of machines in the messages of a fleet. */
 const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
 
+/** SQL condition for a speech model: an id, or the path of a file that the settings named. */
+const speechModel = `(${modelId} OR ? GLOB '/*')`;
+
+/** SQL condition for a number of parts of a recording. */
+const partCount = "? BETWEEN 1 AND 1000000000";
+
 /**
  * Maximum length of a stored vocabulary in characters, which is passed to native code. The server itself accepts only
  * much shorter ones.
@@ -153,7 +159,7 @@ const rules: readonly ColumnRule[] = [
   { column: "audio_usage.recording_id", rule: uuid },
   { column: "chosen_models.kind", rule: "? = 'speech'" },
   { column: "chosen_models.model", rule: modelId },
-  { column: "recordings.speech_model", rule: `(${modelId} OR ? GLOB '/*')` },
+  { column: "recordings.speech_model", rule: speechModel },
   { column: "recordings.speech_model_sha256", rule: `? GLOB '${hexDigits(64)}'` },
   { column: "recordings.language", rule: language },
   { column: "recordings.pinned_language", rule: language },
@@ -170,7 +176,9 @@ const rules: readonly ColumnRule[] = [
   { column: "api_keys.scopes", rule: scopes },
   { column: "segments.words", rule: words },
   { column: "recording_machines.machine", rule: machineName },
-  { column: "recording_machines.parts", rule: "? BETWEEN 1 AND 1000000000" },
+  { column: "recording_machines.parts", rule: partCount },
+  { column: "recording_models.model", rule: speechModel },
+  { column: "recording_models.parts", rule: partCount },
   { column: "audit_log.details", rule: "json_valid(?)" },
   ...times.map((column) => ({ column, rule: time })),
   // Other cost parameters of argon2id could keep the server's memory and processor busy with one sign-in attempt.

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import { tinyModel, writeRandomModel } from "../../../scripts/support/parakeet/random-model.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
+import { importModels, ModelLibrary, parseLanguageRoutes, SpeechModels } from "../../../src/models/index.ts";
 import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, runCheck } from "./support.ts";
@@ -179,16 +180,26 @@ describe("the checks of a data directory", () => {
 });
 
 describe("the checks of a model that detects no languages", () => {
-  test("name the model that does, and announce no self-test of an encoder that it has not", async () => {
+  test("name the models that recognize other languages, and announce no self-test of an encoder that it has not", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "european.bin");
     writeRandomModel(path, { ...tinyModel, vocabulary: 8192 });
-    const { context } = dataIn(directory.path);
-    const own = context({ speechModel: { id: path, path } });
+    const { paths, context } = dataIn(directory.path);
+    const library = new ModelLibrary(paths.models);
+    await importModels(path, { ...{ library, catalogue: [], name: "greek", inspect: () => {} }, onProgress: () => {} });
+    const routes = parseLanguageRoutes(["el bg: greek"]);
+    const speechModels = new SpeechModels({
+      ...{ store: openDatabase(":memory:"), library, builtInPath: path, setting: path, routes },
+    });
+    const own = context({ speechModels, speechModel: speechModels.current() });
     expect(await runCheck("model.whisper", own)).toMatchObject({
       status: "ok",
       summary: `${path}, 25 languages; its checksum is unknown`,
-      detail: [path, expect.stringContaining("it detects no languages: the model of engine.recognizers for *")],
+      detail: [
+        path,
+        "it detects no languages: whisper-base does, and recognizes all languages that no other model knows",
+        "greek recognizes bg, el (engine.recognizers)",
+      ],
     });
     expect(await runCheck("engine.encoder", own)).toMatchObject({
       status: "skipped",

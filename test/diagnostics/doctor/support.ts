@@ -76,6 +76,7 @@ export function contextOf(
       benchRecording: join(root, "build/samples/jfk.mp3"),
     },
     filesArePresent: true,
+    speechModels: null,
     speechModel: { id: "whisper-base", path: join(root, "package.json") },
     database: null,
     server: null,

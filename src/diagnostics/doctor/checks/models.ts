@@ -6,6 +6,7 @@ import {
   foreignWeights,
   ModelLibrary,
   productCatalogue,
+  type SpeechModel,
   verifyBuiltIn,
   verifyInstalled,
 } from "../../../models/index.ts";
@@ -30,21 +31,22 @@ const speech: Check = {
       return problem(`${id} is missing, so nothing can be transcribed`, { detail, advice });
     }
     let languages: string;
+    let others: string[];
     try {
       validateModelFile(path);
       languages = count(readModelLanguages(path).length, "language");
+      others = otherModels(context, { id, path });
     } catch (error) {
       return problem(`${id} is unusable, so nothing can be transcribed`, { detail: [messageOf(error)], advice });
     }
-    const companion = familyFacts({ path })?.detectsLanguage === false ? [COMPANION] : [];
     const damage = await damageOf(context, id, path);
-    if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path, ...companion);
+    if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path, ...others);
     if (damage === null) {
       const foreign = await foreignOf(id, path, context);
       const detail = [
         path,
         ...(foreign === null ? [] : [`not the file of releases: its SHA-256 is ${foreign}`]),
-        ...companion,
+        ...others,
       ];
       return ok(`${id}, ${languages}, checksum correct`, ...detail);
     }
@@ -52,8 +54,17 @@ const speech: Check = {
   },
 };
 
-const COMPANION =
-  "it detects no languages: the model of engine.recognizers for * does, or the built-in one, which also recognizes all other languages";
+/** Names the other models that recognize parts of new recordings. */
+function otherModels({ speechModels }: CheckContext, model: SpeechModel): string[] {
+  const companion = speechModels?.companionOf(model) ?? null;
+  const routes = (speechModels?.routes() ?? []).filter((route) => route.model.id !== model.id);
+  return [
+    ...(companion === null
+      ? []
+      : [`it detects no languages: ${companion.id} does, and recognizes all languages that no other model knows`]),
+    ...routes.map((route) => `${route.model.id} recognizes ${route.codes.join(", ")} (engine.recognizers)`),
+  ];
+}
 
 /** Returns the damage of a model file; null if it is intact, undefined if there is no checksum to compare it with. */
 async function damageOf({ paths }: CheckContext, id: string, path: string): Promise<string | null | undefined> {
