@@ -176,6 +176,7 @@ function coordinatorJson({ version, build, models, workHere, load, counts }: Coo
     redelivered: counts.redelivered,
     late_results: counts.lateResults,
     refused_messages: counts.refusedResults,
+    unreported: counts.unreported,
     sent_bytes: counts.sentBytes,
     received_bytes: counts.receivedBytes,
   };
@@ -235,7 +236,7 @@ function coordinatorText({ version, workHere, load, counts }: CoordinatorStatus)
   const here = workHere ? `${load.here} running here` : "none running here (fleet.work_here = false)";
   return [
     `coordinator: version ${printable(version)}; ${load.waiting} parts waiting, ${load.published} in flight, ${here}`,
-    `since its start: ${counts.published} parts sent (${size(counts.sentBytes)}), ${size(counts.receivedBytes)} received, ${counts.redelivered} redelivered, ${counts.lateResults} late results, ${counts.refusedResults} refused messages`,
+    `since its start: ${counts.published} parts sent (${size(counts.sentBytes)}), ${size(counts.receivedBytes)} received, ${counts.redelivered} redelivered, ${counts.lateResults} late results, ${counts.refusedResults} refused messages, ${counts.unreported} parts fetched without a report`,
   ].join("\n");
 }
 

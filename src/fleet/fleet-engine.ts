@@ -147,6 +147,7 @@ export class FleetEngine {
         },
         isLocal: model !== undefined && sha256 === null,
         lost: 0,
+        unreported: 0,
         machine: null,
         fetchedBy: null,
         delivery: 0,

@@ -6,6 +6,7 @@ import type { LocalEngine } from "./fleet-engine.ts";
 import {
   cancelSchema,
   encode,
+  MAX_HELD,
   MessageError,
   PRESENCE_MILLISECONDS,
   type Presence,
@@ -154,6 +155,7 @@ export class FleetWorker {
       devices: [...devices],
       lanes: engine.lanes,
       busy: this.busy,
+      holds: [...this.#byId.keys()].slice(0, MAX_HELD),
       clock: now(),
       trouble,
       leaves,
@@ -204,6 +206,8 @@ export class FleetWorker {
       // A message that this build cannot read will not become readable; anything else may succeed elsewhere.
       if (error instanceof MessageError) delivery.term(messageOf(error));
       else delivery.nak(RETRY_MILLISECONDS);
+      // A worker whose reports get no answer would fetch the same operation again and again.
+      if (broker.connected) this.#fetcher.pause();
     } finally {
       clearInterval(beats);
       if (work !== null && this.#byId.get(work.id) === own) this.#byId.delete(work.id);

@@ -130,6 +130,9 @@ export const replySchema = Type.Object({
 });
 export type Reply = Static<typeof replySchema>;
 
+/** Maximum number of operations that a worker lists as its own. */
+export const MAX_HELD = 100;
+
 export const presenceSchema = Type.Object({
   machine: token,
   /** Unique for each start of the worker; a later start has a greater one. */
@@ -141,6 +144,8 @@ export const presenceSchema = Type.Object({
   devices: Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 }),
   lanes: Type.Integer({ minimum: 0, maximum: 1000 }),
   busy: count,
+  /** Ids of operations that it has fetched. They name a machine that cannot report them in another way. */
+  holds: Type.Optional(Type.Array(token, { maxItems: MAX_HELD })),
   /** The worker's clock, in milliseconds since 1970. */
   clock: Type.Number(),
   /** Why it takes no work; null if it does. */
@@ -167,6 +172,7 @@ export const coordinatorStatusSchema = Type.Object({
     redelivered: count,
     lateResults: count,
     refusedResults: count,
+    unreported: count,
     sentBytes: count,
     receivedBytes: count,
   }),

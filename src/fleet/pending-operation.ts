@@ -32,6 +32,8 @@ export interface PendingOperation {
   isLocal: boolean;
   /** Number of workers that did not finish it. */
   lost: number;
+  /** Number of times that it was fetched and not reported in time. */
+  unreported: number;
   /** Machine that runs it; null while it waits in the broker, or at a worker that fetched it ahead. */
   machine: string | null;
   /** Machine that fetched it ahead; null if none did. */

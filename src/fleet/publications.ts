@@ -1,6 +1,7 @@
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { Broker } from "./broker.ts";
+import type { Published } from "./first-reports.ts";
 import { type cancelSchema, encode, MAX_MESSAGE_BYTES, subjects } from "./messages.ts";
 import { type PendingOperation, packOperation } from "./pending-operation.ts";
 
@@ -11,6 +12,8 @@ interface PublicationsOptions {
   readonly coordinator: string;
   /** Returns the SHA-256 of the models that operations may need. */
   readonly models: () => readonly string[];
+  /** Called when the broker has an operation that is still awaited. */
+  readonly onPublished: (id: string, published: Omit<Published, "at">) => void;
   /** Called when a publication is no longer awaited. */
   readonly onRemoved: (id: string) => void;
   readonly log: Logger;
@@ -35,6 +38,8 @@ export class Publications {
   #consumers = new Set<string>();
   #opening: Promise<void> | null = null;
   #isOpen = false;
+  /** Last reported reason why the broker cannot be used; empty if it can. */
+  #brokerTrouble = "";
   /** Bytes that were sent in this turn of the event loop, and the beginning of the next one. */
   #turnBytes = 0;
   #nextTurn: Promise<void> = Promise.resolve();
@@ -69,6 +74,26 @@ export class Publications {
     return this.#opening;
   }
 
+  /** Creates the stream if the broker can be used. @returns whether it takes operations; otherwise the reason is logged */
+  async tryOpen(): Promise<boolean> {
+    try {
+      await this.open();
+      this.#brokerTrouble = "";
+      return true;
+    } catch (error) {
+      const trouble = messageOf(error);
+      if (trouble !== this.#brokerTrouble) this.#options.log.error({ event: "fleet.broker_unusable", trouble });
+      this.#brokerTrouble = trouble;
+      return false;
+    }
+  }
+
+  /** Returns the machines that have operations, as far as they reported them. */
+  holders(): ReadonlySet<string> {
+    const holders = [...this.#published.values()].map(({ machine, fetchedBy }) => machine ?? fetchedBy);
+    return new Set(holders.filter((holder) => holder !== null));
+  }
+
   /**
    * Publishes an operation; it is listed from the call on.
    * @param id unique and unguessable: only the worker that receives the operation may answer for it
@@ -99,7 +124,9 @@ export class Publications {
       await this.#ensureConsumers([model]);
       await this.#turn(message.length);
       if (!this.#published.has(id)) return "withdrawn";
-      await broker.stream.publish(subjects.work(build, model), id, message);
+      const sequence = await broker.stream.publish(subjects.work(build, model), id, message);
+      const published = { model: operation.model, sequence, bytes: message.length };
+      if (this.#published.has(id)) this.#options.onPublished(id, published);
       this.counts.published++;
       this.counts.sentBytes += message.length;
       return "published";

@@ -2,6 +2,7 @@ import { describeWork, type EngineOptions, RemoteAttempts } from "../engine/inde
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { Broker } from "./broker.ts";
+import { FirstReports, type ReportLimits } from "./first-reports.ts";
 import { MachineLog } from "./machine-log.ts";
 import {
   encode,
@@ -20,6 +21,7 @@ import {
 import { acceptResult, type PendingOperation, UnableWorkerError } from "./pending-operation.ts";
 import { Publications } from "./publications.ts";
 import { Roster } from "./roster.ts";
+import { Withdrawals } from "./withdrawals.ts";
 
 export interface RemoteWorkersOptions {
   readonly broker: Broker;
@@ -33,6 +35,7 @@ export interface RemoteWorkersOptions {
   readonly onCompletion: (completed: Completed & { readonly machine: string }) => void;
   /** Limits of the attempts of workers. */
   readonly attempts?: RemoteAttempts;
+  readonly reportLimits?: ReportLimits;
   readonly now: () => number;
   readonly log: Logger;
 }
@@ -61,10 +64,10 @@ export class RemoteWorkers {
   readonly #attempts: RemoteAttempts;
   readonly #log: MachineLog;
   readonly #timer: NodeJS.Timeout;
+  readonly #reports: FirstReports;
+  readonly #withdrawals: Withdrawals;
   readonly #counts = { redelivered: 0, lateResults: 0, refusedResults: 0, receivedBytes: 0 };
   readonly roster: Roster;
-  /** Last reported reason why the broker cannot be used; empty if it can. */
-  #brokerTrouble = "";
   #isClosed = false;
 
   constructor(options: RemoteWorkersOptions, events: RemoteWorkersEvents) {
@@ -74,7 +77,30 @@ export class RemoteWorkers {
     this.#log = new MachineLog(log, now);
     this.roster = new Roster({ build, version }, now, this.#log);
     this.#attempts = options.attempts ?? new RemoteAttempts({ log });
-    this.#publications = new Publications({ ...options, onRemoved: (id) => this.#attempts.release(id) });
+    this.#reports = new FirstReports({
+      ...options,
+      onOverdue: (id, unreported) => this.#withdrawals.unreported(id, unreported),
+    });
+    this.#publications = new Publications({
+      ...options,
+      onPublished: (id, published) => {
+        const { machine, fetchedBy } = this.#publications.get(id) ?? {};
+        // A worker may report before the broker confirms.
+        if (machine === null && fetchedBy === null) this.#reports.expect(id, published);
+      },
+      onRemoved: (id) => {
+        this.#attempts.release(id);
+        this.#reports.release(id);
+      },
+    });
+    this.#withdrawals = new Withdrawals({
+      publications: this.#publications,
+      attempts: this.#attempts,
+      roster: this.roster,
+      log: this.#log,
+      onReturned: events.onReturned,
+      onChange: events.onChange,
+    });
     broker.subscribe(subjects.allPresence, (data, subject) => this.#onPresence(data, senderOf(subject)));
     broker.subscribe(subjects.started(coordinator, "*"), (data, subject) =>
       encode(this.#onStarted(data, senderOf(subject))),
@@ -82,7 +108,7 @@ export class RemoteWorkers {
     broker.subscribe(subjects.result(coordinator, "*"), async (data, subject) =>
       encode(await this.#onResult(data, senderOf(subject))),
     );
-    broker.onChange((connected) => (connected ? void this.#reopen() : this.#takeBack(() => true)));
+    broker.onChange((connected) => (connected ? void this.#reopen() : this.#withdrawals.unaffected(() => true)));
     this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
   }
 
@@ -99,7 +125,7 @@ export class RemoteWorkers {
 
   /** Counters since the start. */
   get counts() {
-    return { ...this.#counts, ...this.#publications.counts };
+    return { ...this.#counts, ...this.#withdrawals.counts, ...this.#publications.counts };
   }
 
   /** Number of operations that may be published at the same time. */
@@ -115,13 +141,13 @@ export class RemoteWorkers {
 
   async publish(pending: PendingOperation): Promise<void> {
     const id = `${this.#options.coordinator}-${crypto.randomUUID()}`;
-    this.#attempts.waits(id, pending, (seconds) => this.#onNotStarted(id, pending, seconds));
+    this.#attempts.waits(id, pending, (seconds) => this.#withdrawals.notStarted(id, pending, seconds));
     try {
       const outcome = await this.#publications.publish(id, pending);
       if (outcome === "published" || outcome === "withdrawn") return;
       // After a failure the next check opens the stream, unless this machine starts the operation before.
       if (outcome === "too large") pending.isLocal = true;
-      this.#return([pending]);
+      this.#withdrawals.giveBack([pending]);
     } catch (error) {
       pending.settle({ error });
       this.#events.onChange();
@@ -138,6 +164,7 @@ export class RemoteWorkers {
     this.#isClosed = true;
     clearInterval(this.#timer);
     const withdrawn = this.#publications.withdraw(() => true);
+    this.#reports[Symbol.dispose]();
     this.#attempts[Symbol.dispose]();
     return withdrawn;
   }
@@ -147,10 +174,11 @@ export class RemoteWorkers {
       const presence = parse(presenceSchema, data);
       if (presence.machine !== sender) throw new MessageError(`${sender} reports as another machine`);
       // A worker that was started again has lost its operations: it is not necessary to wait for the broker.
-      if (this.roster.isRestarted(presence)) this.#takeBackLost((machine) => machine === sender);
+      if (this.roster.isRestarted(presence)) this.#withdrawals.lost((machine) => machine === sender);
       this.roster.note(presence);
+      this.#reports.noteHeld(sender, presence.holds ?? []);
       // A machine that leaves returns its operations; no attempt is lost.
-      if (presence.leaves) this.#takeBack(({ machine }) => machine === sender);
+      if (presence.leaves) this.#withdrawals.unaffected(({ machine }) => machine === sender);
       this.#events.onChange();
     } catch (error) {
       this.#log.write("warn", sender, {
@@ -165,9 +193,11 @@ export class RemoteWorkers {
   #onStarted(data: Uint8Array, machine: string): Reply {
     try {
       const { id, starts, delivery } = parse(startedSchema, data);
+      this.roster.noteReport(machine);
       const pending = this.#publications.get(id);
       // A machine that was stopped meanwhile may have an earlier delivery than the one that runs.
       if (pending === undefined || delivery < pending.delivery) return { verdict: "late" };
+      this.#reports.release(id);
       if (this.roster.pauseOf(machine) !== null) return { verdict: "paused" };
       if (!starts) {
         pending.fetchedBy = machine;
@@ -178,7 +208,7 @@ export class RemoteWorkers {
       // A worker that only fetched it made no attempt.
       if (pending.machine !== null) {
         this.#counts.redelivered++;
-        if (!this.#hasAttemptLeft(pending)) {
+        if (!this.#withdrawals.hasAttemptLeft(pending)) {
           this.#publications.remove(id);
           this.#events.onChange();
           return { verdict: "late" };
@@ -195,7 +225,7 @@ export class RemoteWorkers {
       pending.machine = machine;
       pending.delivery = delivery;
       this.#attempts.starts(id, pending, machine, (seconds, limitSeconds) =>
-        this.#onStuck(id, pending, machine, { seconds, limitSeconds }),
+        this.#withdrawals.stuck(id, pending, machine, { seconds, limitSeconds }),
       );
       return { verdict: "go" };
     } catch (error) {
@@ -214,8 +244,8 @@ export class RemoteWorkers {
         return { verdict: "late" };
       }
       const outcome = await acceptResult(pending, header, contents).catch((error: unknown) => {
-        if (error instanceof UnableWorkerError) return this.#onUnable(id, pending, machine, error);
-        this.#onFault(id, pending, machine);
+        if (error instanceof UnableWorkerError) return this.#withdrawals.unable(id, pending, machine, error);
+        this.#withdrawals.failed(id, pending, machine);
         throw error;
       });
       if (outcome === null) return { verdict: "go" };
@@ -247,95 +277,19 @@ export class RemoteWorkers {
     return { verdict: "refused" };
   }
 
-  /** A worker that reports an operation as running for ever would otherwise hold it for ever. */
-  #onStuck(
-    id: string,
-    pending: PendingOperation,
-    machine: string,
-    duration: { readonly seconds: number; readonly limitSeconds: number },
-  ): void {
-    const { operation } = pending;
-    this.#log.write("error", machine, { event: "fleet.operation_stuck", operation, ...duration });
-    this.#onFault(id, pending, machine);
-  }
-
-  /** A worker that fetched an operation may hold it without starting it. */
-  #onNotStarted(id: string, pending: PendingOperation, seconds: number): void {
-    const { operation, fetchedBy } = pending;
-    this.#options.log.warn({ event: "fleet.operation_not_started", operation, seconds, machine: fetchedBy });
-    if (fetchedBy !== null) this.roster.blame(fetchedBy);
-    this.#return(this.#publications.withdraw((_, each) => each === id));
-  }
-
-  /** Takes an operation back from a worker that cannot finish it, and counts the attempt. */
-  #onFault(id: string, pending: PendingOperation, machine: string): void {
-    const taken = this.#publications.withdraw((_, each) => each === id);
-    this.roster.blame(machine);
-    if (taken.length > 0 && this.#hasAttemptLeft(pending)) this.#return([pending]);
-    this.#events.onChange();
-  }
-
-  /** Takes an operation back from a worker that cannot run any, and counts no attempt. */
-  #onUnable(id: string, { operation }: PendingOperation, machine: string, { message }: UnableWorkerError): null {
-    this.#log.write("error", machine, { event: "fleet.worker_unable", operation, trouble: message });
-    this.roster.blame(machine);
-    this.#takeBack((_, each) => each === id);
-    return null;
-  }
-
-  /** Counts a worker that did not finish an operation. An operation without another attempt fails. */
-  #hasAttemptLeft(pending: PendingOperation): boolean {
-    pending.lost++;
-    const error = this.#attempts.countLost(pending.operation, pending.record, pending.lost);
-    if (error !== null) pending.settle({ error });
-    return error === null;
-  }
-
-  #return(operations: readonly PendingOperation[]): void {
-    for (const operation of operations) {
-      operation.machine = null;
-      operation.fetchedBy = null;
-    }
-    this.#events.onReturned(operations);
-  }
-
-  /** Takes operations back for a reason that says nothing about them, e.g. because the connection was lost. */
-  #takeBack(isAffected: (operation: PendingOperation, id: string) => boolean): void {
-    const taken = this.#publications.withdraw(isAffected);
-    for (const { machine, record } of taken) if (machine !== null) this.#attempts.countReturned(record);
-    this.#return(taken);
-  }
-
-  /** Takes operations back from machines that did not finish them. */
-  #takeBackLost(isLost: (machine: string) => boolean): void {
-    const lost = this.#publications.withdraw(({ machine, fetchedBy }) => {
-      const holder = machine ?? fetchedBy;
-      return holder !== null && isLost(holder);
-    });
-    // An operation that was only fetched ahead has no attempt to lose.
-    this.#return(lost.filter((pending) => pending.machine === null || this.#hasAttemptLeft(pending)));
-  }
-
   /** Notices machines that are gone, and repeats what failed. */
   #check(): void {
     this.roster.removeGone();
     const present = new Set(this.roster.machines().map(({ machine }) => machine));
-    this.#takeBackLost((machine) => !present.has(machine));
+    this.#withdrawals.lost((machine) => !present.has(machine));
     if (!this.#publications.isOpen && this.#options.broker.connected) void this.#reopen();
     // No machine would fetch these any more.
-    this.#takeBack(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);
+    this.#withdrawals.unaffected(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);
   }
 
   async #reopen(): Promise<void> {
     if (this.#isClosed) return;
-    this.#takeBack(() => true);
-    try {
-      await this.open();
-      this.#brokerTrouble = "";
-    } catch (error) {
-      const trouble = messageOf(error);
-      if (trouble !== this.#brokerTrouble) this.#options.log.error({ event: "fleet.broker_unusable", trouble });
-      this.#brokerTrouble = trouble;
-    }
+    this.#withdrawals.unaffected(() => true);
+    if (await this.#publications.tryOpen()) this.#events.onChange();
   }
 }

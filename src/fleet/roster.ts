@@ -42,6 +42,8 @@ export class Roster {
   readonly #now: () => number;
   readonly #log: MachineLog;
   readonly #seen = new Map<string, Seen>();
+  /** Times of the last reports of machines about operations. */
+  readonly #reports = new Map<string, number>();
   /** Times of the recent faults of machines, at most `MAX_FAULTS` each, and the end of a pause. */
   readonly #faults = new Map<string, { readonly at: readonly number[]; readonly pausedUntil: number }>();
 
@@ -118,6 +120,21 @@ export class Roster {
     });
   }
 
+  /** Notes that a machine reports about an operation. */
+  noteReport(machine: string): void {
+    this.#reports.set(machine, this.#now());
+  }
+
+  /**
+   * Returns the machines that may have fetched an operation without a report: they are present and usable, and have reported
+   * nothing since then. A machine that waits for operations looks the same.
+   */
+  suspects(model: string | null, since: number): readonly string[] {
+    return this.#usable(model)
+      .map(({ machine }) => machine)
+      .filter((machine) => (this.#reports.get(machine) ?? 0) < since);
+  }
+
   machines(): readonly Machine[] {
     return [...this.#seen.values()]
       .map(({ presence, at, reported }) => {
@@ -129,9 +146,13 @@ export class Roster {
 
   /** Returns the number of lanes that can run operations with a model. @param model null: any model */
   lanes(model: string | null): number {
-    return this.machines()
-      .filter(({ problem, models }) => problem === null && (model === null || models.includes(model)))
-      .reduce((sum, { lanes }) => sum + lanes, 0);
+    return this.#usable(model).reduce((sum, { lanes }) => sum + lanes, 0);
+  }
+
+  #usable(model: string | null): readonly Machine[] {
+    return this.machines().filter(
+      ({ problem, models }) => problem === null && (model === null || models.includes(model)),
+    );
   }
 
   #problemOf({ build, version, clock, trouble }: Presence, at: number): string | null {

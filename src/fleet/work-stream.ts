@@ -13,7 +13,7 @@ import { type Delivery, deliveryOf, FetchedMessage } from "./delivery.ts";
 import { consumerOf, encode, MAX_MESSAGE_BYTES, STREAM, STREAM_BYTES, subjects } from "./messages.ts";
 
 /** Time without a beat after which the broker delivers an operation to another worker. */
-const ACK_WAIT_MILLISECONDS = 10_000;
+export const ACK_WAIT_MILLISECONDS = 10_000;
 
 /** A broker's report about a stream or a consumer. */
 export interface BrokerReport {
@@ -76,6 +76,12 @@ export class WorkStream {
     return { storage, messages: info.num_pending + info.num_ack_pending, clock: clockOf(info) };
   }
 
+  /** Returns the position of the last operation that the broker delivered to a worker; 0 if it delivered none. */
+  async lastDelivered(build: string, model: string): Promise<number> {
+    const info = await (await this.consumer(build, model))?.info(true);
+    return info?.delivered.stream_seq ?? 0;
+  }
+
   /** Ensures that the workers' shared consumer for a subject exists. */
   async ensureConsumer(build: string, model: string): Promise<void> {
     const manager = await this.#manager();
@@ -90,8 +96,10 @@ export class WorkStream {
     });
   }
 
-  async publish(subject: string, id: string, message: Uint8Array): Promise<void> {
-    await this.#jetstream().publish(subject, message, { msgID: id, timeout: answerMilliseconds(message.length) });
+  /** Publishes an operation. @returns its position in the stream */
+  async publish(subject: string, id: string, message: Uint8Array): Promise<number> {
+    const options = { msgID: id, timeout: answerMilliseconds(message.length) };
+    return (await this.#jetstream().publish(subject, message, options)).seq;
   }
 
   /** Returns the workers' shared consumer; null if the coordinator has not created it. */

@@ -14,6 +14,7 @@ export interface FleetSource {
       readonly redelivered: number;
       readonly lateResults: number;
       readonly refusedResults: number;
+      readonly unreported: number;
       readonly sentBytes: number;
       readonly receivedBytes: number;
     };
@@ -58,6 +59,11 @@ export function registerFleetMetrics(registry: Registry, source: FleetSource): v
     ["redelivered", "Parts that the broker delivered again because a worker did not finish them", (c) => c.redelivered],
     ["late_results", "Results that came after their part was withdrawn or done elsewhere", (c) => c.lateResults],
     ["refused_messages", "Messages of workers that did not match their schema", (c) => c.refusedResults],
+    [
+      "unreported",
+      "Parts that a worker fetched and did not report in time, so that they were published again",
+      (c) => c.unreported,
+    ],
     ["sent_bytes", "Bytes of parts sent to the broker", (c) => c.sentBytes],
     ["received_bytes", "Bytes of results received from workers", (c) => c.receivedBytes],
   ];

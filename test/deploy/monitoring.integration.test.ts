@@ -241,6 +241,12 @@ describe("the alerts", () => {
       ["TranscribeFleetRedelivers"],
     ],
     [
+      "a worker fetches parts and does not report them",
+      { 'transcribe_fleet_unreported_total{instance="a"}': "0+1x60" },
+      30,
+      ["TranscribeFleetPartsUnreported"],
+    ],
+    [
       "no worker of a fleet takes parts",
       {
         'transcribe_fleet_broker_connected{instance="a"}': "1x60",

@@ -65,7 +65,7 @@ test("steps name their machine in a fleet only, and a fleet shows the round trip
   expect(single).toContain('transcribe_step_seconds_total{step="transcribe",device="cpu",gpu=""} 2');
   expect(single.join("\n")).not.toMatch(/machine|fleet/);
 
-  const counts = { redelivered: 0, lateResults: 0, refusedResults: 0, sentBytes: 0, receivedBytes: 0 };
+  const counts = { redelivered: 0, lateResults: 0, refusedResults: 0, unreported: 0, sentBytes: 0, receivedBytes: 0 };
   const fleet = { brokerConnected: true, roundTripSeconds: 0.004, machines: [], published: 0, counts };
   const metrics = new Metrics(sources({ machine: () => "own", fleet: () => fleet }));
   metrics.engine.stepDone(work);
