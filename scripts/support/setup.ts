@@ -16,6 +16,9 @@ if (!cacheRoot) throw new Error("usage: setup.ts CACHE [here]");
 
 const context: SetupContext = { cacheRoot, log: (line) => console.log(line) };
 
+const WITHOUT_REGISTRY =
+  'if no package index can be reached: set your proxy (HTTPS_PROXY) or your own index (pip config set global.index-url URL), or see "Without a registry" in CONTRIBUTING.md';
+
 try {
   await removeOldTemporaryFolders(cacheRoot, Date.now());
   await setUpFfmpeg(context);
@@ -36,6 +39,7 @@ try {
   context.log("native: whisper.cpp addon");
 } catch (error) {
   console.error(`setup: ${messageOf(error)}`);
+  if (messageOf(error).includes("pip could not fetch")) console.error(`setup: ${WITHOUT_REGISTRY}`);
   process.exitCode = 1;
 }
 

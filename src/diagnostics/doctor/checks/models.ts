@@ -40,15 +40,12 @@ const speech: Check = {
       return problem(`${id} is unusable, so nothing can be transcribed`, { detail: [messageOf(error)], advice });
     }
     const damage = await damageOf(context, id, path);
-    if (damage === undefined) return ok(`${id}, ${languages}; its checksum is unknown`, path, ...others);
+    const more = others.length === 0 ? "" : `; ${others.join("; ")}`;
+    if (damage === undefined) return ok(`${id}, ${languages}, checksum unknown${more}`, path);
     if (damage === null) {
       const foreign = await foreignOf(id, path, context);
-      const detail = [
-        path,
-        ...(foreign === null ? [] : [`not the file of releases: its SHA-256 is ${foreign}`]),
-        ...others,
-      ];
-      return ok(`${id}, ${languages}, checksum correct`, ...detail);
+      const detail = [path, ...(foreign === null ? [] : [`not the file of releases: its SHA-256 is ${foreign}`])];
+      return ok(`${id}, ${languages}, checksum correct${more}`, ...detail);
     }
     return problem(`${id} is damaged`, { detail: [path, damage], advice });
   },
@@ -61,8 +58,8 @@ function otherModels({ speechModels }: CheckContext, model: SpeechModel): string
   return [
     ...(companion === null
       ? []
-      : [`it detects no languages: ${companion.id} does, and recognizes all languages that no other model knows`]),
-    ...routes.map((route) => `${route.model.id} recognizes ${route.codes.join(", ")} (engine.recognizers)`),
+      : [`${companion.id} detects the language and recognizes those that no other model knows`]),
+    ...routes.map((route) => `${route.model.id} recognizes ${route.codes.join(", ")}`),
   ];
 }
 
