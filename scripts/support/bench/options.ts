@@ -26,6 +26,7 @@ Separate parts:
   scripts/bench rows           time and memory of a server with 1,000, 100,000 and 1,000,000 recordings
   scripts/bench start          start time of a server, and its memory when idle
   scripts/bench fleet          scaling of a fleet, load on its coordinator, and overhead with one worker
+  scripts/bench scale          cost of growth: more recordings at once, longer ones, more threads or devices
   scripts/bench gpu            each GPU with several operations at once, with Whisper base and a large model
   scripts/bench parakeet       the recognizer alone with a model of Parakeet's size and random weights
   scripts/bench exports        time and memory of exporting an 18 h transcript in every format

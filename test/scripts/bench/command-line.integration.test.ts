@@ -34,6 +34,8 @@ describe("scripts/bench", () => {
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
     [["fleet", "--part", "two"], "unknown part two; known are one, many, overhead"],
+    [["scale", "--part", "two"], "unknown part two; known are real, simulated"],
+    [["scale", "--write", "--part", "real"], "--write needs all parts at their full length"],
     [["fleet", "--write", "--short"], "--write needs all parts at their full length"],
   ])("refuses %p before any measurement", async (args, reason) => {
     const { output, errors, exitCode } = await run(...args);

@@ -1,0 +1,81 @@
+import { type Static, Type } from "@sinclair/typebox";
+import type { Cells } from "./show-table.ts";
+
+const HOUR = 3600;
+/** The cost counts as linear if the speed of each device stays within this share of its group's reference. */
+export const LINEAR_SHARE = 0.05;
+
+/** What grows in a group of loads. */
+export const scaleGroupSchema = Type.Union([
+  Type.Literal("length"),
+  Type.Literal("recordings at once"),
+  Type.Literal("devices"),
+]);
+export type ScaleGroup = Static<typeof scaleGroupSchema>;
+
+/** A measured load. */
+export interface ScaleFigures {
+  readonly group: ScaleGroup;
+  /** Whether real models computed it, or simulated devices that sleep in proportion to the audio. */
+  readonly by: "real models" | "simulated";
+  readonly load: string;
+  readonly audioHours: number;
+  /** Threads of the real server, or simulated devices. */
+  readonly devices: number;
+  readonly seconds: number;
+  /** CPU time of server and worker; null for simulated devices. */
+  readonly cpuSeconds: number | null;
+}
+
+/** Figures with their speed in comparison with the group's reference. */
+export interface ScaleRow extends ScaleFigures {
+  readonly hoursPerHour: number;
+  /** Speed of each device as a share of the reference's. */
+  readonly share: number;
+  readonly isReference: boolean;
+}
+
+/**
+ * Compares each load with the reference of its group: the largest load, because a small one has idle devices at its
+ * beginning and end; for devices the smallest number.
+ */
+export function scaleRows(figures: readonly ScaleFigures[]): ScaleRow[] {
+  const groups = Map.groupBy(figures, ({ group, by }) => `${group}, ${by}`);
+  return [...groups.values()].flatMap((own) => {
+    const reference = own[0]?.group === "devices" ? own[0] : own.at(-1);
+    return own.map((each) => ({
+      ...each,
+      hoursPerHour: speedOf(each),
+      share: reference === undefined ? 1 : speedOf(each) / each.devices / (speedOf(reference) / reference.devices),
+      isReference: each === reference,
+    }));
+  });
+}
+
+function speedOf({ audioHours, seconds }: ScaleFigures): number {
+  return (audioHours * HOUR) / seconds;
+}
+
+/** Returns the table of all loads. */
+export function scaleTable(rows: readonly ScaleRow[]): Cells {
+  return {
+    head: [
+      ...["what grows", "computed by", "load", "threads or devices", "seconds"],
+      ...["hours of audio per hour", "CPU s per hour of audio", "speed of each device"],
+    ],
+    lines: rows.map((row) => [
+      ...[row.group, row.by, row.load, String(row.devices), row.seconds.toFixed(1), row.hoursPerHour.toFixed(1)],
+      row.cpuSeconds === null ? "" : (row.cpuSeconds / row.audioHours).toFixed(0),
+      row.isReference ? "100 % (reference)" : `${(100 * row.share).toFixed(1)} %`,
+    ]),
+  };
+}
+
+/** Returns a sentence that names the loads whose cost is not linear. */
+export function verdict(rows: readonly ScaleRow[]): string {
+  const bound = `${100 * LINEAR_SHARE} %`;
+  const beyond = rows.filter(({ share }) => Math.abs(share - 1) > LINEAR_SHARE);
+  if (beyond.length === 0) return `All loads are linear within ${bound}.`;
+  const names = beyond.map(({ group, by, load, devices }) => `${load} on ${devices} (${group}, ${by})`);
+  return `Linear within ${bound}: ${rows.length - beyond.length} of ${rows.length} loads. Not linear: ${names.join("; ")}.`;
+}
