@@ -2,6 +2,7 @@ import {
   BLOCK_SECONDS,
   blockCount,
   blockWindows,
+  embeddedPart,
   SAMPLE_RATE,
   type Span,
   transcribedSpans,
@@ -36,8 +37,7 @@ const dataOfOperations: { readonly [N in SpanOperation]: (params: Params<N>) => 
   }),
   embedSentences: ({ area, spans, block }) => ({
     inputs: [
-      // Times are rounded to samples, so a sentence may begin or end a sample outside its span.
-      ...spans.map((span) => pcmOfSpan(span, 1)),
+      ...spans.map(pcmOfSentence),
       ...blocksAbout(spans, area.pcm.sampleCount).map((each) => ({ kind: "embeddings" as const, block: each })),
     ],
     outputs: [{ kind: "sentences", block }],
@@ -61,10 +61,15 @@ function pcmOfBlock({ area, block }: Params<"detectBlock">): WorkItem {
   return { kind: "pcm", firstSample: windowSample(first), sampleCount };
 }
 
-function pcmOfSpan({ startSeconds, endSeconds }: Span, marginSamples = 0): WorkItem {
-  const firstSample = Math.max(0, Math.floor(startSeconds * SAMPLE_RATE) - marginSamples);
-  const end = Math.ceil(endSeconds * SAMPLE_RATE) + marginSamples;
+function pcmOfSpan({ startSeconds, endSeconds }: Span): WorkItem {
+  const firstSample = Math.max(0, Math.floor(startSeconds * SAMPLE_RATE));
+  const end = Math.ceil(endSeconds * SAMPLE_RATE);
   return { kind: "pcm", firstSample, sampleCount: end - firstSample };
+}
+
+function pcmOfSentence(sentence: Span): WorkItem {
+  const { firstSample, sampleCount } = embeddedPart(sentence);
+  return { kind: "pcm", firstSample, sampleCount };
 }
 
 /** Returns the blocks whose windows reach into one of the spans, each once. */

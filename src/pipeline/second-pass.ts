@@ -1,7 +1,14 @@
 import { Type } from "@sinclair/typebox";
-import { embeddedSeconds } from "../speech/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import { hasBlock, OverlapFinder, type Span, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
+import {
+  embeddedPart,
+  hasBlock,
+  OverlapFinder,
+  type Span,
+  secondsOf,
+  spanSchema,
+  type Turn,
+} from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { forEachConcurrently, yieldToEventLoop } from "./concurrency.ts";
 import type { TrackContext } from "./tracks.ts";
@@ -65,7 +72,10 @@ export async function runSecondPass(
       context.progress(finished / blocks);
     },
   );
-  const sentences = compared.map((fragment) => ({ speaker: fragment.speaker, seconds: embeddedSeconds(fragment) }));
+  const sentences = compared.map((fragment) => ({
+    speaker: fragment.speaker,
+    seconds: embeddedPart(fragment).seconds,
+  }));
   const { speakers } = await engine.run("compareSentences", { area, sentences }, signal);
   await yieldToEventLoop(signal);
   return reassignTurns(turns, compared, keepSpeakers(compared, speakers, fewest));
@@ -124,7 +134,7 @@ export function fragmentsToCompare(all: readonly Fragment[]): Fragment[] {
       .toSorted((a, b) => secondsOf(b) - secondsOf(a))
       .filter((fragment) => {
         const isWanted = total < KNOWN_SECONDS;
-        total += embeddedSeconds(fragment);
+        total += embeddedPart(fragment).seconds;
         return isWanted;
       });
   });

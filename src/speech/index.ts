@@ -18,7 +18,6 @@ export {
   testDiarizationGpu,
   tuneDevices,
 } from "./devices/index.ts";
-export { embeddedSeconds } from "./diarization/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";
 export { otherLanguage, type Probabilities, sureProbability } from "./other-language.ts";
 export { familyOf, type Language, type ModelSizes, readModelLanguages, validateModelFile } from "./recognizer/index.ts";

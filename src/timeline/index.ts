@@ -1,5 +1,6 @@
 export { hasBlock, readBlock, writeBlock } from "./blocks.ts";
 export { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "./chunk-audio.ts";
+export { embeddedPart } from "./embedded-audio.ts";
 export {
   BLOCK_SECONDS,
   blockCount,

@@ -108,11 +108,18 @@ describe.skipIf(!canRun)("an operation on a span of a recording", () => {
     await expectEqual("detectLanguage", { area, chunk, model });
     const { words } = await expectEqual("transcribe", { area, chunk, model, language: "en" });
     expect(words.length).toBeGreaterThan(10);
-    const spans = [0.1, 0.4, 0.7].map((share) => {
-      const startSeconds = (share * area.pcm.sampleCount) / 16_000;
-      return { startSeconds, endSeconds: startSeconds + 3 };
+    const lengths = [1.23456, 3, 7.7];
+    const spans = lengths.map((seconds, at) => {
+      const startSeconds = ((0.1 + 0.3 * at) * area.pcm.sampleCount) / 16_000;
+      return { startSeconds, endSeconds: startSeconds + seconds };
     });
-    await expectEqual("embedSentences", { area, spans, block: 0 });
+    const sentences = { area, spans, block: 0 };
+    await expectEqual("embedSentences", sentences);
+    // Of a long sentence, only the embedded part is sent.
+    const samples = dataOf("embedSentences", sentences).inputs.flatMap((item) =>
+      item.kind === "pcm" ? [item.sampleCount] : [],
+    );
+    expect(samples).toEqual([19_753, 40_000, 40_000]);
   }, 300_000);
 
   test("fails if an input is missing, and a damaged block is refused when it is written", async () => {

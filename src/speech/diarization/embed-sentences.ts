@@ -1,11 +1,11 @@
 import {
   BLOCK_SECONDS,
   blockCount,
+  embeddedPart,
   frameSeconds,
   hasBlock,
   SAMPLE_RATE,
   type Span,
-  secondsOf,
   WINDOW_SAMPLES,
   type WorkArea,
 } from "../../timeline/index.ts";
@@ -14,8 +14,6 @@ import { PcmReader } from "./pcm-reader.ts";
 import { addScaled, unit } from "./similarity.ts";
 import { readVoices, type VoiceFragment } from "./voices.ts";
 
-/** Maximum embedded length of a sentence; for a longer sentence, its middle is used. */
-const MAX_EMBEDDED_SECONDS = 2.5;
 /** Tolerance by which fragments may extend beyond their sentence. Word times are accurate to a fifth of a second. */
 const REACH_SECONDS = 0.15;
 /**
@@ -23,11 +21,6 @@ const REACH_SECONDS = 0.15;
  * similarity of 0.93 to the sentence's own embedding. In dialogues, five of six sentences need none of their own.
  */
 const MIN_COVERED_SHARE = 0.8;
-
-/** Returns the embedded length of a sentence in seconds. */
-export function embeddedSeconds(sentence: Span): number {
-  return Math.min(secondsOf(sentence), MAX_EMBEDDED_SECONDS);
-}
 
 /**
  * Returns the voice embedding of each sentence: the mean of the voice fragments within it if they cover enough of it,
@@ -59,7 +52,7 @@ export function voiceWithin(sentence: Span, fragments: readonly VoiceFragment[])
       frameSeconds(start) >= sentence.startSeconds - REACH_SECONDS &&
       frameSeconds(end) <= sentence.endSeconds + REACH_SECONDS,
   );
-  if (within.length === 0 || secondsTogether(within) < MIN_COVERED_SHARE * embeddedSeconds(sentence)) return null;
+  if (within.length === 0 || secondsTogether(within) < MIN_COVERED_SHARE * embeddedPart(sentence).seconds) return null;
   const sum = new Float32Array(within[0]?.embedding.length ?? 0);
   for (const { start, end, embedding } of within) addScaled(sum, embedding, end - start);
   return unit(sum);
@@ -77,11 +70,10 @@ function secondsTogether(fragments: readonly VoiceFragment[]): number {
   return seconds;
 }
 
-/** Reads the middle of a sentence, at most MAX_EMBEDDED_SECONDS long. */
+/** Reads the part of a sentence that is embedded. */
 async function soundOf(reader: PcmReader, sentence: Span): Promise<Float32Array> {
-  const length = Math.round(embeddedSeconds(sentence) * SAMPLE_RATE);
-  const middle = Math.round(((sentence.startSeconds + sentence.endSeconds) / 2) * SAMPLE_RATE);
-  return await reader.read(Math.max(0, middle - Math.floor(length / 2)), length);
+  const { firstSample, sampleCount } = embeddedPart(sentence);
+  return await reader.read(firstSample, sampleCount);
 }
 
 /** Reader of a recording's voice fragments, queried from beginning to end. Caches the fragments of about two blocks. */

@@ -12,7 +12,7 @@ export { packChunks } from "../plan-chunks.ts";
 export { cluster } from "./cluster.ts";
 export { detectBlock, segmentGrid } from "./detect-block.ts";
 export { embedBlock } from "./embed-block.ts";
-export { embeddedSeconds, embedSentences } from "./embed-sentences.ts";
+export { embedSentences } from "./embed-sentences.ts";
 export {
   type DiarizationModels,
   embed,
