@@ -7,6 +7,8 @@ import { type PendingOperation, packOperation } from "./pending-operation.ts";
 
 interface PublicationsOptions {
   readonly broker: Broker;
+  /** See `RemoteWorkersOptions`. */
+  readonly partsBroker?: Broker;
   /** This build, and this start of the coordinator. */
   readonly build: string;
   readonly coordinator: string;
@@ -52,7 +54,16 @@ export class Publications {
 
   /** Whether the stream takes operations. */
   get isOpen(): boolean {
-    return this.#isOpen && this.#options.broker.connected;
+    return this.#isOpen && this.#options.broker.connected && this.#partsBroker.connected;
+  }
+
+  /** Whether the stream has to be created, and can be. */
+  get canOpen(): boolean {
+    return !this.#isOpen && this.#options.broker.connected && this.#partsBroker.connected;
+  }
+
+  get #partsBroker(): Broker {
+    return this.#options.partsBroker ?? this.#options.broker;
   }
 
   get size(): number {
@@ -101,7 +112,7 @@ export class Publications {
    * @throws {Error} if the operation's own data cannot be read
    */
   async publish(id: string, operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
-    const { broker, build, coordinator, log } = this.#options;
+    const { build, coordinator, log } = this.#options;
     this.#published.set(id, operation);
     operation.machine = null;
     operation.fetchedBy = null;
@@ -124,7 +135,7 @@ export class Publications {
       await this.#ensureConsumers([model]);
       await this.#turn(message.length);
       if (!this.#published.has(id)) return "withdrawn";
-      const sequence = await broker.stream.publish(subjects.work(build, model), id, message);
+      const sequence = await this.#partsBroker.stream.publish(subjects.work(build, model), id, message);
       const published = { model: operation.model, sequence, bytes: message.length };
       if (this.#published.has(id)) this.#options.onPublished(id, published);
       this.counts.published++;

@@ -25,6 +25,11 @@ import { Withdrawals } from "./withdrawals.ts";
 
 export interface RemoteWorkersOptions {
   readonly broker: Broker;
+  /**
+   * A second connection, which carries the parts of recordings to the broker. Otherwise the answers to workers wait behind
+   * megabytes. Parts use the other connection if it is omitted.
+   */
+  readonly partsBroker?: Broker;
   /** This build, and this start of the coordinator. */
   readonly build: string;
   readonly version: string;
@@ -71,7 +76,7 @@ export class RemoteWorkers {
   #isClosed = false;
 
   constructor(options: RemoteWorkersOptions, events: RemoteWorkersEvents) {
-    const { broker, build, version, coordinator, now, log } = options;
+    const { broker, partsBroker, build, version, coordinator, now, log } = options;
     this.#options = options;
     this.#events = events;
     this.#log = new MachineLog(log, now);
@@ -109,6 +114,11 @@ export class RemoteWorkers {
       encode(await this.#onResult(data, senderOf(subject))),
     );
     broker.onChange((connected) => (connected ? void this.#reopen() : this.#withdrawals.unaffected(() => true)));
+    partsBroker?.onChange((connected) => {
+      // Parts on their way are lost; workers continue with those that they have.
+      if (connected) events.onChange();
+      else this.#withdrawals.unaffected(({ machine, fetchedBy }) => machine === null && fetchedBy === null);
+    });
     this.#timer = setInterval(() => this.#check(), PRESENCE_MILLISECONDS);
   }
 
@@ -282,7 +292,7 @@ export class RemoteWorkers {
     this.roster.removeGone();
     const present = new Set(this.roster.machines().map(({ machine }) => machine));
     this.#withdrawals.lost((machine) => !present.has(machine));
-    if (!this.#publications.isOpen && this.#options.broker.connected) void this.#reopen();
+    if (this.#publications.canOpen) void this.#reopen();
     // No machine would fetch these any more.
     this.#withdrawals.unaffected(({ machine, model }) => machine === null && this.roster.lanes(model) === 0);
   }

@@ -6,7 +6,7 @@ import type { Broker, FleetEngine, FleetEngineOptions } from "../fleet/index.ts"
 import type { SpeechModel } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import { buildInfo, programVersion } from "../program/index.ts";
-import type { Logger, MetricSources } from "../telemetry/index.ts";
+import { createLogger, type Logger, type MetricSources } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
 
@@ -44,11 +44,16 @@ export async function coordinateFleet(
   try {
     await using stack = new AsyncDisposableStack();
     const { machine, build } = await fleetIdentity(settings);
-    const broker = await Broker.connectOrWait({ ...settings, url: settings.broker, machine, log });
+    const connection = { ...settings, url: settings.broker, machine };
+    const broker = await Broker.connectOrWait({ ...connection, log });
     stack.defer(() => broker.close());
+    // The log has the state of the first connection.
+    const partsBroker = await Broker.connectOrWait({ ...connection, log: createLogger("silent") });
+    stack.defer(() => partsBroker.close());
     const engine = new FleetEngine({
       local,
       broker,
+      partsBroker,
       build,
       version: programVersion,
       onCompletion,
@@ -65,7 +70,7 @@ export async function coordinateFleet(
     stack.defer(() => engine.close());
     // Without the broker this machine works alone, and the fleet starts when the broker is back.
     if (broker.connected) await engine.start();
-    const roundTrip = measureRoundTrip(broker);
+    const roundTrip = measureRoundTrip(partsBroker);
     stack.defer(() => roundTrip.stop());
     log.info({ event: "fleet.coordinating", broker: settings.broker, build });
     const parts = stack.move();

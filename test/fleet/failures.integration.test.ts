@@ -1,10 +1,14 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { EngineKilledError } from "../../src/engine/index.ts";
+import { PRESENCE_MILLISECONDS } from "../../src/fleet/messages.ts";
 import { natsServerProgram } from "../support/nats-server.ts";
 import { expected, notedRecord, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 import { SlowNetwork } from "./slow-network.ts";
 
 setDefaultTimeout(60_000);
+
+/** Bytes a second of a network that delays nothing. */
+const FAST = 1e9;
 
 const program = await natsServerProgram("tests of failures in a fleet with a real broker");
 
@@ -178,5 +182,54 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(engine.load()).toEqual({ waiting: 3, published: 2, here: 0 });
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
     expect(engine.counts).toMatchObject({ published: 5, redelivered: 0, lateResults: 0 });
+  });
+
+  test("a large part on its way through a slow network delays no answer of the coordinator", async () => {
+    await using stack = new AsyncDisposableStack();
+    const network = stack.use(new SlowNetwork(fleet.broker.url, 320_000));
+    const [broker, partsBroker] = [
+      await fleet.connect("coordinator", stack, network.url),
+      await fleet.connect("coordinator", stack, network.url),
+    ];
+    const { engine } = await fleet.coordinator(false, stack, broker, { partsBroker });
+    const other = new ScriptedEngine(1);
+    await fleet.worker("w0", other, stack);
+    while (engine.machines().length < 1) await Bun.sleep(10);
+    const worker = await fleet.connect("w1", stack);
+    const running = fleet.ask(engine, 0, undefined, null, { seconds: 24 });
+    // The part has 0.8 MB and takes more than two seconds.
+    while (engine.counts.published === 0 && other.started.length === 0) {
+      const askedAt = performance.now();
+      await worker.request("transcribe.status.w1", new Uint8Array());
+      expect(performance.now() - askedAt).toBeLessThan(1500);
+    }
+    expect(textOf(await running)).toBe(expected(0));
+  });
+
+  test("when only the connection for parts is lost, workers continue, and other parts wait until it is back", async () => {
+    await using stack = new AsyncDisposableStack();
+    const network = stack.use(new SlowNetwork(fleet.broker.url, FAST));
+    const partsBroker = await fleet.connect("coordinator", stack, network.url);
+    const { engine } = await fleet.coordinator(false, stack, undefined, { partsBroker });
+    const other = new ScriptedEngine(1);
+    const gate = Promise.withResolvers<void>();
+    other.behave = () => gate.promise;
+    await fleet.worker("w0", other, stack);
+    const record = notedRecord();
+    const running = [fleet.ask(engine, 1, undefined, record)];
+    while (other.started.length === 0) await Bun.sleep(10);
+    running.push(fleet.ask(engine, 2));
+    while (engine.counts.published < 2) await Bun.sleep(10);
+    network[Symbol.dispose]();
+    while (partsBroker.connected) await Bun.sleep(10);
+    expect(engine.load()).toEqual({ waiting: 1, published: 1, here: 0 });
+    // The coordinator checks its workers in this time.
+    await Bun.sleep(1.2 * PRESENCE_MILLISECONDS);
+    gate.resolve();
+    expect(textOf(await (running[0] as Promise<never>))).toBe(expected(1));
+    expect([record.noted, engine.load().waiting]).toEqual([["start"], 1]);
+    stack.use(new SlowNetwork(fleet.broker.url, FAST, Number(new URL(network.url).port)));
+    expect(textOf(await (running[1] as Promise<never>))).toBe(expected(2));
+    expect(other.started).toEqual(["transcribe part1", "transcribe part2"]);
   });
 });

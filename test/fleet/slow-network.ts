@@ -6,13 +6,17 @@ const TICK_MILLISECONDS = 20;
 /** A network between one machine and the broker that carries few bytes a second towards the broker. */
 export class SlowNetwork implements Disposable {
   readonly #listener;
+  readonly #port: number;
 
-  /** @param target the broker's URL */
-  constructor(target: string, bytesPerSecond: number) {
+  /**
+   * @param target the broker's URL
+   * @param ownPort of an earlier network, to continue in its place
+   */
+  constructor(target: string, bytesPerSecond: number, ownPort = 0) {
     const { hostname, port } = new URL(target);
     this.#listener = Bun.listen<Passage>({
       hostname: "127.0.0.1",
-      port: 0,
+      port: ownPort,
       socket: {
         async open(near) {
           near.data = { waiting: [], timer: null };
@@ -34,10 +38,11 @@ export class SlowNetwork implements Disposable {
         },
       },
     });
+    this.#port = this.#listener.port;
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${this.#listener.port}`;
+    return `nats://127.0.0.1:${this.#port}`;
   }
 
   [Symbol.dispose](): void {
