@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 
 /**
  * The expected values are those of the original in PyTorch 2.13 with the features of kaldi-native-fbank 1.23, for a real
- * telephone call. This model computes the first convolutions in integers.
+ * telephone call. This model computes most convolutions in integers.
  */
 describe.if(available("CAM++", campplus, talk))("CAM++", () => {
   let session: InferenceSession;
@@ -31,7 +31,7 @@ describe.if(available("CAM++", campplus, talk))("CAM++", () => {
     const first = embedding.subarray(0, original.length);
     const product = original.reduce((sum, value, index) => sum + value * (first[index] ?? 0), 0);
     expect(product / (Math.hypot(...original) * Math.hypot(...first))).toBeGreaterThan(0.97);
-    expect(furthest([first], [original])).toBeLessThan(0.02);
+    expect(furthest([first], [original])).toBeLessThan(0.03);
   });
 
   test.each([

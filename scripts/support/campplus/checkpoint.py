@@ -1,10 +1,13 @@
 """Finds the tensors in a PyTorch checkpoint without PyTorch and without running code from the file."""
 
+import math
 import pickle
 import zipfile
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
+
+import numpy as np
 
 _LOCAL_HEADER_BYTES = 30
 
@@ -15,6 +18,10 @@ class StoredTensor:
 
     offset: int
     dims: tuple[int, ...]
+
+    def read(self, content: bytes) -> np.ndarray:
+        """Returns the tensor from the checkpoint's content."""
+        return np.frombuffer(content, "<f4", math.prod(self.dims), self.offset).reshape(self.dims)
 
 
 def stored_floats(path: Path) -> dict[str, StoredTensor]:

@@ -1,12 +1,13 @@
 """CAM++ (Wang et al., 2023) as an ONNX graph that includes the features and excludes the weights."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import onnx
 from onnx import TensorProto
 
+from convolution import NORM_EPSILON, ByteConvolutions, norm_parts
 from features import BANDS, log_mel_spectrum
 from graph import Graph
 
@@ -16,7 +17,6 @@ EMBEDDING_SIZE = 192
 BLOCKS = ((12, 1), (24, 2), (16, 2))
 # Frames of a segment, over which a layer computes its context (2 s).
 SEGMENT_FRAMES = 100
-NORM_EPSILON = 1e-5
 # Minimum and maximum output of each part of the head: 1.4 times the range of 99.99 % of the values. Measured on speech of half
 # of the voices in the built dialogues, on meetings and on telephone speech. With factors of 1 to 1.7, the embeddings of other
 # speech are on average equally close to those in floats. But with 1, the most distant of 69 is at 0.92 instead of 0.98.
@@ -40,27 +40,35 @@ RANGES = {
 }
 
 
-def campplus() -> onnx.ModelProto:
+def campplus(checkpoint: Mapping[str, np.ndarray]) -> tuple[onnx.ModelProto, set[str]]:
     """
     Maps `waveform` [batch, samples] to `embedding` [batch, 192] of unit length. Inputs named `head.…` or `xvector.…` are
-    tensors of the checkpoint, which are not in the file.
+    tensors of the checkpoint, which are not in the file. Also returns the names of tensors that only constants were made of.
     """
     graph = Graph("campplus")
+    in_bytes = ByteConvolutions(graph, checkpoint)
     x = _head(graph, log_mel_spectrum(graph, "waveform"))
     x = graph.add("Conv", [x, "xvector.tdnn.linear.weight"], strides=[2], pads=[2, 2])
     x = _norm_relu(graph, x, "xvector.tdnn.nonlinear.batchnorm")
     segments = _segments(graph, x)
     for number, (layers, dilation) in enumerate(BLOCKS, start=1):
         for layer in range(1, layers + 1):
-            grown = _dense_layer(graph, x, f"xvector.block{number}.tdnnd{layer}", dilation, segments)
+            grown = _dense_layer(graph, x, f"xvector.block{number}.tdnnd{layer}", in_bytes, (dilation, segments))
             x = graph.add("Concat", [x, grown], axis=1)
-        name = f"xvector.transit{number}"
-        x = graph.add("Conv", [_norm_relu(graph, x, f"{name}.nonlinear.batchnorm"), f"{name}.linear.weight"])
+        norm, weights = f"xvector.transit{number}.nonlinear.batchnorm", f"xvector.transit{number}.linear.weight"
+        if number < len(BLOCKS):
+            x, steps = in_bytes.norm_relu(x, norm)
+            x = in_bytes.convolve_between(x, steps, weights, f"xvector.block{number + 1}.tdnnd1.nonlinear1.batchnorm")
+        else:
+            # In bytes, the DER of the meetings is 28.5 % instead of 27.8 %.
+            x = graph.add("Conv", [_norm_relu(graph, x, norm), weights])
     statistics = _mean_and_deviation(graph, _norm_relu(graph, x, "xvector.out_nonlinear.batchnorm"))
     embedding = _last_norm(graph, graph.add("Conv", [statistics, "xvector.dense.linear.weight"]))
     flat = graph.add("Squeeze", [embedding, graph.integers(2)])
     unit = graph.add("Div", [flat, graph.add("ReduceL2", [flat], axes=[1])])
-    return graph.model(["batch", "samples"], (unit, "embedding", ["batch", EMBEDDING_SIZE]), domains=["com.microsoft"])
+    inputs = {"waveform": (TensorProto.FLOAT, ["batch", "samples"])}
+    model = graph.model(inputs, (unit, "embedding", ["batch", EMBEDDING_SIZE]), domains=["com.microsoft"])
+    return model, in_bytes.known
 
 
 @dataclass(frozen=True)
@@ -155,20 +163,25 @@ def _segments(graph: Graph, x: str) -> Segments:
     return Segments(graph.add("Add", [mean, whole]), graph.add("Transpose", [inside]))
 
 
-def _dense_layer(graph: Graph, x: str, name: str, dilation: int, segments: Segments) -> str:
+def _dense_layer(graph: Graph, x: str, name: str, in_bytes: ByteConvolutions, around: tuple[int, Segments]) -> str:
     """
     Adds a narrow convolution that is weighted per channel by its context. The context is the same for a whole segment, so it
-    is computed once per segment and then spread over the segment's frames.
+    is computed once per segment and then spread over the segment's frames. Both convolutions over frames are in bytes.
     """
-    x = graph.add("Conv", [_norm_relu(graph, x, f"{name}.nonlinear1.batchnorm"), f"{name}.linear1.weight"])
-    x = _norm_relu(graph, x, f"{name}.nonlinear2.batchnorm")
-    local = graph.add(
-        "Conv", [x, f"{name}.cam_layer.linear_local.weight"], dilations=[dilation], pads=[dilation, dilation]
-    )
-    around = graph.add("MatMul", [x, segments.around])
-    around = _relu(graph, graph.add("Conv", [around, *_weight_and_bias(f"{name}.cam_layer.linear1")]))
-    around = graph.add("Sigmoid", [graph.add("Conv", [around, *_weight_and_bias(f"{name}.cam_layer.linear2")])])
-    return graph.add("Mul", [local, graph.add("MatMul", [around, segments.spread])])
+    dilation, segments = around
+    x, steps = in_bytes.norm_relu(x, f"{name}.nonlinear1.batchnorm")
+    norm = f"{name}.nonlinear2.batchnorm"
+    x, steps = in_bytes.convolve_norm_relu(x, steps, f"{name}.linear1.weight", norm)
+    reach = {"dilations": [dilation], "pads": [dilation, dilation]}
+    local, local_steps = in_bytes.convolve_sum(x, steps, f"{name}.cam_layer.linear_local.weight", norm, **reach)
+    context = graph.add("MatMul", [graph.add("Cast", [x], to=TensorProto.FLOAT), segments.around])
+    weights, bias = _weight_and_bias(f"{name}.cam_layer.linear1")
+    weights = graph.add("Mul", [weights, graph.floats(f"{name}.cam_layer.linear_local.weight.inputs", steps[:, None])])
+    context = _relu(graph, graph.add("Conv", [context, weights, bias]))
+    context = graph.add("Sigmoid", [graph.add("Conv", [context, *_weight_and_bias(f"{name}.cam_layer.linear2")])])
+    # The few segments get the value of the steps, instead of all frames.
+    context = graph.add("Mul", [context, graph.floats(f"{name}.local_steps", local_steps[:, None])])
+    return graph.add("Mul", [local, graph.add("MatMul", [context, segments.spread])])
 
 
 def _mean_and_deviation(graph: Graph, x: str) -> str:
@@ -196,16 +209,12 @@ def _norm_relu(graph: Graph, x: str, name: str) -> str:
 
 
 def _norm(graph: Graph, x: str, name: str) -> str:
-    return graph.add("BatchNormalization", [x, *_norm_parts(name)], epsilon=NORM_EPSILON)
-
-
-def _norm_parts(name: str) -> list[str]:
-    return [f"{name}.{part}" for part in ("weight", "bias", "running_mean", "running_var")]
+    return graph.add("BatchNormalization", [x, *norm_parts(name)], epsilon=NORM_EPSILON)
 
 
 def _scale_and_shift(graph: Graph, name: str) -> tuple[str, str]:
     """Returns the scale and shift per channel of a normalization with known statistics."""
-    weight, bias, mean, variance = _norm_parts(name)
+    weight, bias, mean, variance = norm_parts(name)
     deviation = graph.add("Sqrt", [graph.add("Add", [variance, graph.floats("norm_epsilon", NORM_EPSILON)])])
     scale = graph.add("Div", [weight, deviation])
     return scale, graph.add("Sub", [bias, graph.add("Mul", [mean, scale])])

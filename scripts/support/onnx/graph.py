@@ -1,6 +1,6 @@
 """Builds ONNX graphs: every method adds a node and returns the name of its output."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
@@ -49,18 +49,18 @@ class Graph:
         return output
 
     def model(
-        self, waveform: Sequence[Dim], result: tuple[str, str, Sequence[Dim]], domains: Sequence[str] = ()
+        self, inputs: Mapping[str, tuple[int, Sequence[Dim]]], result: tuple[str, str, Sequence[Dim]], domains: Sequence[str] = ()
     ) -> onnx.ModelProto:
         """
-        Returns the finished model with the input `waveform` and the output `result`: the computed value, its name and its
-        dimensions. `domains` are the domains of operators outside ONNX's own, in their first version.
+        Returns the finished model. Each input has an element type and dimensions. The output `result` is the computed value, its
+        name and its dimensions. `domains` are the domains of operators outside ONNX's own, in their first version.
         """
         computed, called, dims = result
         self._nodes.append(helper.make_node("Identity", [computed], [called]))
         graph = helper.make_graph(
             self._nodes,
             self._name,
-            [helper.make_tensor_value_info("waveform", TensorProto.FLOAT, list(waveform))],
+            [helper.make_tensor_value_info(name, kind, list(dims)) for name, (kind, dims) in inputs.items()],
             [helper.make_tensor_value_info(called, TensorProto.FLOAT, list(dims))],
             list(self._constants.values()),
         )

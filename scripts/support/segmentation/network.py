@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+from onnx import TensorProto, numpy_helper
 
 from graph import Graph
 
@@ -49,7 +49,7 @@ def segmentation(published: Path) -> onnx.ModelProto:
         if name != "cl":
             x = _leaky(graph, x)
     result = (graph.add("Sigmoid", [x]), "activity", ["windows", FRAMES, SPEAKERS])
-    return graph.model(["streams", "samples"], result, domains=["com.microsoft"])
+    return graph.model({"waveform": (TensorProto.FLOAT, ["streams", "samples"])}, result, domains=["com.microsoft"])
 
 
 @dataclass(frozen=True)
