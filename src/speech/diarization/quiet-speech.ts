@@ -98,7 +98,9 @@ export async function withQuietSpeech(
   const first = await segmentGaps(few);
   const spokenAt = new Set(first.flatMap(({ times }) => times));
   const others = suspects.filter((one) => !few.includes(one) && one.times.some((time) => spokenAt.has(time)));
-  const spoken = [...first, ...(await segmentGaps(others))];
+  const spoken = [...first, ...(await segmentGaps(others))].filter(({ gaps, alone }) =>
+    gaps.some((gap) => isSure(gap, (frame) => most(alone, frame))),
+  );
   if (spoken.length === 0) return found;
   const raised = await segment(spoken.map(({ window, gaps }) => withGaps(windows[window], gaps, "raised")));
   for (const [index, { window, gaps, alone: aloneLevels }] of spoken.entries()) {
@@ -194,8 +196,7 @@ function withGaps(window: Float32Array | undefined, gaps: readonly Gap[], how: "
 
 /** Adds speech that both passes detected in the gaps. The amplified pass determines the local speakers. */
 function addFound(levels: Float32Array, gaps: readonly Gap[], alone: Float32Array, raised: Float32Array): void {
-  const sureness = (frame: number) => Math.min(most(alone, frame), most(raised, frame));
-  const spoken = gaps.filter((gap) => frames(gap).filter((frame) => sureness(frame) > SURE).length >= MIN_SURE_FRAMES);
+  const spoken = gaps.filter((gap) => isSure(gap, (frame) => Math.min(most(alone, frame), most(raised, frame))));
   const order = sameSpeakers(levels, raised, gaps);
   for (const frame of spoken.flatMap(frames)) {
     for (const [local, other] of order.entries()) {
@@ -204,6 +205,11 @@ function addFound(levels: Float32Array, gaps: readonly Gap[], alone: Float32Arra
       levels[index] = Math.max(levels[index] ?? 0, found);
     }
   }
+}
+
+/** Returns whether a gap has enough frames with surely detected speech. */
+function isSure(gap: Gap, probability: (frame: number) => number): boolean {
+  return frames(gap).filter((frame) => probability(frame) > SURE).length >= MIN_SURE_FRAMES;
 }
 
 /** Maps each local speaker to the local speaker of another pass who speaks at the same times outside the gaps. */
