@@ -7,6 +7,7 @@ import {
   type TunedLanes,
   type Tunings,
 } from "../diagnostics/index.ts";
+import { inOneGraph } from "../speech/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { InterruptedError, interruptible } from "./interrupts.ts";
@@ -45,14 +46,18 @@ export function benchCommand(): Command {
 }
 
 function reportTunings({ model, devices, stored, notes }: Tunings): string {
-  const rows = devices.flatMap(({ device, measured, lanes }) =>
-    measured.map((speed) => ({ ...speed, device, isBest: speed.lanes === lanes })),
+  const rows = devices.flatMap(({ device, measured, lanes, jointStates: best }) =>
+    measured.map((speed) => {
+      const { jointStates = 1 } = speed;
+      return { ...speed, jointStates, device, isBest: speed.lanes === lanes && jointStates === best };
+    }),
   );
   const measured = table(
     rows,
     {
       DEVICE: ({ device }) => device,
       "AT ONCE": ({ lanes, isBest }) => `${lanes}${isBest ? " *" : ""}`,
+      "IN ONE GRAPH": ({ jointStates }) => String(jointStates),
       THREADS: ({ threads }) => String(threads),
       "TIMES REAL TIME": ({ speed }) => speed.toFixed(1),
       "GPU MEMORY": ({ gpuBytes }) => (gpuBytes === undefined ? "-" : size(gpuBytes)),
@@ -65,11 +70,16 @@ function reportTunings({ model, devices, stored, notes }: Tunings): string {
   );
 }
 
-function chosenLanes(model: string, { device, lanes, failed }: TunedLanes): string {
-  const failure = failed === null ? "" : ` With ${failed.lanes} at once the worker failed: ${failed.reason}.`;
+function chosenLanes(model: string, { device, lanes, jointStates, failed, failedJoint }: TunedLanes): string {
+  const failure = [
+    ...(failed === null ? [] : [` With ${failed.lanes} at once the worker failed: ${failed.reason}.`]),
+    ...(failedJoint === null
+      ? []
+      : [` With ${failedJoint.jointStates ?? 1} in one graph the worker failed: ${failedJoint.reason}.`]),
+  ].join("");
   if (lanes !== null)
-    return `With ${model}, ${count(lanes, "operation")} at once ${lanes === 1 ? "is" : "are"} best on ${device}.${failure}`;
-  if (failed !== null) return `${device}:${failure}`;
+    return `With ${model}, ${count(lanes, "operation")} at once${inOneGraph({ jointStates })} ${lanes === 1 ? "is" : "are"} best on ${device}.${failure}`;
+  if (failure !== "") return `${device}:${failure}`;
   return `${device}: with four threads or fewer, one operation for each thread is best, and nothing is measured.`;
 }
 
@@ -80,17 +90,20 @@ function asNotes(notes: readonly string[]): string[] {
 function tuningsAsJson({ model, devices, stored, notes }: Tunings) {
   return {
     model,
-    devices: devices.map(({ device, name, lanes, measured, failed }) => ({
+    devices: devices.map(({ device, name, lanes, jointStates, measured, failed, failedJoint }) => ({
       device,
       name,
       lanes,
+      ...(jointStates > 1 ? { joint_states: jointStates } : {}),
       measured: measured.map((speed) => ({
         lanes: speed.lanes,
         threads: speed.threads,
         times_real_time: speed.speed,
         gpu_memory_bytes: speed.gpuBytes ?? null,
+        ...(speed.jointStates === undefined ? {} : { joint_states: speed.jointStates }),
       })),
       failed,
+      ...(failedJoint === null ? {} : { failed_joint: failedJoint }),
     })),
     stored,
     notes,

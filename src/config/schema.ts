@@ -171,6 +171,13 @@ const engine = group("The inference worker.", {
       "Operations that each GPU, or the CPU, runs at once. 0: the number that a measurement found best, see `transcribe bench --tune`; until then five on a GPU, and on a CPU one for each thread, at most four.",
     needsRestart: true,
   }),
+  joint_states: integer({
+    default: 0,
+    range: [0, 64],
+    description:
+      "Operations that each GPU evaluates together in one graph, at most `engine.lanes`. 0: the number that a measurement found best, see `transcribe bench --tune`; 1: each operation has graphs of its own, which is also used before the measurement. A CPU always uses 1.",
+    needsRestart: true,
+  }),
   device: choice(["auto", "cpu", "vulkan", "cuda"], {
     default: "auto",
     description:

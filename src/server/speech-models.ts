@@ -121,7 +121,10 @@ export async function withSpeechSample<T>(
 }
 
 interface SpeechOptions
-  extends Omit<SpeechEngineOptions, "speechModels" | "threads" | "lanes" | "device" | "cudaLibrary" | "withSample"> {
+  extends Omit<
+    SpeechEngineOptions,
+    "speechModels" | "threads" | "lanes" | "jointStates" | "device" | "cudaLibrary" | "withSample"
+  > {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
 }
@@ -138,6 +141,7 @@ export function startSpeechEngine(
     ...options,
     threads: settings.threads || availableParallelism(),
     lanes: settings.lanes,
+    jointStates: settings.joint_states,
     device: settings.device,
     cudaLibrary: settings.cuda_library,
     withSample: (use) => withSpeechSample(options.files, use),

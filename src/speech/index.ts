@@ -6,6 +6,7 @@ export {
   type FoundGpu,
   GpuTester,
   type GpuTestResult,
+  inOneGraph,
   isGpuWithinReach,
   listGpus,
   NoCpuLibraryError,

@@ -19,6 +19,7 @@ interface MeasureOptions {
   readonly threads: number;
   /** Operations at once, see the setting. */
   readonly lanes: number;
+  readonly jointStates: number;
   /** Device for the recognizer, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cudaLibrary: string;
@@ -68,6 +69,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
     threads,
     lanes: options.lanes,
+    jointStates: options.jointStates,
     device: options.speechDevice,
     cudaLibrary: options.cudaLibrary,
     verdictsPath,

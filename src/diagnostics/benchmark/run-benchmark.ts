@@ -75,6 +75,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         speechDevice: usesGpu ? engine.device : "cpu",
         cudaLibrary: engine.cuda_library,
         lanes: engine.lanes,
+        jointStates: engine.joint_states,
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { openProgramParts, withSpeechSample } from "../../server/index.ts";
-import { sharesOf, tuneDevices } from "../../speech/index.ts";
+import { inOneGraph, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
@@ -15,16 +15,21 @@ export interface TunedLanes {
   readonly name: string;
   /** The best number of lanes; null if nothing could be measured. */
   readonly lanes: number | null;
+  /** How many of them share graphs; 1: none. */
+  readonly jointStates: number;
   readonly measured: readonly {
     readonly lanes: number;
     /** CPU threads of each operation. */
     readonly threads: number;
+    readonly jointStates?: number;
     /** Seconds of audio in one second. */
     readonly speed: number;
     readonly gpuBytes?: number;
   }[];
   /** Lanes that ended a worker. */
   readonly failed: { readonly lanes: number; readonly reason: string } | null;
+  /** Joint graphs that ended a worker. */
+  readonly failedJoint: { readonly jointStates?: number; readonly reason: string } | null;
 }
 
 export interface Tunings {
@@ -58,6 +63,7 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
       speechModels: () => [model.path],
       threads: engine.threads || availableParallelism(),
       lanes: engine.lanes,
+      jointStates: engine.joint_states,
       device: engine.device,
       cudaLibrary: engine.cuda_library,
       verdictsPath: stored ? paths.verdicts : join(directory, "devices.json"),
@@ -68,17 +74,20 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
         onStep(
           speed === null
             ? `${device}: measuring`
-            : `${device}: ${count(speed.lanes, "operation")} at once, ${speed.speed.toFixed(1)} times real time`,
+            : `${device}: ${count(speed.lanes, "operation")} at once${inOneGraph(speed)}, ${speed.speed.toFixed(1)} times real time`,
         ),
     });
+    if (engine.joint_states > 0) notes.push(`engine.joint_states = ${engine.joint_states} overrides the result`);
     if (engine.lanes > 0) notes.push(`engine.lanes = ${engine.lanes} overrides the result`);
     if (!stored) notes.push("there is no data directory, so that the result is not stored");
     const devices = tunings.map((tuning) => ({
       device: tuning.device,
       name: tuning.name,
       lanes: sharesOf(tuning)?.lanes ?? null,
+      jointStates: sharesOf(tuning)?.jointStates ?? 1,
       measured: tuning.measured,
       failed: tuning.failed ?? null,
+      failedJoint: tuning.failedJoint ?? null,
     }));
     return { model: model.id, devices, stored, notes };
   } finally {

@@ -5,6 +5,7 @@ export { testDiarization, testDiarizationGpu } from "./diarization-gpu.ts";
 export { describeEncoder } from "./encoder-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
 export { GpuTester, type GpuTestResult } from "./gpu-self-test.ts";
+export { inOneGraph } from "./lane-shares.ts";
 export { listGpus } from "./list-gpus.ts";
 export { speakerWorkers } from "./speaker-workers.ts";
 export { SpeechEngine, type SpeechEngineOptions } from "./speech-engine.ts";

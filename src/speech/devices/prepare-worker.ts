@@ -10,7 +10,7 @@ import { chooseGpus } from "./choose-gpus.ts";
 import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
 import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
-import { threadsOf } from "./lane-shares.ts";
+import { jointStatesWith, threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
 import { readTuning, sharesOf, storeTuning } from "./tunings.ts";
 
@@ -22,6 +22,8 @@ export interface PrepareWorkerOptions {
   readonly threads: number;
   /** Operations at once of each device, see the setting; 0: as many as were measured to be best. */
   readonly lanes: number;
+  /** Operations in one graph of each GPU, see the setting; 0: as many as were measured to be best. */
+  readonly jointStates: number;
   /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
   /** Path of CUDA's backend, see the setting; empty if there is none. */
@@ -43,8 +45,8 @@ export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
   const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
-  const lanesOf = (start: WorkerStart) =>
-    options.lanes || sharesOf(readTuning(verdictsPath, { start, threads }))?.lanes || undefined;
+  const measuredShares = (start: WorkerStart) => sharesOf(readTuning(verdictsPath, { start, threads }));
+  const lanesOf = (start: WorkerStart) => options.lanes || measuredShares(start)?.lanes || undefined;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
@@ -57,10 +59,11 @@ export function workerPreparation(
     const start = onGpus.find((each) => each.gpu?.label === gpu);
     if (start === undefined || gpuFailure?.outOfMemory !== true || options.lanes > 0) return;
     const tuning = readTuning(verdictsPath, { start, threads });
-    const { lanes, speechThreads } = start;
+    const { lanes, speechThreads, jointStates } = start;
     if (sharesOf(tuning)?.lanes !== lanes) return;
     const failed = { lanes, threads: speechThreads, reason: `at work: ${gpuFailure.message}` };
-    storeTuning(verdictsPath, { ...tuning, failed });
+    const isJoint = jointStates !== undefined && jointStates > 1 && options.jointStates === 0;
+    storeTuning(verdictsPath, { ...tuning, ...(isJoint ? { failedJoint: { ...failed, jointStates } } : { failed }) });
   };
   // Read once: the workers' own memory must not change their number.
   const availableBytes = process.availableMemory();
@@ -103,7 +106,11 @@ export function workerPreparation(
     const [first, ...more] = gpus.map((gpu) => {
       const lanes = fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
       const speechThreads = threadsOf(threads, gpus.length * lanes);
-      return { ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads };
+      const jointStates = jointStatesWith(lanes, measuredShares({ ...start, gpu }), options);
+      return {
+        ...{ ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads },
+        ...(jointStates > 1 ? { jointStates } : {}),
+      };
     });
     onGpus = first === undefined ? [] : [first, ...more];
     const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(speakers, first?.gpu.label, signal))];

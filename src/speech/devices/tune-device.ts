@@ -12,6 +12,8 @@ import {
   fitsGpu,
   fitsTwice,
   hasPeaked,
+  jointSharesOf,
+  jointStatesOf,
   type LaneShares,
   type LaneSpeed,
   sharesOfCpu,
@@ -55,9 +57,9 @@ export function candidatesOf({ start, threads }: TunedDevice): LaneShares[] {
 }
 
 /**
- * Measures the throughput of a device with several numbers of lanes, each in a worker process of its own, and stores each
- * result. Continues an earlier measurement. Shares that end a worker are stored as failed and not tried again, unless a
- * person asks for it.
+ * Measures the throughput of a device with several numbers of lanes, and on a GPU with several of them in one graph, each
+ * in a worker process of its own. Stores each result and continues an earlier measurement. Shares that end a worker are
+ * stored as failed and not tried again, unless a person asks for it.
  * @throws the signal's reason, after the worker was killed
  */
 export async function tuneDevice(device: TunedDevice, options: TuneOptions): Promise<Tuning> {
@@ -69,7 +71,7 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
     storeTuning(verdictsPath, tuning);
   };
   if (options.again === true) {
-    const { failed: _, ...known } = tuning;
+    const { failed: _, failedJoint: __, ...known } = tuning;
     tuning = { ...known, measured: [], isComplete: false };
   }
   if (tuning.isComplete || candidatesOf(device).length === 0) return tuning;
@@ -77,33 +79,64 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
   let gpuBytes = memoryBefore?.totalBytes ?? null;
   const modelBytes = (await stat(device.start.speechModel)).size;
   await withChunks(withSample, async (area) => {
-    for (const shares of candidatesOf(device)) {
-      const { measured, failed } = tuning;
-      if (measured.some(({ lanes }) => lanes === shares.lanes)) continue;
-      const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
-      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured)) break;
+    const speedWith = async (shares: LaneShares): Promise<LaneSpeed | null> => {
+      const known = tuning.measured.find((other) => isSame(other, shares));
+      if (known !== undefined) return known;
       signal.throwIfAborted();
       store({ trying: shares });
       try {
         const { speed, gpuMemory } = await measure(device, shares, area, options);
         gpuBytes = gpuMemory?.totalBytes ?? gpuBytes;
-        store({ measured: [...measured, speed], measuredAt: Date.now() });
+        store({ measured: [...tuning.measured, speed], measuredAt: Date.now() });
         options.onMeasured?.(speed);
+        return speed;
       } catch (error) {
         const hasEnded = error instanceof WorkerEndedError && !signal.aborted;
-        store(hasEnded ? { failed: { ...shares, reason: error.message }, measuredAt: Date.now() } : {});
+        const failure = hasEnded ? { ...shares, reason: error.message } : undefined;
+        const isJoint = jointStatesOf(shares) > 1;
+        store(failure === undefined ? {} : { [isJoint ? "failedJoint" : "failed"]: failure, measuredAt: Date.now() });
         if (!hasEnded) throw error;
+        return null;
+      }
+    };
+    for (const shares of candidatesOf(device)) {
+      const measured = separate();
+      if (measured.some((other) => isSame(other, shares))) continue;
+      const { failed } = tuning;
+      const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
+      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured)) break;
+      if ((await speedWith(shares)) === null) break;
+    }
+    if (device.start.gpu === undefined) return;
+    for (const group of jointSharesOf(separate())) {
+      let before = separate().find(({ lanes }) => lanes === group[0]?.lanes)?.speed ?? 0;
+      for (const shares of group) {
+        const { failedJoint } = tuning;
+        if (failedJoint !== undefined && jointStatesOf(shares) >= jointStatesOf(failedJoint)) break;
+        const found = await speedWith(shares);
+        // More operations in one graph wait longer for each other.
+        if (found === null || found.speed <= before) break;
+        before = found.speed;
       }
     }
   });
   store({ isComplete: true });
   return tuning;
 
+  /** Returns the speeds with separate graphs. */
+  function separate(): LaneSpeed[] {
+    return tuning.measured.filter((shares) => jointStatesOf(shares) === 1);
+  }
+
   function fits(shares: LaneShares, measured: readonly LaneSpeed[]): boolean {
     if (device.start.gpu === undefined) return fitsCpu(shares, modelBytes, process.availableMemory());
     if (measured.length === 0 && !fitsTwice(modelBytes, memoryBefore?.freeBytes ?? null)) return false;
     return fitsGpu(shares, measured, gpuBytes);
   }
+}
+
+function isSame(a: LaneShares, b: LaneShares): boolean {
+  return a.lanes === b.lanes && jointStatesOf(a) === jointStatesOf(b);
 }
 
 /** Error if a worker ended during a measurement; the message is the reason. */
@@ -118,8 +151,9 @@ async function measure(
   area: WorkArea,
   options: TuneOptions,
 ): Promise<{ speed: LaneSpeed; gpuMemory: GpuMemory | null }> {
-  const { lanes, threads } = shares;
-  const { speakersOnGpu: _, ...common } = start;
+  const { lanes, threads, jointStates } = shares;
+  const { speakersOnGpu: _, jointStates: __, ...own } = start;
+  const common = jointStates === undefined ? own : { ...own, jointStates };
   const ended = Promise.withResolvers<never>();
   const engine = new Engine({
     command: options.command ?? ownCommand("__worker"),

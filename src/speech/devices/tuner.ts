@@ -1,6 +1,7 @@
 import type { GpuMemory } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
+import { jointStatesOf, type LaneShares } from "./lane-shares.ts";
 import { candidatesOf, type TuneOptions, tuneDevice } from "./tune-device.ts";
 import { readTuning, sharesOf, type TunedDevice } from "./tunings.ts";
 
@@ -94,10 +95,10 @@ export class Tuner {
         const encoder = (await encoderOf(device)) ?? undefined;
         const gpuMemory = gpuMemoryOf(device);
         const tuning = await tune(device, { verdictsPath, withSample, signal, encoder, gpuMemory });
-        const { measured, failed } = tuning;
+        const { measured, failed, failedJoint } = tuning;
         const best = sharesOf(tuning);
-        this.#isChanged ||= best !== null && best.lanes !== device.start.lanes;
-        log.info({ event: "engine.lanes_measured", gpu, ...best, measured, failed });
+        this.#isChanged ||= best !== null && !isInUse(best, device);
+        log.info({ event: "engine.lanes_measured", gpu, ...best, measured, failed, failedJoint });
       } catch (error) {
         if (signal.aborted) return;
         // Not repeated before the next start of a worker: the reason, such as a full disk, is not the device's.
@@ -109,4 +110,8 @@ export class Tuner {
     this.#isChanged = false;
     onTuned();
   }
+}
+
+function isInUse(shares: LaneShares, { start }: TunedDevice): boolean {
+  return shares.lanes === start.lanes && jointStatesOf(shares) === jointStatesOf(start);
 }

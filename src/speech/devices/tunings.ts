@@ -4,7 +4,7 @@ import type { WorkerStart } from "../../engine/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { cpuIdentity } from "./cpu-libraries.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
-import { bestShares, type LaneShares, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
+import { bestShares, jointStatesOf, type LaneShares, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
 import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
 
 /** A device and a model, whose lanes are measured. */
@@ -19,7 +19,7 @@ export interface TunedDevice {
 type DeviceParts = Pick<Tuning, "name" | "library" | "model" | "threads" | "version">;
 
 /** Version of the measurement; increase it with every change of what is measured. */
-const TUNING_VERSION = 1;
+const TUNING_VERSION = 2;
 
 /** Returns the stored tuning of a device; one without measurements if there is none. */
 export function readTuning(verdictsPath: string, { start, threads }: TunedDevice): Tuning {
@@ -30,9 +30,11 @@ export function readTuning(verdictsPath: string, { start, threads }: TunedDevice
   const stored = readDevices(verdictsPath).tunings?.[keyOf(none)] ?? none;
   if (stored.trying === undefined) return stored;
   const { trying, ...rest } = stored;
+  const failure = { ...trying, reason: "the program or the machine ended during the measurement" };
+  if (jointStatesOf(trying) > 1) return { failedJoint: failure, ...rest };
   // A server runs as many without a measurement, so that a kill from outside is a more likely cause.
   if (trying.lanes <= UNMEASURED_GPU_LANES) return rest;
-  return { failed: { ...trying, reason: "the program or the machine ended during the measurement" }, ...rest };
+  return { failed: failure, ...rest };
 }
 
 /** Stores a tuning, and removes those of other versions of the program. */
@@ -52,9 +54,11 @@ export function currentTunings(verdictsPath: string, model: string, threads: num
 }
 
 /** Returns the shares that a complete tuning found; null if it is not complete. */
-export function sharesOf({ measured, failed, isComplete }: Tuning): LaneShares | null {
+export function sharesOf({ measured, failed, failedJoint, isComplete }: Tuning): LaneShares | null {
   if (!isComplete) return null;
-  return bestShares(measured.filter(({ lanes }) => failed === undefined || lanes < failed.lanes));
+  const maxJoint = failedJoint === undefined ? Number.POSITIVE_INFINITY : jointStatesOf(failedJoint) - 1;
+  const usable = measured.filter((shares) => failed === undefined || shares.lanes < failed.lanes);
+  return bestShares(usable.filter((shares) => jointStatesOf(shares) <= Math.max(1, maxJoint)));
 }
 
 /** Returns the key of a tuning: a digest of everything that the speed depends on. A change needs a new measurement. */

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { areVerdicts, currentTunings, sharesOf } from "../../../speech/index.ts";
+import { areVerdicts, currentTunings, inOneGraph, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { cpuSurvey, speechModelOf } from "../context.ts";
@@ -120,7 +120,7 @@ const lanes: Check = {
   id: "engine.lanes",
   title: "Operations at once",
   explanation:
-    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result.",
+    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result. On a GPU it also measures how many of them share one graph; engine.joint_states overrides that.",
   run(context) {
     const { settings, data, paths } = context;
     if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
@@ -133,13 +133,21 @@ const lanes: Check = {
       return skipped("not measured yet: a server does so after a minute without work");
     }
     const detail = complete.map((tuning) => {
-      const { device, measured, failed, measuredAt } = tuning;
-      const speeds = measured.map((each) => `${each.lanes}: ${each.speed.toFixed(1)}`).join(", ");
-      const failure = failed === undefined ? "" : `; with ${failed.lanes} the worker failed: ${failed.reason}`;
+      const { device, measured, failed, failedJoint, measuredAt } = tuning;
+      const speeds = measured.map((each) => `${each.lanes}${inOneGraph(each)}: ${each.speed.toFixed(1)}`).join(", ");
+      const failures = [
+        ...(failed === undefined ? [] : [`; with ${failed.lanes} the worker failed: ${failed.reason}`]),
+        ...(failedJoint === undefined
+          ? []
+          : [`; with ${failedJoint.jointStates ?? 1} in one graph the worker failed: ${failedJoint.reason}`]),
+      ].join("");
       const day = new Date(measuredAt).toISOString().slice(0, 10);
-      return `${device}, measured ${day}, times real time by operations at once: ${speeds}${failure}`;
+      return `${device}, measured ${day}, times real time by operations at once: ${speeds}${failures}`;
     });
-    const best = complete.map((tuning) => `${sharesOf(tuning)?.lanes ?? "?"} on ${tuning.device}`);
+    const best = complete.map((tuning) => {
+      const shares = sharesOf(tuning);
+      return `${shares?.lanes ?? "?"}${shares === null ? "" : inOneGraph(shares)} on ${tuning.device}`;
+    });
     return ok(best.join(", "), ...detail);
   },
 };
