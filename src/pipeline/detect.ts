@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
+import { blockCount, type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
+import { orAborted } from "./concurrency.ts";
 import { forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });
@@ -10,10 +11,39 @@ export interface Detected {
   readonly area: WorkArea;
 }
 
-/** Runs the step `detect`: finds speech. The same model gives the speaker activity for diarization. */
-export async function detect(context: TrackContext, track: Track): Promise<Detected> {
+/** The blocks whose speaker activity is stored. Their voices can be embedded before all speech is found. */
+export class DetectedBlocks {
+  readonly #blocks = new Map<string, PromiseWithResolvers<void>>();
+
+  add(track: Track, block: number): void {
+    this.#at(track, block).resolve();
+  }
+
+  /** Waits until a block is added. @throws the signal's reason when it is aborted */
+  async until(track: Track, block: number, signal: AbortSignal): Promise<void> {
+    await orAborted(this.#at(track, block).promise, signal);
+  }
+
+  #at({ index }: Track, block: number): PromiseWithResolvers<void> {
+    const name = `${index} ${block}`;
+    const known = this.#blocks.get(name) ?? Promise.withResolvers<void>();
+    this.#blocks.set(name, known);
+    return known;
+  }
+}
+
+/**
+ * Runs the step `detect`: finds speech. The same model gives the speaker activity for diarization.
+ * @param blocks receives the finished blocks
+ */
+export async function detect(context: TrackContext, track: Track, blocks: DetectedBlocks): Promise<Detected> {
   const { area, engine, signal, checkpoints } = context;
-  await forEachMissingBlock(context, "activity", "activity", "detectBlock");
+  await forEachMissingBlock(context, "activity", "activity", "detectBlock", async (block, run) => {
+    await run();
+    blocks.add(track, block);
+  });
+  // The blocks of an earlier attempt.
+  for (let block = 0; block < blockCount(track.pcm.sampleCount); block++) blocks.add(track, block);
   let plan = checkpoints.read("plan", 0, planSchema);
   if (plan === null) {
     plan = await engine.run("planChunks", { area, joinsTurns: track.isParty }, signal);

@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
+import type { DetectedBlocks } from "./detect.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
 import { allotSpeakers, boundsOf, type SpeakerBounds } from "./speaker-bounds.ts";
 import { spokenWords } from "./spoken-words.ts";
@@ -24,17 +25,26 @@ interface TranscribedTrack extends Track {
 
 /**
  * Computes the voice embeddings of all tracks, and the turns of a single one. They need no words, so they are computed
- * while words are recognized: the machines of a fleet then have parts to process while the server clusters speakers.
+ * while speech is detected and words are recognized: the machines of a fleet then have parts to process while the server
+ * clusters speakers.
+ * @param blocks the blocks with known speaker activity
  */
-export async function findVoices(context: StepContext, tracks: readonly Track[]): Promise<void> {
+export async function findVoices(
+  context: StepContext,
+  tracks: readonly Track[],
+  blocks: DetectedBlocks,
+): Promise<void> {
   const silent = { ...context, progress: () => {} };
   await eachTrack(
     silent,
     tracks,
     () => 1,
-    async (track) => {
-      await forEachMissingBlock(track, "voices", "embeddings", "embedBlock");
-      if (tracks.length === 1) await clusterSpeakers(track, 0, boundsOf(context.recording));
+    async (own, track) => {
+      await forEachMissingBlock(own, "voices", "embeddings", "embedBlock", async (block, run) => {
+        await blocks.until(track, block, own.signal);
+        await run();
+      });
+      if (tracks.length === 1) await clusterSpeakers(own, 0, boundsOf(context.recording));
       return {};
     },
   );

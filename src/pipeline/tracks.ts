@@ -58,18 +58,21 @@ const blockSchema = Type.Object({});
 /**
  * Runs an operation for the missing blocks of a track.
  * @param step the checkpoints' name, which differs from the names that earlier versions used for other blocks
+ * @param around runs the given operation of a block, and what has to happen before and after it
  */
 export async function forEachMissingBlock(
   context: TrackContext,
   step: string,
   kind: "activity" | "embeddings",
   operation: "detectBlock" | "embedBlock",
+  around: (block: number, run: () => Promise<void>) => Promise<void> = (_, run) => run(),
 ): Promise<void> {
   const { area, engine, signal, checkpoints } = context;
-  const runBlock = async (block: number) => {
-    await engine.run(operation, { area, block }, signal);
-    checkpoints.write(step, block, blockSchema, {});
-  };
+  const runBlock = (block: number) =>
+    around(block, async () => {
+      await engine.run(operation, { area, block }, signal);
+      checkpoints.write(step, block, blockSchema, {});
+    });
   const isIntact = (block: number) => hasBlock(area, kind, block);
   await forEachMissingPart(context, step, blockCount(area.pcm.sampleCount), runBlock, isIntact);
 }

@@ -6,11 +6,12 @@ import { buildSegments, mergeTracks } from "./build-segments.ts";
 import { together, yieldToEventLoop } from "./concurrency.ts";
 import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
-import { type Detected, detect } from "./detect.ts";
+import { type Detected, DetectedBlocks, detect } from "./detect.ts";
 import { type Diarized, diarize, findVoices } from "./diarize.ts";
 import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import type { PipelineServices } from "./services.ts";
+import { SpareLanes } from "./spare-lanes.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
 import { eachTrack, type Track, type TrackContext } from "./tracks.ts";
@@ -33,45 +34,18 @@ export async function transcript(
 ): Promise<PackedSegment[]> {
   const { recordings, metrics, now } = services;
   const { id } = recording;
-  const step = stepsOf(services, recording, signal);
-  const tracks = await decodeAndCharge(services, step("decode"));
-
-  const detecting = step("detect");
-  const detected = await eachTrack(detecting, tracks, () => 1, detect);
-  const speech = detected.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
-  if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
-  const spokenSeconds = detected.reduce((sum, track) => sum + speechSeconds(track), 0);
-  const model = await bindModel(detecting, services, spokenSeconds);
-  const chosen = await chooseLanguage(detecting, speech, model);
-  recordings.describe(id, { language: chosen.language.code });
-  services.events.languageChosen({ id, language: chosen.language.code, confidence: chosen.confidence });
-
-  const transcribing = step("transcribe");
-  const transcribeAll = (context: StepContext) => {
-    const plan: TranscriptionPlan = {
-      model,
-      partsOf: (chunk) => partsByLanguage(context, chunk, chosen, model),
-      mayChangeLanguage: !chosen.isOnly,
-      countRecognized(parts) {
-        for (const [by, count] of parts) {
-          recordings.rows.countRecognized(id, by, count);
-          metrics.recordings.recognized(by, count);
-        }
-      },
-      onTranscribed: (part, words) => services.events.transcribed({ id, tracks: tracks.length, part, words }),
-    };
-    return eachTrack(context, detected, speechSeconds, (own, { chunks }) => transcribe(own, chunks, plan));
-  };
-  const spoken = detected.filter(({ chunks }) => chunks.length > 0);
-  const [transcribed] = await together(
+  const steps = stepsOf(services, recording);
+  const tracks = await decodeAndCharge(services, steps.start("decode", signal));
+  const blocks = new DetectedBlocks();
+  const [{ transcribed, chosen, model }] = await together(
     signal,
-    (either) => transcribeAll({ ...transcribing, signal: either }),
-    (either) => findVoices({ ...transcribing, signal: either }, spoken),
+    (either) => findWords(services, steps, tracks, blocks, either),
+    (either) => findVoices(steps.nextTo(either), tracks, blocks),
   );
   const languages = transcribed.flatMap((track) => track.languages);
   recordings.describe(id, { language: mostSpoken(languages, chosen, model).code });
-  const diarized = await diarize(step("diarize"), transcribed, speechSeconds);
-  const finalizing = step("finalize");
+  const diarized = await diarize(steps.start("diarize", signal), transcribed, speechSeconds);
+  const finalizing = steps.start("finalize", signal);
   const since = now();
   const segmented = await eachTrack(finalizing, diarized, () => 1, segmentsOf);
   const segments = mergeTracks(segmented.map((track) => track.segments));
@@ -81,8 +55,10 @@ export async function transcript(
   return segments;
 }
 
-/** Returns a function that starts a step of a recording and creates its context. */
-function stepsOf(services: PipelineServices, recording: Recording, signal: AbortSignal) {
+type Steps = ReturnType<typeof stepsOf>;
+
+/** Returns functions that create the contexts of a recording's work. */
+function stepsOf(services: PipelineServices, recording: Recording) {
   const { recordings, dataDirectory, log } = services;
   const { id } = recording;
   const checkpoints = new Checkpoints(services.store, id);
@@ -92,17 +68,69 @@ function stepsOf(services: PipelineServices, recording: Recording, signal: Abort
     log,
     countPart: (machine) => recordings.rows.countPart(id, machine),
   });
+  const lanes = new SpareLanes(engine);
   const files = dataDirectory.filesOf(id);
   files.prepareWork();
-  return (name: Exclude<Step, "fetch">): StepContext => {
-    const [from, to] = SHARES[name];
-    recordings.progress(id, name, name === "decode" ? null : from);
-    return {
-      ...{ recording, files, checkpoints, engine, signal, log },
-      progress: (fraction) =>
-        recordings.progress(id, name, fraction === null ? null : Math.floor(from + (to - from) * fraction)),
-    };
+  const base = { recording, files, checkpoints, log };
+  return {
+    /** Starts a step. */
+    start(name: Exclude<Step, "fetch">, signal: AbortSignal): StepContext {
+      const [from, to] = SHARES[name];
+      recordings.progress(id, name, name === "decode" ? null : from);
+      const progress = (fraction: number | null) =>
+        recordings.progress(id, name, fraction === null ? null : Math.floor(from + (to - from) * fraction));
+      return { ...base, engine: lanes.urgent, signal, progress };
+    },
+    /** Starts work next to the steps, which uses the lanes that they leave unused and reports no progress. */
+    nextTo: (signal: AbortSignal): StepContext => ({ ...base, engine: lanes.patient, signal, progress: () => {} }),
+    /** Lets that work take turns with the steps from now on. */
+    shareLanes: () => lanes.release(),
   };
+}
+
+/** Runs the steps `detect` and `transcribe`. @param blocks receives the blocks with known speaker activity */
+async function findWords(
+  services: PipelineServices,
+  steps: Steps,
+  tracks: readonly Track[],
+  blocks: DetectedBlocks,
+  signal: AbortSignal,
+) {
+  const { recordings, events, metrics } = services;
+  const detecting = steps.start("detect", signal);
+  const { id } = detecting.recording;
+  const detected = await eachTrack(
+    detecting,
+    tracks,
+    () => 1,
+    (own, track) => detect(own, track, blocks),
+  );
+  const speech = detected.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
+  if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
+  const spokenSeconds = detected.reduce((sum, track) => sum + speechSeconds(track), 0);
+  const model = await bindModel(detecting, services, spokenSeconds);
+  const chosen = await chooseLanguage(detecting, speech, model);
+  recordings.describe(id, { language: chosen.language.code });
+  events.languageChosen({ id, language: chosen.language.code, confidence: chosen.confidence });
+
+  const transcribing = steps.start("transcribe", signal);
+  steps.shareLanes();
+  const plan: TranscriptionPlan = {
+    model,
+    partsOf: (chunk) => partsByLanguage(transcribing, chunk, chosen, model),
+    mayChangeLanguage: !chosen.isOnly,
+    countRecognized(parts) {
+      for (const [by, count] of parts) {
+        recordings.rows.countRecognized(id, by, count);
+        metrics.recordings.recognized(by, count);
+      }
+    },
+    onTranscribed: (part, words) => events.transcribed({ id, tracks: tracks.length, part, words }),
+  };
+  const transcribed = await eachTrack(transcribing, detected, speechSeconds, (own, { chunks }) =>
+    transcribe(own, chunks, plan),
+  );
+  return { transcribed, chosen, model };
 }
 
 /** Runs the step `decode`, and stores, counts and charges the actual length of the recording. */

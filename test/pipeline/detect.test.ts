@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
-import { detect } from "../../src/pipeline/detect.ts";
+import { DetectedBlocks, detect } from "../../src/pipeline/detect.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
@@ -50,7 +50,7 @@ async function detectedAfter(plan: object, blockStep = "activity", blockFile = w
     },
     ...{ signal: new AbortController().signal, progress: () => {}, area },
   } as unknown as Parameters<typeof detect>[0];
-  const detected = await detect(context, { index: 0, isParty: false, pcm: area.pcm });
+  const detected = await detect(context, { index: 0, isParty: false, pcm: area.pcm }, new DetectedBlocks());
   return { finished: [...checkpoints.finished("transcribe")], chunks: detected.chunks, operations };
 }
 

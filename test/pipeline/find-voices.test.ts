@@ -1,0 +1,70 @@
+import { expect, test } from "bun:test";
+import { createAccount } from "../../src/accounts/index.ts";
+import { DetectedBlocks } from "../../src/pipeline/detect.ts";
+import { findVoices } from "../../src/pipeline/diarize.ts";
+import type { StepContext } from "../../src/pipeline/step.ts";
+import type { Track } from "../../src/pipeline/tracks.ts";
+import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
+import { DataPaths, openDatabase } from "../../src/storage/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { BLOCK_SECONDS, blockCount, SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { newRecording } from "../support/new-recording.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+
+const track: Track = {
+  index: 0,
+  isParty: false,
+  pcm: { path: "unused", sampleCount: 2 * BLOCK_SECONDS * SAMPLE_RATE },
+};
+
+/** Starts to find the voices of a recording of two blocks. */
+function started(directory: string) {
+  const store = openDatabase(":memory:");
+  const recordings = new Recordings(store, Date.now);
+  const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
+  const recording = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+  const operations: string[] = [];
+  const controller = new AbortController();
+  const context = {
+    ...{ recording, files: new DataPaths(directory).filesOf(recording.id), log: createLogger("silent") },
+    checkpoints: new Checkpoints(store, recording.id),
+    engine: {
+      partsAtOnce: 2,
+      run: async (operation: string, { block }: { block?: number }) => {
+        operations.push(block === undefined ? operation : `${operation} ${block}`);
+        return { turns: [] };
+      },
+    },
+    ...{ signal: controller.signal, progress: () => {} },
+  } as unknown as StepContext;
+  const blocks = new DetectedBlocks();
+  return { controller, blocks, operations, finished: findVoices(context, [track], blocks) };
+}
+
+/** Resolves when everything that was ready has run. */
+async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+test("voices of a block are embedded as soon as its activity is known, and speakers are clustered after the last", async () => {
+  using directory = temporaryDirectory();
+  const { blocks, operations, finished } = started(directory.path);
+  expect(blockCount(track.pcm.sampleCount)).toBe(2);
+  await settled();
+  expect(operations).toEqual([]);
+  blocks.add(track, 1);
+  await settled();
+  expect(operations).toEqual(["embedBlock 1"]);
+  blocks.add(track, 0);
+  await finished;
+  expect(operations).toEqual(["embedBlock 1", "embedBlock 0", "clusterSpeakers"]);
+});
+
+test("the search for voices ends when it is aborted before any activity is known", async () => {
+  using directory = temporaryDirectory();
+  const { controller, operations, finished } = started(directory.path);
+  await settled();
+  controller.abort(new Error("no speech"));
+  await expect(finished).rejects.toThrow("no speech");
+  expect(operations).toEqual([]);
+});
