@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
+import { blockCount, type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
 import type { DetectedBlocks } from "./detect.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
 import { allotSpeakers, boundsOf, type SpeakerBounds } from "./speaker-bounds.ts";
@@ -44,7 +44,12 @@ export async function findVoices(
         await blocks.until(track, block, own.signal);
         await run();
       });
-      if (tracks.length === 1) await clusterSpeakers(own, 0, boundsOf(context.recording));
+      if (tracks.length > 1) return {};
+      // Clustering reads the activity of all blocks, also of those whose voices are stored from an earlier attempt.
+      for (let block = 0; block < blockCount(track.pcm.sampleCount); block++) {
+        await blocks.until(track, block, own.signal);
+      }
+      await clusterSpeakers(own, 0, boundsOf(context.recording));
       return {};
     },
   );

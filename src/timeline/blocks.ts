@@ -1,5 +1,5 @@
 import { mkdirSync } from "node:fs";
-import { type FileHandle, open, readFile, rename } from "node:fs/promises";
+import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../text/index.ts";
 import type { WorkArea } from "./work-area.ts";
@@ -56,7 +56,10 @@ export async function readBlock(area: WorkArea, kind: BlockKind, block: number, 
   return { firstWindow, count, recordBytes, body };
 }
 
-/** Writes a block's file atomically: writes a temporary file next to it, syncs and renames. */
+/**
+ * Writes a block's file atomically: writes a temporary file next to it, syncs and renames. An operation that was given
+ * up may still be writing the same block, so each has a temporary file of its own.
+ */
 export async function writeBlock(
   area: WorkArea,
   kind: BlockKind,
@@ -73,16 +76,21 @@ export async function writeBlock(
   view.setUint32(8, content.count, true);
   view.setUint32(12, content.recordBytes, true);
   view.setBigUint64(DIGEST_AT, digestOf(header, content.body), true);
-  const partial = `${path}.partial`;
-  const handle = await open(partial, "w");
+  const partial = `${path}.${Bun.randomUUIDv7()}.partial`;
   try {
-    await writeAt(handle, header, 0);
-    await writeAt(handle, content.body, HEADER_BYTES);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    const handle = await open(partial, "wx");
+    try {
+      await writeAt(handle, header, 0);
+      await writeAt(handle, content.body, HEADER_BYTES);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true }).catch(() => {});
+    throw error;
   }
-  await rename(partial, path);
 }
 
 /**

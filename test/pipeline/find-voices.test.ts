@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { Type } from "@sinclair/typebox";
 import { createAccount } from "../../src/accounts/index.ts";
 import { DetectedBlocks } from "../../src/pipeline/detect.ts";
 import { findVoices } from "../../src/pipeline/diarize.ts";
@@ -7,7 +8,7 @@ import type { Track } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { DataPaths, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { BLOCK_SECONDS, blockCount, SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, SAMPLE_RATE, writeBlock } from "../../src/timeline/index.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -17,8 +18,8 @@ const track: Track = {
   pcm: { path: "unused", sampleCount: 2 * BLOCK_SECONDS * SAMPLE_RATE },
 };
 
-/** Starts to find the voices of a recording of two blocks. */
-function started(directory: string) {
+/** Starts to find the voices of a recording of two blocks. @param stored blocks whose voices are stored */
+async function started(directory: string, stored: readonly number[] = []) {
   const store = openDatabase(":memory:");
   const recordings = new Recordings(store, Date.now);
   const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
@@ -37,6 +38,13 @@ function started(directory: string) {
     },
     ...{ signal: controller.signal, progress: () => {} },
   } as unknown as StepContext;
+  const area = { directory: context.files.trackDirectory(0), pcm: track.pcm };
+  context.files.prepareWork();
+  for (const block of stored) {
+    const content = { firstWindow: 0, count: 0, recordBytes: 0, body: new Uint8Array(0) };
+    await writeBlock(area, "embeddings", block, "TEST", content);
+    context.checkpoints.write("voices", block, Type.Object({}), {});
+  }
   const blocks = new DetectedBlocks();
   return { controller, blocks, operations, finished: findVoices(context, [track], blocks) };
 }
@@ -48,7 +56,7 @@ async function settled(): Promise<void> {
 
 test("voices of a block are embedded as soon as its activity is known, and speakers are clustered after the last", async () => {
   using directory = temporaryDirectory();
-  const { blocks, operations, finished } = started(directory.path);
+  const { blocks, operations, finished } = await started(directory.path);
   expect(blockCount(track.pcm.sampleCount)).toBe(2);
   await settled();
   expect(operations).toEqual([]);
@@ -60,9 +68,20 @@ test("voices of a block are embedded as soon as its activity is known, and speak
   expect(operations).toEqual(["embedBlock 1", "embedBlock 0", "clusterSpeakers"]);
 });
 
+test("speakers are not clustered before lost activity is detected again, although all voices are stored", async () => {
+  using directory = temporaryDirectory();
+  const { blocks, operations, finished } = await started(directory.path, [0, 1]);
+  blocks.add(track, 1);
+  for (let turn = 0; turn < 5; turn++) await settled();
+  expect(operations).toEqual([]);
+  blocks.add(track, 0);
+  await finished;
+  expect(operations).toEqual(["clusterSpeakers"]);
+});
+
 test("the search for voices ends when it is aborted before any activity is known", async () => {
   using directory = temporaryDirectory();
-  const { controller, operations, finished } = started(directory.path);
+  const { controller, operations, finished } = await started(directory.path);
   await settled();
   controller.abort(new Error("no speech"));
   await expect(finished).rejects.toThrow("no speech");
