@@ -55,7 +55,7 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
   const python = await runCommand(["python3", "--version"]);
   const content = await Bun.file(wanted.constraints).text();
   const digest = createHash("sha256")
-    .update(JSON.stringify([python, content, wanted.packages]))
+    .update(JSON.stringify([python, requirementsOf(content), wanted.packages]))
     .digest("hex");
   const entry = join(wanted.name, digest);
   const path = join(cacheRoot, entry);
@@ -72,6 +72,17 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
       { timeoutMs: wanted.timeoutMilliseconds },
     );
   });
+}
+
+/** Returns the requirements of a file, one a line, without comments: a changed comment needs no new installation. */
+export function requirementsOf(constraints: string): string {
+  const lines = constraints.split("\n").map((line) =>
+    line
+      .trim()
+      .replace(/(^|\s)#.*$/, "")
+      .trim(),
+  );
+  return lines.filter((line) => line !== "").join("\n");
 }
 
 /**

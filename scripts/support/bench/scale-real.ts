@@ -31,7 +31,7 @@ export async function measureReal(
   const measured = new Map<RealLoad, ScaleFigures>();
   for (const [threads, own] of Map.groupBy(loads, (load) => load.threads)) {
     await using server = new TestServer({
-      TRANSCRIBE_LOG_LEVEL: "error",
+      TRANSCRIBE_LOG_LEVEL: "info",
       TRANSCRIBE_ENGINE_THREADS: String(threads),
       TRANSCRIBE_LIMITS_RECORDINGS_PER_ACCOUNT: "1000",
       TRANSCRIBE_LIMITS_CREATES_PER_HOUR: "1000",

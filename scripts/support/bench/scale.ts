@@ -106,7 +106,8 @@ async function simulated(): Promise<ScaleFigures[]> {
 
 async function report(figures: readonly ScaleFigures[]): Promise<void> {
   const when = await circumstances(Date.now());
-  const heading = `${when.date}, commit ${when.commit}, ${when.machine}`;
+  const cut = `, shortened to ${SHORT_MINUTES.real} min and, simulated, ${SHORT_MINUTES.simulated} min`;
+  const heading = `${when.date}, commit ${when.commit}, ${when.machine}${short ? cut : ""}`;
   const rows = scaleRows(figures);
   const table = scaleTable(rows);
   if (json) console.log(JSON.stringify({ ...when, rows }, null, 2));

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Status } from "../../../src/diagnostics/index.ts";
 import type { Confinement } from "../../../src/media/index.ts";
+import { DataPaths } from "../../../src/storage/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, type FakeMachine, runCheck } from "./support.ts";
@@ -322,6 +323,21 @@ describe("for a machine with", () => {
     if (status === "warning" || status === "problem") expect(advice).toMatch(/\.$/);
   });
 });
+
+test.skipIf(process.getuid?.() !== 0)(
+  "a volume of root that a pod's group may write is no server of root",
+  async () => {
+    using directory = temporaryDirectory();
+    const statusOf = async (mode: number, userId: number) => {
+      chmodSync(directory.path, mode);
+      const context = contextOf({ userId }, { paths: new DataPaths(directory.path), data: "present" });
+      return (await runCheck("system.user", context)).status;
+    };
+    expect(await statusOf(0o2770, 1000)).toBe("ok");
+    expect(await statusOf(0o2770, 0)).toBe("warning");
+    expect(await statusOf(0o700, 1000)).toBe("warning");
+  },
+);
 
 const nvidia = pci("0x10de", "nvidia");
 const loader = { "/usr/lib/x86_64-linux-gnu/libvulkan.so.1": "" };

@@ -109,11 +109,19 @@ const user: Check = {
   },
 };
 
+/** Permission of a file's group to write, as in `chmod g+w`. */
+const GROUP_WRITES = 0o020;
+
 function serverUser({ server, machine, data, paths }: CheckContext): { userId: number; subject: string } {
   const status = server === null ? null : machine.read(`/proc/${server.pid}/status`);
   const running = /^Uid:\s+(\d+)/m.exec(status ?? "")?.[1];
   if (running !== undefined) return { userId: Number(running), subject: "the server runs as" };
-  if (data !== "missing") return { userId: statSync(paths.root).uid, subject: "the data directory belongs to" };
+  if (data !== "missing") {
+    const { uid, mode } = statSync(paths.root);
+    // Kubernetes gives a volume to root, and to the group of the pod (fsGroup), as whose user this command then runs.
+    const isOfGroup = uid === 0 && machine.userId !== 0 && (mode & GROUP_WRITES) !== 0;
+    if (!isOfGroup) return { userId: uid, subject: "the data directory belongs to" };
+  }
   return { userId: machine.userId, subject: "this command runs as" };
 }
 
