@@ -60,7 +60,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     device: settings.engine.device,
     cudaLibrary: settings.engine.cuda_library,
     speechModels: () => models.paths(),
-    withSample: (use) => withSpeechSample(files, use),
+    withSample: (use) => withSpeechSample(files, use, directory),
     lackOfSpace: () => null,
   });
   stack.defer(() => speech.close());

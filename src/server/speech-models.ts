@@ -100,12 +100,17 @@ export function readSpeechModels(
 /** Maximum duration in seconds; the bundled recording has eleven seconds. */
 const MAX_SAMPLE_SECONDS = 60;
 
-/** Decodes the bundled recording to 16 kHz mono signed 16-bit samples, for the duration of `use`. */
+/**
+ * Decodes the bundled recording to 16 kHz mono signed 16-bit samples, for the duration of `use`. The file is in a directory
+ * of its own.
+ * @param parent place of that directory; a killed process leaves it behind, so that a server cleans up the place
+ */
 export async function withSpeechSample<T>(
   files: Pick<ProgramFiles, "ffmpeg" | "benchRecording">,
   use: (pcmPath: string) => Promise<T>,
+  parent = tmpdir(),
 ): Promise<T> {
-  const directory = await mkdtemp(join(tmpdir(), "transcribe-sample-"));
+  const directory = await mkdtemp(join(parent, "transcribe-sample-"));
   try {
     const outputPath = join(directory, "sample.pcm");
     await decodeRecording({
@@ -127,6 +132,8 @@ interface SpeechOptions
   > {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
+  /** Place of temporary files. */
+  readonly temporaryDirectory: string;
 }
 
 /**
@@ -135,7 +142,7 @@ interface SpeechOptions
  */
 export function startSpeechEngine(
   { engine: settings }: EngineSettings,
-  { speech, recordings, ...options }: SpeechOptions,
+  { speech, recordings, temporaryDirectory, ...options }: SpeechOptions,
 ): { readonly speechEngine: SpeechEngine; readonly models: RecordingModels } {
   const speechEngine = new SpeechEngine({
     ...options,
@@ -144,7 +151,7 @@ export function startSpeechEngine(
     jointStates: settings.joint_states,
     device: settings.device,
     cudaLibrary: settings.cuda_library,
-    withSample: (use) => withSpeechSample(options.files, use),
+    withSample: (use) => withSpeechSample(options.files, use, temporaryDirectory),
     speechModels() {
       const current = speech.current();
       const open = recordings.open.models().flatMap((id) => speech.find(id) ?? []);

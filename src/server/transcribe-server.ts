@@ -111,6 +111,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     tunes: true,
     lackOfSpace: (bytes) => diskSpace.shortage(bytes, "work"),
     verdictsPath: dataDirectory.verdicts,
+    temporaryDirectory: dataDirectory.incoming,
   });
   const { engine } = speechEngine;
   stack.defer(() => speechEngine.close());

@@ -58,7 +58,7 @@ export class DataPaths {
  * ```
  * transcribe.db     the database, the only authoritative state
  * server.lock       lock file that the running server holds
- * incoming/         incomplete uploads; files that a crash left here belong to no recording
+ * incoming/         incomplete uploads, samples of self-tests; files that a crash left here belong to no recording
  * uploads/ID        the recording as it was sent
  * listening/ID/     playback copy for a browser; made from the upload and removed with it
  * models/           installed models, in addition to those of the program

@@ -1,6 +1,5 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { Engine, type EngineOptions, type GpuMemory } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
@@ -215,24 +214,24 @@ export async function operationsPerSecond(
   return operations / ((performance.now() - started) / 1000);
 }
 
-/** Calls `use` with a recording that repeats the sample, long enough for all chunks. */
+/** Calls `use` with a recording that repeats the sample, long enough for all chunks, in the sample's directory. */
 async function withChunks(
   withSample: TuneOptions["withSample"],
   use: (area: WorkArea) => Promise<void>,
 ): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "transcribe-tune-"));
-  try {
-    const path = join(directory, "sample.pcm");
+  await withSample(async (pcmPath) => {
+    const directory = dirname(pcmPath);
+    const path = join(directory, "chunks.pcm");
     const sampleCount = (CHUNK_SECONDS + CHUNKS / 2) * SAMPLE_RATE;
-    await withSample(async (pcmPath) => {
-      const clip = new Int16Array(await Bun.file(pcmPath).arrayBuffer());
+    const clip = new Int16Array(await Bun.file(pcmPath).arrayBuffer());
+    try {
       await Bun.write(
         path,
         Int16Array.from({ length: sampleCount }, (_, at) => clip[at % clip.length] ?? 0),
       );
-    });
-    await use({ directory, pcm: { path, sampleCount } });
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+      await use({ directory, pcm: { path, sampleCount } });
+    } finally {
+      await rm(path, { force: true });
+    }
+  });
 }

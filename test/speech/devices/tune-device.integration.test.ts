@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jointStatesWith, type Tuning } from "../../../src/speech/devices/lane-shares.ts";
 import { type TuneOptions, tuneDevice } from "../../../src/speech/devices/tune-device.ts";
@@ -65,6 +65,16 @@ describe("the measurement of lanes", () => {
     expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
     expect(await tuneDevice(onGpu(), optionsFor())).toEqual(tuning);
     expect(lanesTried()).toHaveLength(7);
+  }, 30_000);
+
+  test("writes its recording next to the sample, and removes it", async () => {
+    const before = readdirSync(directory.path);
+    const during: string[] = [];
+    const onMeasured = () => during.push(...readdirSync(directory.path));
+    await tuneDevice(onGpu(), { ...optionsFor({ capacity: 1 }), onMeasured });
+    expect(during).toContain("chunks.pcm");
+    expect(before).toContain("sample.pcm");
+    expect(readdirSync(directory.path).toSorted()).toEqual([...before, "devices.json", "lanes"].toSorted());
   }, 30_000);
 
   test("leaves one lane to a device that becomes slower with more", async () => {
