@@ -5,6 +5,8 @@ interface LoadedModel {
   readonly model: RecognizerModel;
   /** Unused recognizers (about 200 MB each for Whisper base), kept for reuse, each with the path of its encoder. */
   readonly idle: { readonly recognizer: Recognizer; readonly encoder: string | undefined }[];
+  /** Encoder of the latest job. */
+  encoder: EncoderOptions | undefined;
   users: number;
   /** Whether the model is freed as soon as its last user has finished. */
   unwanted: boolean;
@@ -70,6 +72,7 @@ export class ModelPool {
   ): Promise<T> {
     const loaded = this.#get(path);
     loaded.unwanted = false;
+    loaded.encoder = encoder;
     loaded.users += 1;
     try {
       const recognizer = this.#takeRecognizer(path, loaded, encoder);
@@ -87,6 +90,11 @@ export class ModelPool {
     }
   }
 
+  /** Returns the encoder of a model's latest job, with which another job needs no further recognizer. */
+  latestEncoderOf(path: string): EncoderOptions | undefined {
+    return this.#loaded.get(path)?.encoder;
+  }
+
   /** Frees all other models; those in use are freed as soon as their jobs finish. */
   keepOnly(paths: readonly string[]): void {
     for (const [path, loaded] of this.#loaded) {
@@ -99,7 +107,7 @@ export class ModelPool {
     const known = this.#loaded.get(path);
     if (known !== undefined) return known;
     const model = this.#retryAfterFreeing(path, () => this.#open(path));
-    const loaded = { model, idle: [], users: 0, unwanted: false };
+    const loaded = { model, idle: [], encoder: undefined, users: 0, unwanted: false };
     this.#loaded.set(path, loaded);
     return loaded;
   }

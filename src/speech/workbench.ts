@@ -177,8 +177,12 @@ function createHandlers(
       }
       if (model === undefined) return {};
       // Computes the whole window, as for recordings: data that a short pass left in a recognizer changed their words.
-      await loaded(models).use(model, signal, (recognizer) =>
-        recognizer.transcribeOnce(silence, { threads, isShort: false }),
+      const pool = loaded(models);
+      await pool.use(
+        model,
+        signal,
+        (recognizer) => recognizer.transcribeOnce(silence, { threads, isShort: false }),
+        pool.latestEncoderOf(model),
       );
       return {};
     },

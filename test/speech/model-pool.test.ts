@@ -50,6 +50,15 @@ describe("the worker's speech models", () => {
     ]);
   });
 
+  test("name the encoder of the latest job, with which a self-test needs no further recognizer", async () => {
+    const { models, events } = pool();
+    const encoder = { library: "", path: "one", threads: 1 };
+    expect(models.latestEncoderOf("a")).toBeUndefined();
+    await models.use("a", never, async () => {}, encoder);
+    await models.use("a", never, async () => {}, models.latestEncoderOf("a"));
+    expect(events).toEqual(["open a", "state a with one"]);
+  });
+
   test("are freed when unneeded, recognizers first, and loaded again at the next use", async () => {
     const { models, events } = pool();
     for (const path of ["a", "b"]) await models.use(path, never, async () => {});
