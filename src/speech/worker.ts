@@ -11,6 +11,7 @@ import {
 import { dieWithParent, yieldProcessor } from "../program/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { GpuError } from "./gpu-error.ts";
+import { shareHeap } from "./native-heap.ts";
 import { testFault } from "./test-fault.ts";
 import { openWorkbench, type Workbench } from "./workbench.ts";
 
@@ -25,6 +26,7 @@ export function runWorker(): void {
   dieWithParent();
   dieBeforeParent();
   yieldProcessor();
+  shareHeap();
   // A terminal and some service managers signal the whole process group. The worker ignores it: the server kills the
   // worker once the running work is stored.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
