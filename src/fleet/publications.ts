@@ -21,11 +21,19 @@ interface PublicationsOptions {
   readonly log: Logger;
 }
 
+type PublishOutcome = "published" | "withdrawn" | "too large" | "failed";
+
 /**
  * Bytes that are sent in one turn of the event loop, unless one message is larger. To send a block of PCM, 3.9 MB, stops the
  * server for 2 to 6 ms, and at the start of a recording many are sent.
  */
 const MAX_TURN_BYTES = 5_000_000;
+
+/**
+ * Operations that are packed and sent at the same time. What waits for the socket is copied to one buffer when the socket
+ * is free again; ten blocks of PCM stopped the server for 30 ms.
+ */
+const MAX_SENDING = 2;
 
 /**
  * The operations that the broker or a worker has, and the stream that carries them. An operation has one publication at
@@ -45,6 +53,9 @@ export class Publications {
   /** Bytes that were sent in this turn of the event loop, and the beginning of the next one. */
   #turnBytes = 0;
   #nextTurn: Promise<void> = Promise.resolve();
+  /** Operations that are packed or sent now, and those that wait for it, in their order. */
+  #sending = 0;
+  readonly #waiting: (() => void)[] = [];
   /** Publications since the start, and their bytes. */
   readonly counts = { published: 0, sentBytes: 0 };
 
@@ -111,12 +122,25 @@ export class Publications {
    * @returns `failed` if the broker did not take it, and then the stream has to be opened again
    * @throws {Error} if the operation's own data cannot be read
    */
-  async publish(id: string, operation: PendingOperation): Promise<"published" | "withdrawn" | "too large" | "failed"> {
-    const { build, coordinator, log } = this.#options;
+  async publish(id: string, operation: PendingOperation): Promise<PublishOutcome> {
     this.#published.set(id, operation);
     operation.machine = null;
     operation.fetchedBy = null;
     operation.delivery = 0;
+    if (this.#sending === MAX_SENDING) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#sending++;
+    try {
+      return this.#published.has(id) ? await this.#send(id, operation) : "withdrawn";
+    } finally {
+      // The next one takes the place.
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#sending--;
+      else next();
+    }
+  }
+
+  async #send(id: string, operation: PendingOperation): Promise<PublishOutcome> {
+    const { build, coordinator, log } = this.#options;
     let message: Uint8Array;
     try {
       message = await packOperation(operation, id, coordinator);

@@ -96,10 +96,10 @@ export class WorkStream {
     });
   }
 
-  /** Publishes an operation. @returns its position in the stream */
+  /** Publishes an operation. @returns its position in the stream @throws {Error} at once when the connection is lost */
   async publish(subject: string, id: string, message: Uint8Array): Promise<number> {
     const options = { msgID: id, timeout: answerMilliseconds(message.length) };
-    return (await this.#jetstream().publish(subject, message, options)).seq;
+    return (await this.#untilLost(this.#jetstream().publish(subject, message, options))).seq;
   }
 
   /** Returns the workers' shared consumer; null if the coordinator has not created it. */
