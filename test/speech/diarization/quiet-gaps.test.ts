@@ -26,6 +26,13 @@ describe("a gap with sound that several windows reach into", () => {
     expect(others).toBeGreaterThan(2);
     expect(raised).toBe(others + 1);
   });
+
+  test("is checked in all of them but not amplified where nobody surely speaks", async () => {
+    const [first, others = 0, ...more] = await windowsHeard(0.4);
+    expect(first).toBe(1);
+    expect(others).toBeGreaterThan(2);
+    expect(more).toEqual([]);
+  });
 });
 
 /** Returns the number of windows in each pass of a model that gives the same probability of speech everywhere. */
