@@ -3,6 +3,7 @@
 #if defined(__x86_64__)
 
 #include "avx512.h"
+#include "layer-norm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,15 +13,13 @@ namespace transcribe {
 namespace {
 
 constexpr size_t lanes = 16;
-// NeMo's value.
-constexpr float epsilon = 1e-5f;
 
 // Returns 1 + 2^(-x · log2(e)), of which the sigmoid is the inverse.
-AVX512_VNNI inline __m512 inverse_sigmoid(__m512 x) {
+AVX512_BASE inline __m512 inverse_sigmoid(__m512 x) {
     return _mm512_add_ps(_mm512_set1_ps(1.0f), power_of_two(_mm512_mul_ps(x, _mm512_set1_ps(static_cast<float>(-M_LOG2E)))));
 }
 
-AVX512_VNNI inline __m512 silu(__m512 x) {
+AVX512_BASE inline __m512 silu(__m512 x) {
     return _mm512_div_ps(x, inverse_sigmoid(x));
 }
 
@@ -30,27 +29,14 @@ template <typename Step> const Step & step(const void * self) {
 
 }  // namespace
 
-AVX512_VNNI void normalize(const float * input, const ConformerWeights::Norm & norm, size_t width, float * output) {
-    __m512 total = _mm512_setzero_ps();
+AVX512_BASE void normalize(const float * input, const ConformerWeights::Norm & norm, size_t width, float * output) {
+    const LayerNorm layer_norm(input, width);
     for (size_t column = 0; column < width; column += lanes) {
-        total = _mm512_add_ps(total, _mm512_loadu_ps(input + column));
-    }
-    const __m512 mean = _mm512_set1_ps(_mm512_reduce_add_ps(total) / static_cast<float>(width));
-    __m512 squares = _mm512_setzero_ps();
-    for (size_t column = 0; column < width; column += lanes) {
-        const __m512 distance = _mm512_sub_ps(_mm512_loadu_ps(input + column), mean);
-        squares = _mm512_fmadd_ps(distance, distance, squares);
-    }
-    const float variance = _mm512_reduce_add_ps(squares) / static_cast<float>(width);
-    const __m512 inverse = _mm512_set1_ps(1.0f / std::sqrt(variance + epsilon));
-    for (size_t column = 0; column < width; column += lanes) {
-        const __m512 normal = _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(input + column), mean), inverse);
-        const __m512 weight = _mm512_loadu_ps(norm.weight + column);
-        _mm512_storeu_ps(output + column, _mm512_fmadd_ps(normal, weight, _mm512_loadu_ps(norm.bias + column)));
+        _mm512_storeu_ps(output + column, layer_norm.at(column, norm.weight, norm.bias));
     }
 }
 
-AVX512_VNNI void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel,
+AVX512_BASE void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel,
                           size_t width, float * output) {
     const size_t side = kernel / 2;
     const size_t first = row < side ? side - row : 0;
@@ -65,7 +51,7 @@ AVX512_VNNI void convolve(const float * input, size_t row, size_t count, const C
     }
 }
 
-AVX512_VNNI void Store::take(const void * self, size_t row, const float * sums) {
+AVX512_BASE void Store::take(const void * self, size_t row, const float * sums) {
     const auto & [output, bias, width, column] = step<Store>(self);
     for (size_t i = 0; i < panel_outputs; i += lanes) {
         const __m512 start = bias == nullptr ? _mm512_setzero_ps() : _mm512_loadu_ps(bias + column + i);
@@ -73,16 +59,20 @@ AVX512_VNNI void Store::take(const void * self, size_t row, const float * sums) 
     }
 }
 
-AVX512_VNNI void Activate::take(const void * self, size_t row, const float * sums) {
+template <typename Products>
+AVX512_BASE void Activate<Products>::take(const void * self, size_t row, const float * sums) {
     const auto & [output, column] = step<Activate>(self);
     alignas(64) float numbers[panel_outputs];
     for (size_t i = 0; i < panel_outputs; i += lanes) {
         _mm512_store_ps(numbers + i, silu(_mm512_load_ps(sums + i)));
     }
-    quantize(numbers, panel_outputs, output, row, column / block_width);
+    Products::store(numbers, panel_outputs, output, row, column);
 }
 
-AVX512_VNNI void AddTo::take(const void * self, size_t row, const float * sums) {
+template struct Activate<ByteProducts>;
+template struct Activate<Bfloat16Products>;
+
+AVX512_BASE void AddTo::take(const void * self, size_t row, const float * sums) {
     const auto & [output, width, factor, column] = step<AddTo>(self);
     for (size_t i = 0; i < panel_outputs; i += lanes) {
         float * to = output + row * width + column + i;
@@ -90,7 +80,7 @@ AVX512_VNNI void AddTo::take(const void * self, size_t row, const float * sums) 
     }
 }
 
-AVX512_VNNI void Gate::take(const void * self, size_t row, const float * sums) {
+AVX512_BASE void Gate::take(const void * self, size_t row, const float * sums) {
     const auto & [output, width, column] = step<Gate>(self);
     const __m512 gate = inverse_sigmoid(_mm512_load_ps(sums + lanes));
     _mm512_storeu_ps(output + row * width + column, _mm512_div_ps(_mm512_load_ps(sums), gate));

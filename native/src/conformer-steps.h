@@ -1,13 +1,13 @@
 #pragma once
 
+#include "conformer-products.h"
 #include "conformer-weights.h"
-#include "quantized.h"
 #include "relative-attention.h"
 
 #include <cstddef>
 
 // The steps of an encoder's layer between its products: those of rows, and those of the sums of products. All functions need
-// AVX-512 with VNNI.
+// AVX-512.
 namespace transcribe {
 
 // Computes a row's layer normalization; `output` may be `input`.
@@ -17,7 +17,20 @@ void normalize(const float * input, const ConformerWeights::Norm & norm, size_t 
 void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel, size_t width,
               float * output);
 
-// The sums of a panel are given to one of these, with its arguments; `column` is the panel's first one.
+// Multiplies rows with 32 outputs, or with 16 and 16 others, and gives the sums to a step.
+template <typename Products, typename Step>
+void multiply(const typename Products::Rows & rows, size_t count, const ggml_tensor * weights, size_t first, size_t second,
+              typename Products::Scratch * scratch, const Step & step) {
+    Products::multiply(rows, count, weights, first, second, scratch, Step::take, &step);
+}
+
+template <typename Products, typename Step>
+void multiply(const typename Products::Rows & rows, size_t count, const ggml_tensor * weights,
+              typename Products::Scratch * scratch, const Step & step) {
+    multiply<Products>(rows, count, weights, step.column, step.column + panel_outputs / 2, scratch, step);
+}
+
+// The steps, with their arguments; `column` is the first one of the 32 outputs.
 
 // output = sums + bias
 struct Store {
@@ -28,9 +41,9 @@ struct Store {
     static void take(const void * self, size_t row, const float * sums);
 };
 
-// output = SiLU(sums), in 8 bits
-struct Activate {
-    const QuantizedRows & output;
+// output = SiLU(sums), as rows of the next product
+template <typename Products> struct Activate {
+    const typename Products::Rows & output;
     size_t column;
     static void take(const void * self, size_t row, const float * sums);
 };

@@ -2,11 +2,12 @@
 
 #if defined(__x86_64__)
 
-#include "quantized.h"
+#include "conformer-products.h"
 
 #include <ggml-backend.h>
 #include <ggml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -18,12 +19,16 @@ namespace {
 // NeMo's value for all normalizations.
 constexpr float epsilon = 1e-5f;
 
+constexpr const char * input_name = "encoder.pre_encode.out.weight";
+
 struct Unfit : std::runtime_error {
     explicit Unfit(const std::string & name) : std::runtime_error(name) {}
 };
 
 struct Reader {
     parakeet_context * context;
+    ProductKind kind;
+    std::vector<const ggml_tensor *> & matrices; // all that were read
 
     const ggml_tensor * tensor(const std::string & name) const {
         const ggml_tensor * found = parakeet_get_model_tensor(context, name.c_str());
@@ -45,9 +50,11 @@ struct Reader {
 
     const ggml_tensor * matrix(const std::string & name) const {
         const ggml_tensor * found = tensor(name);
-        if (!can_multiply(found) || found->ne[0] % block_width != 0 || found->ne[1] % panel_outputs != 0) {
+        const bool fits = kind == ProductKind::bfloat16 ? can_pack(found) : can_multiply(found);
+        if (!fits || found->ne[0] % block_width != 0 || found->ne[1] % panel_outputs != 0) {
             throw Unfit(name);
         }
+        matrices.push_back(found);
         return found;
     }
 
@@ -103,25 +110,36 @@ struct Reader {
 
 }  // namespace
 
-std::unique_ptr<ConformerWeights> ConformerWeights::read(parakeet_context * context) {
+std::unique_ptr<ConformerWeights> ConformerWeights::read(parakeet_context * context, ProductKinds kinds) {
     try {
-        const Reader reader{context};
+        const ggml_tensor * input = parakeet_get_model_tensor(context, input_name);
+        const bool is_bfloat16 = input != nullptr && can_pack(input);
+        if (is_bfloat16 ? !kinds.bfloat16 : !kinds.bytes) {
+            return nullptr;
+        }
         auto weights = std::make_unique<ConformerWeights>();
+        weights->kind = is_bfloat16 ? ProductKind::bfloat16 : ProductKind::bytes;
+        std::vector<const ggml_tensor *> matrices;
+        const Reader reader{context, weights->kind, matrices};
         weights->width = static_cast<size_t>(parakeet_model_n_audio_state(context));
         weights->heads = static_cast<size_t>(parakeet_model_n_audio_head(context));
         weights->mels = static_cast<size_t>(parakeet_model_n_mels(context));
         weights->kernel = static_cast<size_t>(reader.tensor("encoder.layers.0.conv.depthwise_conv.weight")->ne[0]);
         const auto channels = static_cast<size_t>(reader.tensor("encoder.pre_encode.conv.3.weight")->ne[3]);
-        // 16 numbers are computed at once, and products in 8 bits have blocks of 32.
+        // 16 numbers are computed at once, and products have blocks of 32.
         if (weights->width % block_width != 0 || weights->width / weights->heads % 16 != 0 || channels % 16 != 0) {
             return nullptr;
         }
         weights->subsampling = std::make_unique<Subsampling>(reader.subsampling(), channels, weights->mels);
-        weights->input = reader.matrix("encoder.pre_encode.out.weight");
+        weights->input = reader.matrix(input_name);
         weights->input_bias = reader.floats("encoder.pre_encode.out.bias");
         for (int layer = 0; layer < parakeet_model_n_audio_layer(context); layer++) {
             const std::string prefix = "encoder.layers." + std::to_string(layer) + ".";
             weights->layers.push_back(reader.layer(prefix, weights->width, weights->kernel));
+        }
+        // Only now that everything fits: parakeet.cpp's own encoder cannot use packed matrices.
+        if (is_bfloat16) {
+            std::for_each(matrices.begin(), matrices.end(), pack_matrix);
         }
         return weights;
     } catch (const Unfit &) {

@@ -11,6 +11,15 @@
 
 namespace transcribe {
 
+// How an encoder multiplies.
+enum class ProductKind { bytes, bfloat16 };
+
+// A set of them.
+struct ProductKinds {
+    bool bytes = false;
+    bool bfloat16 = false;
+};
+
 // The weights of a Parakeet model's encoder (FastConformer). They point into the context, which must outlive them.
 struct ConformerWeights {
     struct Norm {
@@ -38,9 +47,11 @@ struct ConformerWeights {
         Norm output_norm;
     };
 
-    // Returns the weights, or nothing if their shapes, their form or their place in memory do not fit.
-    static std::unique_ptr<ConformerWeights> read(parakeet_context * context);
+    // Returns the weights, or nothing if their shapes, their form or their place in memory do not fit one of the kinds. Packs
+    // the matrices for products in bfloat16.
+    static std::unique_ptr<ConformerWeights> read(parakeet_context * context, ProductKinds kinds);
 
+    ProductKind kind;
     size_t width;
     size_t heads;
     size_t mels;

@@ -12,12 +12,11 @@ ParakeetModel::ParakeetModel(const Napi::CallbackInfo & info) : SharedModel(info
     const std::string path = info[0].As<Napi::String>().Utf8Value();
     parakeet_context_params params = parakeet_context_default_params();
     params.use_gpu = info[1].As<Napi::Object>().Get("useGpu").ToBoolean().Value();
-    const bool may_encode = !params.use_gpu && Conformer::is_supported();
-    params.plain_quantized_weights = may_encode;
+    const ProductKinds kinds = params.use_gpu ? ProductKinds{} : Conformer::supported();
+    params.plain_quantized_weights = kinds.bytes;
+    params.plain_float_weights = kinds.bfloat16;
     load(info.Env(), [&] { return parakeet_init_from_file_with_params_no_state(path.c_str(), params); }, parakeet_free);
-    if (may_encode) {
-        encoder_ = Conformer::create(context(info.Env()).get());
-    }
+    encoder_ = Conformer::create(context(info.Env()).get(), kinds);
 }
 
 Napi::Value ParakeetModel::dispose(const Napi::CallbackInfo & info) {

@@ -3,10 +3,11 @@
 #if defined(__x86_64__)
 
 #include "avx512.h"
+#include "bfloat16-tile.h"
+#include "layer-norm.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace transcribe {
 
@@ -17,12 +18,6 @@ constexpr size_t lanes = 16;
 constexpr size_t rows = 6;
 constexpr size_t columns = 4;
 constexpr size_t panel = columns * lanes;
-// PyTorch's value, with which Whisper was trained.
-constexpr float epsilon = 1e-5f;
-
-AVX512 inline void store(Bfloat16 * output, __m512 numbers) {
-    _mm256_storeu_si256(reinterpret_cast<__m256i *>(output), (__m256i)_mm512_cvtneps_pbh(numbers));
-}
 
 // Multiplies rows [first, first + rows) with a panel of 64 columns. Repeats the last row if there are fewer.
 AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matrix, const float * bias, size_t pairs,
@@ -33,20 +28,8 @@ AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matr
             row[c] = _mm512_loadu_ps(bias + c * lanes);
         }
     }
-    for (size_t pair = 0; pair < pairs; pair++) {
-        __m512bh weights[columns];
-        for (size_t c = 0; c < columns; c++) {
-            weights[c] = (__m512bh)_mm512_loadu_si512(matrix + 2 * (pair * panel + c * lanes));
-        }
-        for (size_t r = 0; r < rows; r++) {
-            int32_t numbers;
-            std::memcpy(&numbers, inputs[r] + 2 * pair, sizeof numbers);
-            const __m512bh input = (__m512bh)_mm512_set1_epi32(numbers);
-            for (size_t c = 0; c < columns; c++) {
-                sums[r][c] = _mm512_dpbf16_ps(sums[r][c], input, weights[c]);
-            }
-        }
-    }
+    const Bfloat16 * const weights[] = {matrix, matrix + 2 * lanes, matrix + 4 * lanes, matrix + 6 * lanes};
+    add_products<rows, columns>([inputs](size_t r) { return inputs[r]; }, weights, 2 * panel, pairs, sums);
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < columns; c++) {
             _mm512_storeu_ps(outputs[r] + c * lanes, sums[r][c]);
@@ -104,23 +87,9 @@ AVX512 void add(const float * input, const float * product, float * output, size
 AVX512 void normalise(const float * input, const float * weight, const float * bias, Bfloat16 * output, size_t count,
                       size_t width) {
     for (size_t position = 0; position < count; position++) {
-        const float * from = input + position * width;
-        __m512 total = _mm512_setzero_ps();
+        const LayerNorm norm(input + position * width, width);
         for (size_t column = 0; column < width; column += lanes) {
-            total = _mm512_add_ps(total, _mm512_loadu_ps(from + column));
-        }
-        const __m512 mean = _mm512_set1_ps(_mm512_reduce_add_ps(total) / static_cast<float>(width));
-        __m512 squares = _mm512_setzero_ps();
-        for (size_t column = 0; column < width; column += lanes) {
-            const __m512 distance = _mm512_sub_ps(_mm512_loadu_ps(from + column), mean);
-            squares = _mm512_fmadd_ps(distance, distance, squares);
-        }
-        const float variance = _mm512_reduce_add_ps(squares) / static_cast<float>(width);
-        const __m512 inverse = _mm512_set1_ps(1.0f / std::sqrt(variance + epsilon));
-        for (size_t column = 0; column < width; column += lanes) {
-            const __m512 normal = _mm512_mul_ps(_mm512_sub_ps(_mm512_loadu_ps(from + column), mean), inverse);
-            const __m512 scaled = _mm512_fmadd_ps(normal, _mm512_loadu_ps(weight + column), _mm512_loadu_ps(bias + column));
-            store(output + position * width + column, scaled);
+            store(output + position * width + column, norm.at(column, weight, bias));
         }
     }
 }

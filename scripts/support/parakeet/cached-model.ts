@@ -6,7 +6,7 @@ import { root } from "../checkout.ts";
 import { largeModel, writeRandomModel } from "./random-model.ts";
 
 /** Forms of the weights, by the header's number for them. */
-export const weightForms = { f16: 1, q8_0: 7, q5_0: 8, q4_0: 2 } as const;
+export const weightForms = { f32: 0, f16: 1, q8_0: 7, q5_0: 8, q4_0: 2 } as const;
 export type WeightForm = keyof typeof weightForms;
 
 /** The code that determines the model's bytes. */

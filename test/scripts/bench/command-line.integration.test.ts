@@ -30,7 +30,7 @@ describe("scripts/bench", () => {
     [["--recording", "songs"], "unknown value songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
     [["--add", "/nowhere.json"], "/nowhere.json was not written by --json"],
-    [["parakeet", "--form", "int8"], "--form is f16, q8_0, q5_0, q4_0, not int8"],
+    [["parakeet", "--form", "int8"], "--form is f32, f16, q8_0, q5_0, q4_0, not int8"],
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
     [["fleet", "--part", "two"], "unknown part two; known are one, many, overhead"],
