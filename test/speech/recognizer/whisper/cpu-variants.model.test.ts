@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
+import { errorRate, wordErrors } from "../../../support/wer.ts";
 import { canTranscribe, nativeDirectory } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.
@@ -16,18 +17,41 @@ const variants = !isReady
       .filter((file) => isCpuLibrary(file) && !/x64|sse42|armv8\.0/.test(file))
       .filter((file) => rateCpuLibrary(nativeDirectory, file) > 0);
 
+/** The variant with our own products and attention in the steps of a beam, and one that computes them as ggml does. */
+const [withOwn, withoutOwn] = [/icelake|zen4|sapphirerapids/, /haswell/].map((name) =>
+  variants.find((file) => name.test(file)),
+);
+const dialogue = "dialogue/dlg-01-2spk-FM.flac";
+const canCompare = isReady && canTranscribe("comparing CPU variants", dialogue);
+
 describe.skipIf(!isReady)("each CPU variant", () => {
   test.each(variants)("transcribes a recording with beams of several sizes: %s", async (variant) => {
-    const child = Bun.spawn([process.execPath, join(import.meta.dir, "read-with-variant.ts"), variant], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "inherit",
-    });
-    const lines = (await new Response(child.stdout).text()).trim().toLowerCase().split("\n");
-    expect(await child.exited).toBe(0);
+    const lines = await linesOf(variant);
     expect(lines).toHaveLength(5);
     for (const line of lines) expect(line).toContain("ask what you can do for your country");
     // the number of threads divides the work and changes no number
     expect(lines[3]).toBe(lines[2] ?? "");
   });
+
+  test.skipIf(!canCompare || withOwn === undefined || withoutOwn === undefined)(
+    "recognizes nineteen of twenty words of a dialogue as a variant with other precision does",
+    async () => {
+      const [own = "", other = ""] = (
+        await Promise.all([withOwn, withoutOwn].map((variant) => linesOf(variant ?? "", dialogue)))
+      ).flat();
+      expect(own.split(" ").length).toBeGreaterThan(50);
+      expect(errorRate([wordErrors(own, other)])).toBeLessThan(0.05);
+    },
+  );
 });
+
+async function linesOf(variant: string, ...recording: string[]): Promise<string[]> {
+  const child = Bun.spawn([process.execPath, join(import.meta.dir, "read-with-variant.ts"), variant, ...recording], {
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const lines = (await new Response(child.stdout).text()).trim().toLowerCase().split("\n");
+  expect(await child.exited).toBe(0);
+  return lines;
+}
