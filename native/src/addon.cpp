@@ -20,7 +20,7 @@ Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
     exports.Set("loadBackend", Napi::Function::New<transcribe::load_backend>(env, "loadBackend"));
     exports.Set("cpuScore", Napi::Function::New<transcribe::cpu_score>(env, "cpuScore"));
     exports.Set("devices", Napi::Function::New<transcribe::list_devices>(env, "devices"));
-    exports.Set("encoderForm", Napi::Function::New<transcribe::encoder_form>(env, "encoderForm"));
+    exports.Set("encoderForms", Napi::Function::New<transcribe::encoder_forms>(env, "encoderForm"));
     exports.Set("Encoder", transcribe::Encoder::define(env));
     exports.Set("Model", transcribe::Model::define(env));
     exports.Set("State", transcribe::State::define(env));

@@ -51,7 +51,7 @@ ProductKinds Conformer::supported() {
         const auto has = [each](const char * name) {
             return std::strcmp(each->name, name) == 0 && std::strcmp(each->value, "1") == 0;
         };
-        kinds.bytes = kinds.bytes || (has("AVX512_VNNI") && __builtin_cpu_supports("avx512vnni"));
+        kinds.bytes = kinds.bytes || (has("AVX512_VNNI") && has_vnni());
         kinds.bfloat16 = kinds.bfloat16 || (has("AVX512_BF16") && __builtin_cpu_supports("avx512bf16"));
     }
     return kinds;

@@ -4,6 +4,7 @@
 
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace transcribe {
 
@@ -41,8 +42,17 @@ Napi::Value Encoder::dispose(const Napi::CallbackInfo & info) {
     return info.Env().Undefined();
 }
 
-Napi::Value encoder_form(const Napi::CallbackInfo & info) {
-    return Napi::String::New(info.Env(), Operators::are_supported() ? "bfloat16" : "float");
+Napi::Value encoder_forms(const Napi::CallbackInfo & info) {
+    std::vector<const char *> names;
+    if (Operators::can_use_bytes()) {
+        names.push_back("int8");
+    }
+    names.push_back(Operators::are_supported() ? "bfloat16" : "float");
+    const auto forms = Napi::Array::New(info.Env(), names.size());
+    for (size_t i = 0; i < names.size(); i++) {
+        forms.Set(static_cast<uint32_t>(i), names[i]);
+    }
+    return forms;
 }
 
 EncoderUse::EncoderUse(std::shared_ptr<Encoder::Core> encoder)

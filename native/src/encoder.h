@@ -40,9 +40,9 @@ private:
     std::shared_ptr<Core> core_;
 };
 
-// Returns the faster form of an encoder on this CPU: "bfloat16" if it can run our own operators, else "float". The names are
-// those of src/speech/recognizer/whisper/encoder.
-Napi::Value encoder_form(const Napi::CallbackInfo & info);
+// Returns the forms of an encoder that this CPU can run, the fastest first. The names are those of
+// src/speech/recognizer/whisper/encoder.
+Napi::Value encoder_forms(const Napi::CallbackInfo & info);
 
 // One user of an encoder, whose calls can be aborted without affecting other users.
 class EncoderUse {

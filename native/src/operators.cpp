@@ -1,12 +1,15 @@
 #include "operators.h"
 
 #include "attention.h"
+#include "encoder-layers.h"
 #include "in-parallel.h"
+#include "padding.h"
 #include "rows.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <utility>
 
 namespace transcribe {
@@ -15,6 +18,7 @@ namespace {
 
 // Element types, numbered as in ONNX.
 constexpr int floats = 1;
+constexpr int bytes = 2;
 // Stands for bfloat16, which not all parts of ONNX Runtime support.
 constexpr int halves = 4;
 
@@ -49,11 +53,32 @@ struct Operators::Call {
         return runtime.output(context, index, {1, static_cast<int64_t>(count), static_cast<int64_t>(width)});
     }
 
-    // Returns the weights whose matrix is this input and whose bias is the next one.
+    // Returns the weights of a layer normalization, which start with this input.
+    ConformerWeights::Norm norm(size_t index) const { return {input(index).as<float>(), input(index + 1).as<float>()}; }
+
+    // Returns the weights in 8 bits whose matrix is this input and whose bias is the next one.
+    Product product(size_t index, size_t inputs) const {
+        const Tensor bias = input(index + 1);
+        return {input(index).as<WidePanelBlock>(), bias.as<float>(), inputs, bias.width};
+    }
+
+    // Returns the weights in bfloat16 whose matrix is this input and whose bias is the next one.
     Weights weights(size_t index, size_t inputs) const {
         const Tensor bias = input(index + 1);
         return {input(index).as<Bfloat16>(), bias.as<float>(), inputs, bias.width};
     }
+
+    // Returns the output, filled with a copy of an input.
+    float * copy(const Tensor & before) const {
+        auto * to = static_cast<float *>(output(0, before.count, before.width));
+        std::copy_n(before.as<float>(), before.count * before.width, to);
+        return to;
+    }
+
+    // Returns the number of positions of a window whose spectrum is this input.
+    size_t window(size_t index) const { return input(index).width / 2; }
+
+    Positions positions(const Tensor & rows, size_t spectrum) const { return {rows.count, window(spectrum)}; }
 
     // Calls `work(from, to)` for all positions, at most one block at a time.
     template <typename Work> void by_blocks(size_t count, const Work & work) const {
@@ -92,44 +117,107 @@ struct Operators::Operator {
     std::vector<int> outputs;
     Run run;
 
-    Operator(Operators & owner, const char * name, std::vector<int> inputs, std::vector<int> outputs, Run run)
-        : owner(owner), name(name), inputs(std::move(inputs)), outputs(std::move(outputs)), run(run) {}
+    Operator(Operators & owner, const char * name, std::vector<int> inputs, int output, Run run)
+        : owner(owner), name(name), inputs(std::move(inputs)), outputs({output}), run(run) {}
 };
+
+void Operators::add(const char * name, std::vector<int> inputs, int output, void (*run)(const Call & call)) {
+    operators_.push_back(std::make_unique<Operator>(*this, name, std::move(inputs), output, run));
+}
 
 bool Operators::are_supported() {
     return can_attend();
 }
 
+bool Operators::can_use_bytes() {
+    return can_attend() && has_vnni();
+}
+
 #if defined(__x86_64__)
 
 void Operators::define() {
-    const auto add_one = [this](const char * name, std::vector<int> inputs, std::vector<int> outputs, Operator::Run run) {
-        operators_.push_back(std::make_unique<Operator>(*this, name, std::move(inputs), std::move(outputs), run));
-    };
-    add_one("Normalise", {floats, floats, floats}, {halves}, [](const Call & call) {
+    define_padding();
+    define_in_bytes();
+    define_in_bfloat16();
+}
+
+void Operators::define_padding() {
+    add("Trim", {floats}, floats, [](const Call & call) {
+        const Tensor spectrum = call.input(0);
+        const size_t frames = needed_frames(spectrum.as<float>(), spectrum.count, spectrum.width);
+        auto * output = static_cast<float *>(call.output(0, spectrum.count, frames));
+        for (size_t mel = 0; mel < spectrum.count; mel++) {
+            std::copy_n(spectrum.as<float>() + mel * spectrum.width, frames, output + mel * frames);
+        }
+    });
+    add("Place", {floats, floats, floats}, floats, [](const Call & call) {
+        const Tensor rows = call.input(0);
+        const auto * places = call.input(1).as<float>();
+        const Positions positions = call.positions(rows, 2);
+        auto * output = static_cast<float *>(call.output(0, positions.count(), rows.width));
+        for (size_t i = 0; i < positions.count(); i++) {
+            const float * row = rows.as<float>() + positions.row(i) * rows.width;
+            const float * place = places + positions.place(i) * rows.width;
+            std::transform(row, row + rows.width, place, output + i * rows.width, std::plus<float>());
+        }
+    });
+    add("Count", {floats, floats}, floats, [](const Call & call) {
+        const Positions positions = call.positions(call.input(0), 1);
+        auto * output = static_cast<float *>(call.output(0, 1, positions.count()));
+        for (size_t i = 0; i < positions.count(); i++) {
+            output[i] = static_cast<float>(positions.times(i));
+        }
+    });
+    add("Restore", {floats, floats, floats}, floats, [](const Call & call) {
+        const Tensor rows = call.input(0);
+        const auto * times = call.input(1).as<float>();
+        auto * output = static_cast<float *>(call.output(0, call.window(2), rows.width));
+        for (size_t i = 0; i < rows.count; i++) {
+            for (auto left = static_cast<size_t>(times[i]); left > 0; left--) {
+                output = std::copy_n(rows.as<float>() + i * rows.width, rows.width, output);
+            }
+        }
+    });
+}
+
+void Operators::define_in_bytes() {
+    add("AddAttention", {floats, floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
+        const Tensor before = call.input(0);
+        const AttentionLayer layer{call.norm(2), call.product(4, before.width), call.product(6, before.width)};
+        layer.add_to(call.copy(before), call.input(1).as<float>(), before.count, call.threads);
+    });
+    add("AddFeedForward", {floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
+        const Tensor before = call.input(0);
+        const Product first = call.product(3, before.width);
+        const FeedForwardLayer layer{call.norm(1), first, call.product(5, first.outputs)};
+        layer.add_to(call.copy(before), before.count, call.threads);
+    });
+}
+
+void Operators::define_in_bfloat16() {
+    add("Normalise", {floats, floats, floats}, halves, [](const Call & call) {
         const Tensor input = call.input(0);
-        const auto * weight = call.input(1).as<float>();
-        const auto * bias = call.input(2).as<float>();
+        const auto [weight, bias] = call.norm(1);
         auto * output = static_cast<Bfloat16 *>(call.output(0, input.count, input.width));
-        call.by_blocks(input.count, [&](size_t from, size_t to) {
+        call.by_blocks(input.count, [&, weight = weight, bias = bias](size_t from, size_t to) {
             const size_t first = from * input.width;
             normalise(input.as<float>() + first, weight, bias, output + first, to - from, input.width);
         });
     });
-    add_one("Attend", {halves, halves, floats}, {halves}, [](const Call & call) {
+    add("Attend", {halves, floats, halves, floats}, halves, [](const Call & call) {
         const Tensor input = call.input(0);
         const size_t count = input.count;
         const size_t width = input.width;
-        const Weights weights = call.weights(1, width);
+        const Weights weights = call.weights(2, width);
         std::vector<float> numbers(count * weights.outputs);
         call.by_blocks(count, [&](size_t from, size_t to) {
             multiply(input.as<Bfloat16>() + from * width, weights, numbers.data() + from * weights.outputs, to - from);
         });
         std::vector<float> attended(count * width);
-        attend(numbers.data(), attended.data(), count, width / head_width, call.threads);
+        attend(numbers.data(), call.input(1).as<float>(), attended.data(), count, width / head_width, call.threads);
         round_to_bfloat16(attended.data(), static_cast<Bfloat16 *>(call.output(0, count, width)), count * width);
     });
-    add_one("Activate", {halves, halves, floats}, {halves}, [](const Call & call) {
+    add("Activate", {halves, halves, floats}, halves, [](const Call & call) {
         const Tensor input = call.input(0);
         const Weights weights = call.weights(1, input.width);
         auto * output = static_cast<Bfloat16 *>(call.output(0, input.count, weights.outputs));
@@ -139,7 +227,7 @@ void Operators::define() {
             activate(numbers.data(), output + from * weights.outputs, numbers.size());
         });
     });
-    add_one("Add", {floats, halves, halves, floats}, {floats}, [](const Call & call) {
+    add("Add", {floats, halves, halves, floats}, floats, [](const Call & call) {
         const Tensor before = call.input(0);
         const Tensor input = call.input(1);
         const Weights weights = call.weights(2, input.width);
@@ -148,7 +236,7 @@ void Operators::define() {
             std::vector<float> numbers((to - from) * weights.outputs);
             multiply(input.as<Bfloat16>() + from * input.width, weights, numbers.data(), to - from);
             const size_t first = from * before.width;
-            add(before.as<float>() + first, numbers.data(), output + first, numbers.size());
+            transcribe::add(before.as<float>() + first, numbers.data(), output + first, numbers.size());
         });
     });
 }

@@ -8,14 +8,22 @@
 
 namespace transcribe {
 
-// Our own ONNX operators, in the domain "transcribe", over all positions of a window. `Normalise` (input, weight, bias) is
-// layer normalization. The others start with a matrix product plus bias: `Attend` (input, weights) continues with
-// attention, `Activate` (input, weights) with GELU, and `Add` (before, input, weights) adds the product to `before`.
-// Factors are bfloat16, declared as uint16; rows.h describes the layout of matrices.
+// Our own ONNX operators, in the domain "transcribe", over the computed positions of a window (padding.h). Factors in bfloat16
+// are declared as uint16; rows.h and quantized.h describe the layouts of matrices.
+//
+// For padding: `Trim` (spectrum) returns the frames that the convolutions need, `Place` (convolutions, places, spectrum) the
+// positions, `Count` (convolutions, spectrum) how often each counts, and `Restore` (rows, counts, spectrum) the whole window.
+// In 8 bits: `AddAttention` (stream, counts, norm, projections, output) and `AddFeedForward` (stream, norm, first, second).
+// In bfloat16: `Normalise` (input, norm) is layer normalization. The others start with a matrix product plus bias: `Attend`
+// (input, counts, weights) continues with attention, `Activate` (input, weights) with GELU, and `Add` (before, input,
+// weights) adds the product to `before`.
 class Operators {
 public:
-    // Reports whether this CPU has the needed instructions.
+    // Reports whether this CPU has the instructions that the operators need, except those in 8 bits.
     static bool are_supported();
+
+    // Reports whether this CPU has the instructions that the operators in 8 bits need.
+    static bool can_use_bytes();
 
     Operators(const OnnxRuntime & runtime, size_t threads);
     ~Operators();
@@ -33,6 +41,10 @@ private:
     struct Call;
 
     void define();
+    void define_padding();
+    void define_in_bytes();
+    void define_in_bfloat16();
+    void add(const char * name, std::vector<int> inputs, int output, void (*run)(const Call & call));
     static void compute(void * kernel, void * context);
 
     const OnnxRuntime & runtime_;

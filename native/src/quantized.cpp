@@ -2,7 +2,17 @@
 
 #include <ggml.h>
 
-#if defined(__x86_64__)
+#if !defined(__x86_64__)
+
+namespace transcribe {
+
+bool has_vnni() {
+    return false;
+}
+
+}  // namespace transcribe
+
+#else
 
 #include "avx512.h"
 
@@ -17,7 +27,6 @@ constexpr size_t lanes = 16;
 // Uses 24 of the 32 registers as sums of 16 lanes.
 constexpr size_t rows = rows_at_once;
 constexpr size_t columns = panel_outputs / lanes;
-constexpr size_t quads = block_width / 4;
 
 using Quad __attribute__((may_alias)) = int32_t;
 
@@ -30,33 +39,34 @@ AVX512_VNNI inline void add_quad(__m512i (&sums)[columns], __m512i first, __m512
 }
 
 // Multiplies six rows, which follow each other, with a panel.
-AVX512_VNNI void multiply_tile(const QuantizedRows & input, size_t row, const PanelBlock * panel, size_t blocks,
+template <size_t width>
+AVX512_VNNI void multiply_tile(const QuantizedRows & input, size_t row, const PanelBlockOf<width> * panel, size_t blocks,
                                float (*sums)[panel_outputs]) {
     const int8_t * numbers = input.numbers(row);
-    const size_t stride = input.blocks() * block_width;
+    const size_t stride = input.blocks() * width;
     const QuantizedRows::Scale * scales = input.scales(row);
     const size_t scale_stride = input.blocks();
     __m512 totals[rows][columns];
     for (auto & total : totals) {
         total[0] = total[1] = _mm512_setzero_ps();
     }
-    for (size_t block = 0; block < blocks; block++, panel++, numbers += block_width, scales++) {
+    for (size_t block = 0; block < blocks; block++, panel++, numbers += width, scales++) {
         __m512i parts[rows][columns];
 #pragma GCC unroll 6
         for (size_t r = 0; r < rows; r++) {
             parts[r][0] = parts[r][1] = _mm512_set1_epi32(scales[r * scale_stride].offset);
         }
 #pragma GCC unroll 8
-        for (size_t quad = 0; quad < quads; quad++) {
-            const __m512i first = _mm512_load_si512(panel->numbers[quad][0]);
-            const __m512i second = _mm512_load_si512(panel->numbers[quad][1]);
+        for (size_t quad = 0; quad < width / 4; quad++) {
+            const __m512i first = _mm512_loadu_si512(panel->numbers[quad][0]);
+            const __m512i second = _mm512_loadu_si512(panel->numbers[quad][1]);
 #pragma GCC unroll 6
             for (size_t r = 0; r < rows; r++) {
                 add_quad(parts[r], first, second, numbers + r * stride + 4 * quad);
             }
         }
-        const __m512 first = _mm512_load_ps(panel->scales);
-        const __m512 second = _mm512_load_ps(panel->scales + lanes);
+        const __m512 first = _mm512_loadu_ps(panel->scales);
+        const __m512 second = _mm512_loadu_ps(panel->scales + lanes);
 #pragma GCC unroll 6
         for (size_t r = 0; r < rows; r++) {
             const __m512 scale = _mm512_set1_ps(scales[r * scale_stride].scale);
@@ -133,7 +143,7 @@ template <ggml_type type> AVX512_VNNI void pack(const ggml_tensor * weights, siz
                 std::memcpy(scales + i, at, scale_bytes);
             }
             turn(numbers);
-            for (size_t quad = 0; quad < quads; quad++) {
+            for (size_t quad = 0; quad < turned; quad++) {
                 _mm256_store_si256(reinterpret_cast<__m256i *>(panel[block].numbers[quad][column] + 4 * lane), numbers[quad]);
             }
             _mm256_store_ps(panel[block].scales + output,
@@ -143,6 +153,11 @@ template <ggml_type type> AVX512_VNNI void pack(const ggml_tensor * weights, siz
 }
 
 }  // namespace
+
+bool has_vnni() {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni");
+}
 
 bool can_multiply(const ggml_tensor * weights) {
     return weights->type == GGML_TYPE_Q8_0 || weights->type == GGML_TYPE_Q5_0 || weights->type == GGML_TYPE_Q4_0;
@@ -156,8 +171,11 @@ void pack_panel(const ggml_tensor * weights, size_t first, size_t second, PanelB
     }
 }
 
-void multiply_panel(const QuantizedRows & input, size_t count, const PanelBlock * panel, size_t blocks, TakeSums take,
-                    const void * self) {
+namespace {
+
+template <size_t width>
+void multiply_rows(const QuantizedRows & input, size_t count, const PanelBlockOf<width> * panel, size_t blocks, TakeSums take,
+                   const void * self) {
     for (size_t row = 0; row < count; row += rows_at_once) {
         alignas(64) float sums[rows_at_once][panel_outputs];
         multiply_tile(input, row, panel, blocks, sums);
@@ -167,22 +185,41 @@ void multiply_panel(const QuantizedRows & input, size_t count, const PanelBlock 
     }
 }
 
+}  // namespace
+
+void multiply_panel(const QuantizedRows & input, size_t count, const PanelBlock * panel, size_t blocks, TakeSums take,
+                    const void * self) {
+    multiply_rows(input, count, panel, blocks, take, self);
+}
+
+void multiply_panel(const QuantizedRows & input, size_t count, const WidePanelBlock * panel, size_t blocks, TakeSums take,
+                    const void * self) {
+    multiply_rows(input, count, panel, blocks, take, self);
+}
+
 AVX512_VNNI void quantize(const float * input, size_t count, const QuantizedRows & output, size_t row, size_t first_block) {
-    int8_t * numbers = output.numbers(row) + first_block * block_width;
+    const size_t width = output.block();
+    int8_t * numbers = output.numbers(row) + first_block * width;
     QuantizedRows::Scale * scales = output.scales(row) + first_block;
-    for (size_t block = 0; block < count / block_width; block++) {
-        const __m512 low = _mm512_loadu_ps(input + block * block_width);
-        const __m512 high = _mm512_loadu_ps(input + block * block_width + lanes);
-        const float most = _mm512_reduce_max_ps(_mm512_max_ps(_mm512_abs_ps(low), _mm512_abs_ps(high)));
+    for (size_t block = 0; block < count / width; block++, input += width, numbers += width) {
+        __m512 most_of = _mm512_setzero_ps();
+        __m512 sum_of = _mm512_setzero_ps();
+        for (size_t i = 0; i < width; i += lanes) {
+            const __m512 values = _mm512_loadu_ps(input + i);
+            most_of = _mm512_max_ps(most_of, _mm512_abs_ps(values));
+            sum_of = _mm512_fmadd_ps(values, _mm512_setzero_ps(), sum_of);
+        }
+        const float most = _mm512_reduce_max_ps(most_of);
         const __m512 factor = _mm512_set1_ps(most > 0 ? 127 / most : 0);
-        const __m512i first = _mm512_cvtps_epi32(_mm512_mul_ps(low, factor));
-        const __m512i second = _mm512_cvtps_epi32(_mm512_mul_ps(high, factor));
-        auto * to = reinterpret_cast<__m128i *>(numbers + block * block_width);
-        _mm_storeu_si128(to, _mm512_cvtsepi32_epi8(first));
-        _mm_storeu_si128(to + 1, _mm512_cvtsepi32_epi8(second));
+        __m512i total = _mm512_setzero_si512();
+        for (size_t i = 0; i < width; i += lanes) {
+            const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(input + i), factor));
+            total = _mm512_add_epi32(total, rounded);
+            _mm_storeu_si128(reinterpret_cast<__m128i *>(numbers + i), _mm512_cvtsepi32_epi8(rounded));
+        }
         // The largest number does not show one that is not a number; the sum does.
-        const float sum = _mm512_reduce_add_ps(_mm512_mul_ps(_mm512_add_ps(low, high), _mm512_setzero_ps()));
-        scales[block] = {most / 127 + sum, -128 * _mm512_reduce_add_epi32(_mm512_add_epi32(first, second))};
+        const float sum = _mm512_reduce_add_ps(sum_of);
+        scales[block] = {most / 127 + sum, -128 * _mm512_reduce_add_epi32(total)};
     }
 }
 

@@ -37,23 +37,6 @@ AVX512 void multiply_tile(const Bfloat16 * const * inputs, const Bfloat16 * matr
     }
 }
 
-// Returns x · Φ(x), with Φ by Abramowitz and Stegun 7.1.26 (error below 1e-6).
-AVX512 inline __m512 gelu(__m512 x) {
-    const __m512 one = _mm512_set1_ps(1.0f);
-    const __m512 z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(static_cast<float>(M_SQRT1_2)));
-    const __m512 t = _mm512_div_ps(one, _mm512_fmadd_ps(z, _mm512_set1_ps(0.3275911f), one));
-    __m512 sum = _mm512_set1_ps(1.061405429f);
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-1.453152027f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(1.421413741f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-0.284496736f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(0.254829592f));
-    const __m512 power = power_of_two(_mm512_mul_ps(_mm512_mul_ps(z, z), _mm512_set1_ps(static_cast<float>(-M_LOG2E))));
-    // half of 1 - erf(z)
-    const __m512 tail = _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(sum, t), power), _mm512_set1_ps(0.5f));
-    const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
-    return _mm512_mul_ps(x, _mm512_mask_blend_ps(negative, _mm512_sub_ps(one, tail), tail));
-}
-
 }  // namespace
 
 void multiply(const Bfloat16 * input, const Weights & weights, float * output, size_t count) {

@@ -6,8 +6,8 @@ import type { EncoderForm } from "./encoder/encoder-graph.ts";
  */
 export interface WhisperAddon extends GgmlAddon {
   Model: new (path: string, options: NativeModelOptions) => NativeModel;
-  /** Returns the form of the encoder that is faster on this processor. */
-  encoderForm(): EncoderForm;
+  /** Returns the forms of the encoder that this processor can run, the fastest first. */
+  encoderForms(): EncoderForm[];
   Encoder: new (options: NativeEncoderOptions) => NativeEncoder;
   /** Without an encoder, whisper.cpp's own encoder is used. */
   State: new (

@@ -1,16 +1,18 @@
 import type { ModelSizes } from "../model-file/index.ts";
+import { balanceNorm, balanceOutputs, type ProductWeights } from "./balance-weights.ts";
 import { OnnxGraph, type StoredBytes } from "./onnx-graph.ts";
+import { packForProducts, packInBytes, transpose } from "./pack-weights.ts";
 
 /**
- * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with bfloat16 products. Apart
- * from rounding, both give the results of the model's own encoder.
+ * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with products in bfloat16 or in 8
+ * bits. Apart from rounding, all give the results of the model's own encoder. Our operators compute padding only roughly.
  */
-export type EncoderForm = "float" | "bfloat16";
+export type EncoderForm = "float" | "bfloat16" | "int8";
 
 /** Reads a tensor of the model by its name in the ggml file, without the prefix "encoder.". */
 export type ReadWeights = (name: string) => Promise<Float32Array>;
 /** Stores weights in a file next to the ONNX model. */
-export type Store = (values: Float32Array | Uint16Array) => Promise<StoredBytes>;
+export type Store = (values: Float32Array | Uint16Array | Uint8Array) => Promise<StoredBytes>;
 
 /** PyTorch's default, which OpenAI's model.py does not change. */
 const epsilon = 1e-5;
@@ -26,12 +28,7 @@ export async function encoderGraph(
   store: Store,
 ): Promise<Uint8Array> {
   const graph = new Builder(sizes, read, store);
-  let x = await graph.convolutions("spectrum");
-  for (let layer = 0; layer < sizes.audioLayers; layer++) {
-    const name = `blocks.${layer}.`;
-    x = await (form === "bfloat16" ? graph.ownLayer(name, x) : graph.layer(name, x));
-  }
-  graph.output(await graph.normalise(x, "ln_post."), "encoding");
+  await (form === "float" ? graph.inFloats() : graph.withOwnOperators(form));
   return graph.finish();
 }
 
@@ -47,51 +44,30 @@ class Builder {
     this.#store = store;
   }
 
-  async convolutions(spectrum: string): Promise<string> {
-    const { audioWidth: width, mels, audioContext: positions } = this.#sizes;
+  /** Adds the encoder with ONNX's operators. */
+  async inFloats(): Promise<void> {
+    const { audioLayers, audioWidth: width, audioContext: positions } = this.#sizes;
     const graph = this.#graph;
-    const first = await this.#convolution(spectrum, "conv1.", mels, 1);
-    const second = await this.#convolution(first, "conv2.", width, 2);
-    const inOrder = graph.apply("Transpose", [second], { perm: [0, 2, 1] });
+    const rows = await this.#convolutions("spectrum");
     const places = await this.#floats([positions, width], await this.#read("positional_embedding"));
-    const count = graph.apply("Shape", [inOrder], { start: 1, end: 2 });
-    return graph.apply("Add", [inOrder, graph.apply("Slice", [places, this.#whole(0), count, this.#whole(0)])]);
+    const count = graph.apply("Shape", [rows], { start: 1, end: 2 });
+    let x = graph.apply("Add", [rows, graph.apply("Slice", [places, this.#whole(0), count, this.#whole(0)])]);
+    for (let layer = 0; layer < audioLayers; layer++) x = await this.#layer(`blocks.${layer}.`, x);
+    graph.output(await this.#normalise(x, "ln_post."), "encoding");
   }
 
-  async layer(name: string, x: string): Promise<string> {
-    const { audioWidth: width, audioHeads: heads } = this.#sizes;
-    const graph = this.#graph;
-    const attentionInput = await this.normalise(x, `${name}attn_ln.`);
-    const query = await this.#linear(attentionInput, `${name}attn.query.`, width, width);
-    const key = await this.#linear(attentionInput, `${name}attn.key.`, width, width, false);
-    const value = await this.#linear(attentionInput, `${name}attn.value.`, width, width);
-    const attended = graph.applyOf("com.microsoft", "MultiHeadAttention", [query, key, value], { num_heads: heads });
-    const y = graph.apply("Add", [x, await this.#linear(attended, `${name}attn.out.`, width, width)]);
-    const normal = await this.normalise(y, `${name}mlp_ln.`);
-    const inner = graph.apply("Gelu", [await this.#linear(normal, `${name}mlp.0.`, width, 4 * width)]);
-    return graph.apply("Add", [y, await this.#linear(inner, `${name}mlp.2.`, 4 * width, width)]);
-  }
-
-  /** Adds a layer like `layer`, but with our addon's operators (native/src/operators.h). */
-  async ownLayer(name: string, x: string): Promise<string> {
-    const own = (operator: string, inputs: readonly string[]) => this.#graph.applyOf("transcribe", operator, inputs);
-    const normal = async (y: string, norm: string) =>
-      own("Normalise", [y, await this.#vector(`${name}${norm}.weight`), await this.#vector(`${name}${norm}.bias`)]);
-    const weights = (...parts: string[]) => this.#packed(parts.map((part) => `${name}${part}`));
-    const attentionInput = await normal(x, "attn_ln");
-    const attended = own("Attend", [attentionInput, ...(await weights("attn.query", "attn.key", "attn.value"))]);
-    const y = own("Add", [x, attended, ...(await weights("attn.out"))]);
-    const inner = own("Activate", [await normal(y, "mlp_ln"), ...(await weights("mlp.0"))]);
-    return own("Add", [y, inner, ...(await weights("mlp.2"))]);
-  }
-
-  async normalise(x: string, name: string): Promise<string> {
-    const [weight, bias] = [await this.#vector(`${name}weight`), await this.#vector(`${name}bias`)];
-    return this.#graph.apply("LayerNormalization", [x, weight, bias], { axis: 2, epsilon: { float: epsilon } });
-  }
-
-  output(value: string, name: string): void {
-    this.#graph.output(value, name);
+  /** Adds the encoder with our addon's operators (native/src/operators.h). */
+  async withOwnOperators(form: "bfloat16" | "int8"): Promise<void> {
+    const { audioLayers, audioWidth: width, audioContext: positions } = this.#sizes;
+    const rows = await this.#convolutions(this.#own("Trim", ["spectrum"]));
+    const places = await this.#floats([positions, width], await this.#read("positional_embedding"));
+    const times = this.#own("Count", [rows, "spectrum"]);
+    let x = this.#own("Place", [rows, places, "spectrum"]);
+    for (let layer = 0; layer < audioLayers; layer++) {
+      const name = `blocks.${layer}.`;
+      x = await (form === "int8" ? this.#byteLayer(name, x, times) : this.#bfloat16Layer(name, x, times));
+    }
+    this.#graph.output(this.#own("Restore", [await this.#normalise(x, "ln_post."), times, "spectrum"]), "encoding");
   }
 
   finish(): Uint8Array {
@@ -100,6 +76,83 @@ class Builder {
       { name: "spectrum", shape: [1, mels, "frames"] },
       { name: "encoding", shape: [1, "positions", width] },
     );
+  }
+
+  async #convolutions(spectrum: string): Promise<string> {
+    const { audioWidth: width, mels } = this.#sizes;
+    const first = await this.#convolution(spectrum, "conv1.", mels, 1);
+    const second = await this.#convolution(first, "conv2.", width, 2);
+    return this.#graph.apply("Transpose", [second], { perm: [0, 2, 1] });
+  }
+
+  async #layer(name: string, x: string): Promise<string> {
+    const { audioWidth: width, audioHeads: heads } = this.#sizes;
+    const graph = this.#graph;
+    const attentionInput = await this.#normalise(x, `${name}attn_ln.`);
+    const query = await this.#linear(attentionInput, `${name}attn.query.`, width, width);
+    const key = await this.#linear(attentionInput, `${name}attn.key.`, width, width, false);
+    const value = await this.#linear(attentionInput, `${name}attn.value.`, width, width);
+    const attended = graph.applyOf("com.microsoft", "MultiHeadAttention", [query, key, value], { num_heads: heads });
+    const y = graph.apply("Add", [x, await this.#linear(attended, `${name}attn.out.`, width, width)]);
+    const normal = await this.#normalise(y, `${name}mlp_ln.`);
+    const inner = graph.apply("Gelu", [await this.#linear(normal, `${name}mlp.0.`, width, 4 * width)]);
+    return graph.apply("Add", [y, await this.#linear(inner, `${name}mlp.2.`, 4 * width, width)]);
+  }
+
+  /** Adds a layer like `#layer` with products in bfloat16. */
+  async #bfloat16Layer(name: string, x: string, times: string): Promise<string> {
+    const normal = async (y: string, norm: string) =>
+      this.#own("Normalise", [y, ...(await this.#norm(`${name}${norm}`))]);
+    const weights = (...parts: string[]) => this.#inBfloat16(name, parts);
+    const projections = await weights("attn.query", "attn.key", "attn.value");
+    const attended = this.#own("Attend", [await normal(x, "attn_ln"), times, ...projections]);
+    const y = this.#own("Add", [x, attended, ...(await weights("attn.out"))]);
+    const inner = this.#own("Activate", [await normal(y, "mlp_ln"), ...(await weights("mlp.0"))]);
+    return this.#own("Add", [y, inner, ...(await weights("mlp.2"))]);
+  }
+
+  /** Adds a layer like `#layer` with products in 8 bits. */
+  async #byteLayer(name: string, x: string, times: string): Promise<string> {
+    const output = await this.#joined(name, ["attn.out"]);
+    const projections = await this.#joined(name, ["attn.query", "attn.key", "attn.value"]);
+    balanceOutputs(projections, output);
+    const attention = await this.#afterNorm(`${name}attn_ln`, projections);
+    const y = this.#own("AddAttention", [x, times, ...attention, ...(await this.#inBytes(output))]);
+    const first = await this.#afterNorm(`${name}mlp_ln`, await this.#joined(name, ["mlp.0"]));
+    const second = await this.#inBytes(await this.#joined(name, ["mlp.2"]));
+    return this.#own("AddFeedForward", [y, ...first, ...second]);
+  }
+
+  /** Adds the weights of a layer normalization and of the product that follows it in 8 bits. */
+  async #afterNorm(name: string, product: ProductWeights): Promise<string[]> {
+    const norm = { weight: await this.#read(`${name}.weight`), bias: await this.#read(`${name}.bias`) };
+    balanceNorm(norm, product);
+    const width = norm.weight.length;
+    const stored = [await this.#floats([width], norm.weight), await this.#floats([width], norm.bias)];
+    return [...stored, ...(await this.#inBytes(product))];
+  }
+
+  #inBytes({ matrix, bias }: ProductWeights): Promise<[matrix: string, bias: string]> {
+    return this.#product("uint8", packInBytes(matrix, bias.length, matrix.length / bias.length), bias);
+  }
+
+  async #inBfloat16(layer: string, names: readonly string[]): Promise<[matrix: string, bias: string]> {
+    const { matrix, bias } = await this.#joined(layer, names);
+    return this.#product("uint16", packForProducts(matrix, bias.length, matrix.length / bias.length), bias);
+  }
+
+  async #product(
+    type: "uint8" | "uint16",
+    packed: Uint8Array | Uint16Array,
+    bias: Float32Array,
+  ): Promise<[matrix: string, bias: string]> {
+    const matrix = this.#graph.stored(type, [packed.length], await this.#store(packed));
+    return [matrix, await this.#floats([bias.length], bias)];
+  }
+
+  async #normalise(x: string, name: string): Promise<string> {
+    const [weight, bias] = [await this.#vector(`${name}weight`), await this.#vector(`${name}bias`)];
+    return this.#graph.apply("LayerNormalization", [x, weight, bias], { axis: 2, epsilon: { float: epsilon } });
   }
 
   async #convolution(x: string, name: string, inputs: number, stride: number): Promise<string> {
@@ -114,22 +167,25 @@ class Builder {
     return hasBias ? this.#graph.apply("Add", [product, await this.#vector(`${name}bias`)]) : product;
   }
 
-  /** Packs the weight matrices of several products with the same left operand into one, and joins their biases. */
-  async #packed(names: readonly string[]): Promise<[matrix: string, bias: string]> {
+  /** Joins the weight matrices of several products with the same left operand, and their biases. */
+  async #joined(layer: string, names: readonly string[]): Promise<ProductWeights> {
     const biases: Float32Array[] = [];
     const matrices: Float32Array[] = [];
     for (const name of names) {
-      matrices.push(await this.#read(`${name}.weight`));
+      matrices.push(await this.#read(`${layer}${name}.weight`));
       // Keys have no bias.
-      biases.push(name.endsWith("key") ? new Float32Array(this.#sizes.audioWidth) : await this.#read(`${name}.bias`));
+      const hasBias = !name.endsWith("key");
+      biases.push(hasBias ? await this.#read(`${layer}${name}.bias`) : new Float32Array(this.#sizes.audioWidth));
     }
-    const bias = joined(biases);
-    const matrix = joined(matrices);
-    const packed = packForProducts(matrix, bias.length, matrix.length / bias.length);
-    return [
-      this.#graph.stored("uint16", [packed.length], await this.#store(packed)),
-      await this.#floats([bias.length], bias),
-    ];
+    return { matrix: joined(matrices), bias: joined(biases) };
+  }
+
+  #own(operator: string, inputs: readonly string[]): string {
+    return this.#graph.applyOf("transcribe", operator, inputs);
+  }
+
+  async #norm(name: string): Promise<[weight: string, bias: string]> {
+    return [await this.#vector(`${name}.weight`), await this.#vector(`${name}.bias`)];
   }
 
   async #vector(name: string): Promise<string> {
@@ -148,37 +204,4 @@ class Builder {
 
 function joined(parts: readonly Float32Array[]): Float32Array {
   return new Float32Array(Bun.concatArrayBuffers([...parts]));
-}
-
-/** Number of columns that the addon's products process at a time. */
-const panel = 64;
-
-/** Transposes [outputs][inputs] to [inputs][outputs], the layout of ONNX products. */
-export function transpose(weights: Float32Array, outputs: number, inputs: number): Float32Array {
-  const transposed = new Float32Array(weights.length);
-  for (let output = 0; output < outputs; output++) {
-    for (let input = 0; input < inputs; input++) {
-      transposed[input * outputs + output] = weights[output * inputs + input] ?? 0;
-    }
-  }
-  return transposed;
-}
-
-/** Packs [outputs][inputs] into [outputs / 64][inputs / 2][64][2] of bfloat16, the layout of the addon's products. */
-export function packForProducts(weights: Float32Array, outputs: number, inputs: number): Uint16Array {
-  const bits = new Uint32Array(weights.buffer, weights.byteOffset, weights.length);
-  const packed = new Uint16Array(weights.length);
-  for (let output = 0; output < outputs; output++) {
-    const start = Math.floor(output / panel) * panel * inputs + (output % panel) * 2;
-    for (let input = 0; input < inputs; input++) {
-      const at = start + (input >> 1) * panel * 2 + (input & 1);
-      packed[at] = toBfloat16(bits[output * inputs + input] ?? 0);
-    }
-  }
-  return packed;
-}
-
-/** Returns the upper half of a float's bits, rounded to nearest, ties to even. */
-function toBfloat16(bits: number): number {
-  return (bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16;
 }

@@ -8,7 +8,7 @@ import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
 import { readFloats, weightsWriter } from "./weights.ts";
 
 /** Version of the written format; must be increased with every change of the format. */
-const WRITER_VERSION = 1;
+const WRITER_VERSION = 2;
 const GRAPH_NAME = "encoder.onnx";
 const WEIGHTS_NAME = "weights.bin";
 /** File with the digest of the other two, so that damage to them is detected. Its time is that of the last use. */
@@ -16,6 +16,8 @@ const DIGEST_NAME = "sha256";
 const UNFINISHED_PREFIX = ".making-";
 /** Width of each attention head in all of OpenAI's models; the addon's attention is written for this width. */
 const HEAD_WIDTH = 64;
+/** The addon's products in 8 bits are written for multiples of this width, which all of OpenAI's models have. */
+const BYTE_WIDTH = 128;
 const MAX_SIZE = 65_536;
 const DAY_MILLISECONDS = 86_400_000;
 /** Time without use after which encoders are removed, such as those of deleted models and of older versions. */
@@ -85,8 +87,11 @@ function requireEncoder(sizes: ModelSizes, form: EncoderForm): void {
   if (!isPossible || audioWidth % audioHeads !== 0) {
     throw new ModelFileError("the header is not that of a whisper model");
   }
-  if (form === "bfloat16" && audioWidth !== HEAD_WIDTH * audioHeads) {
+  if (form !== "float" && audioWidth !== HEAD_WIDTH * audioHeads) {
     throw new ModelFileError(`its heads are not ${HEAD_WIDTH} wide`);
+  }
+  if (form === "int8" && audioWidth % BYTE_WIDTH !== 0) {
+    throw new ModelFileError(`its width is no multiple of ${BYTE_WIDTH}`);
   }
 }
 

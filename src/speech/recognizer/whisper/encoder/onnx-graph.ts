@@ -1,7 +1,7 @@
 import { Message } from "../../../protobuf.ts";
 
 /** The element types used here, with their numbers in onnx.proto. */
-const elementTypes = { float: 1, uint16: 4, int64: 7 } as const;
+const elementTypes = { float: 1, uint8: 2, uint16: 4, int64: 7 } as const;
 type ElementType = keyof typeof elementTypes;
 
 /** Versions of the file format and of ONNX's operator set. */

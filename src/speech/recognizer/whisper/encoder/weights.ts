@@ -27,7 +27,7 @@ export async function readFloats(file: FileHandle, { tensors }: ModelFile, name:
 export function weightsWriter(
   file: FileHandle,
   name: string,
-): (values: Float32Array | Uint16Array) => Promise<StoredBytes> {
+): (values: Float32Array | Uint16Array | Uint8Array) => Promise<StoredBytes> {
   let end = 0;
   return async (values) => {
     const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);

@@ -94,11 +94,15 @@ describe("a whisper model's encoder in ONNX form", () => {
     expect(readFileSync(file)).toEqual(content);
   });
 
-  test("is refused for the addon's operators if heads have another width", async () => {
+  test.each<["bfloat16" | "int8", number, number, string]>([
+    ["bfloat16", 8, 2, "heads are not 64"],
+    ["int8", 8, 2, "heads are not 64"],
+    ["int8", 64, 1, "no multiple of 128"],
+  ])("is refused in %s for the width %i with %i heads", async (form, width, heads, message) => {
     using directory = temporaryDirectory();
     const ggml = join(directory.path, "tiny.bin");
-    writeGgml(ggml, model);
-    await expect(makeEncoder(ggml, "bfloat16", join(directory.path, "encoders"))).rejects.toThrow("heads are not 64");
+    writeGgml(ggml, { ...tinyModel(width), heads });
+    await expect(makeEncoder(ggml, form, join(directory.path, "encoders"))).rejects.toThrow(message);
   });
 
   test.each<[string, (path: string) => void, string]>([

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "conformer-weights.h"
+#include "quantized.h"
+
+#include <cstddef>
+
+namespace transcribe {
+
+// The two parts of a layer of Whisper's encoder, with products in 8 bits. Both add to the residual stream, [count][width]. All
+// functions need AVX-512 with VNNI and BF16; widths are multiples of 128.
+
+// The weights of a product, [outputs / 32][inputs / 128], and a bias for each output.
+struct Product {
+    const WidePanelBlock * panels;
+    const float * bias;
+    size_t inputs;
+    size_t outputs;
+};
+
+// Attention. `projections` are those of queries, keys and values; in attention each position counts as often as `times` states.
+struct AttentionLayer {
+    ConformerWeights::Norm norm;
+    Product projections;
+    Product output;
+    void add_to(float * stream, const float * times, size_t count, size_t threads) const;
+};
+
+// Two products with GELU between them.
+struct FeedForwardLayer {
+    ConformerWeights::Norm norm;
+    Product first;
+    Product second;
+    void add_to(float * stream, size_t count, size_t threads) const;
+};
+
+}  // namespace transcribe

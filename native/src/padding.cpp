@@ -1,0 +1,46 @@
+#include "padding.h"
+
+#include <algorithm>
+
+namespace transcribe {
+
+namespace {
+
+// Positions that one stands for. On speech of 5 to 25 s in Whisper base, the output differs by 2 % of its size with 2, by 5 to
+// 9 % with 4, and by 9 to 16 % with 8, of which 3 to 4 % come from products in 8 bits.
+constexpr size_t group = 4;
+// Positions of padding that stay single.
+constexpr size_t margin = 16;
+// Rows after the single positions: one of padding, and the last one, whose convolutions end with zeros.
+constexpr size_t extra_rows = 2;
+
+}  // namespace
+
+size_t needed_frames(const float * spectrum, size_t mels, size_t frames) {
+    const float last = spectrum[frames - 1];
+    size_t used = 0;
+    for (size_t mel = 0; mel < mels; mel++) {
+        const float * row = spectrum + mel * frames;
+        size_t end = frames;
+        while (end > used && row[end - 1] == last) {
+            end--;
+        }
+        used = std::max(used, end);
+    }
+    // The second convolution reads the frames from 2 · position - 2 to 2 · position + 2.
+    const size_t rows = (used + 3) / 2 + margin + extra_rows;
+    return rows + group >= frames / 2 ? frames : 2 * rows;
+}
+
+Positions::Positions(size_t rows, size_t all)
+    : all_(all), single_(rows == all ? all : rows - extra_rows), groups_((all - single_ + group - 1) / group) {}
+
+size_t Positions::times(size_t index) const {
+    return index < single_ ? 1 : std::min(group, all_ - single_ - (index - single_) * group);
+}
+
+size_t Positions::place(size_t index) const {
+    return index < single_ ? index : single_ + (index - single_) * group + times(index) / 2;
+}
+
+}  // namespace transcribe
