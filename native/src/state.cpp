@@ -98,7 +98,7 @@ whisper_encoder_result StateCore::encode(const float * spectrum, int frames, flo
         const bool done = core.encoder_->encode(spectrum, frames, output, [&core] { return core.should_end(); });
         return done ? WHISPER_ENCODER_ENCODED : WHISPER_ENCODER_FAILED;
     } catch (const std::exception &) {
-        // Memory may be short; whisper.cpp's own encoder has its memory already.
+        // Memory may be short, but whisper.cpp's own encoder may still work.
         core.encoder_failed_ = true;
         return WHISPER_ENCODER_DECLINED;
     }

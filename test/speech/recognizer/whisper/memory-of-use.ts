@@ -1,0 +1,33 @@
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { basePath, nativeDirectory, readSamples } from "./support.ts";
+
+/**
+ * A process that transcribes with a model whose file is removed after loading. Prints by how many MiB its memory grows with
+ * the model, with a greedy text and with a beam, and then the texts.
+ */
+const runtime = loadGgml({ nativeDirectory });
+const samples = await readSamples("formats/jfk.flac");
+using directory = temporaryDirectory();
+const path = join(directory.path, "model.bin");
+symlinkSync(basePath, path);
+
+const sizes = [process.memoryUsage.rss()];
+const model = openModel(runtime, path, false);
+sizes.push(process.memoryUsage.rss());
+rmSync(path);
+
+const state = model.createState();
+const texts: string[] = [];
+for (const beamSize of [1, 5]) {
+  const { segments } = await state.transcribe(samples, { language: "en", threads: 2, beamSize, temperatureIncrement: 0 });
+  texts.push(segments.map((segment) => segment.text.trim()).join(" "));
+  sizes.push(process.memoryUsage.rss());
+}
+console.log(sizes.slice(1).map((size, at) => Math.round((size - (sizes[at] ?? 0)) / 2 ** 20)).join(" "));
+for (const text of texts) console.log(text);
+state.dispose();
+model.dispose();
