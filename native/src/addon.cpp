@@ -5,6 +5,7 @@
 #include "model.h"
 #include "parakeet-model.h"
 #include "parakeet-state.h"
+#include "speaker-model.h"
 #include "state.h"
 
 #include <napi.h>
@@ -23,6 +24,7 @@ Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
     exports.Set("encoderForms", Napi::Function::New<transcribe::encoder_forms>(env, "encoderForm"));
     exports.Set("Encoder", transcribe::Encoder::define(env));
     exports.Set("Model", transcribe::Model::define(env));
+    exports.Set("SpeakerModel", transcribe::SpeakerModel::define(env));
     exports.Set("State", transcribe::State::define(env));
     exports.Set("ParakeetModel", transcribe::ParakeetModel::define(env));
     exports.Set("ParakeetState", transcribe::ParakeetState::define(env));

@@ -4,9 +4,12 @@
 
 #include <dlfcn.h>
 
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <stdexcept>
+#include <type_traits>
 
 namespace transcribe {
 
@@ -21,6 +24,7 @@ enum Index {
     create_session = 7,
     run_session = 9,
     create_session_options = 10,
+    disable_memory_pattern = 17,
     set_graph_optimization_level = 23,
     set_intra_op_threads = 24,
     create_operator_domain = 26,
@@ -31,6 +35,7 @@ enum Index {
     unset_terminate = 47,
     create_tensor_with_data = 49,
     get_tensor_data = 51,
+    get_element_type = 60,
     count_dimensions = 61,
     get_dimensions = 62,
     get_tensor_shape = 65,
@@ -52,6 +57,14 @@ constexpr int all_optimizations = 99;
 constexpr int arena_allocator = 1;
 constexpr int default_memory = 0;
 constexpr int float_elements = 1;
+constexpr int integer_elements = 7;
+
+size_t size_of(const std::vector<int64_t> & shape) {
+    return static_cast<size_t>(std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
+}
+
+using Run = void * (*)(void * session, OnnxRuntime::RunOptions *, const char * const * input_names, void * const * inputs,
+                       size_t, const char * const * output_names, size_t, void ** outputs);
 
 struct ApiBase {
     void * const * (*get_api)(uint32_t version);
@@ -107,6 +120,8 @@ std::shared_ptr<OnnxRuntime::Session> OnnxRuntime::load(const std::string & mode
     const std::shared_ptr<void> released(options, function<void (*)(void *)>(release_session_options));
     check(function<void * (*)(void *, int)>(set_intra_op_threads)(options, threads));
     check(function<void * (*)(void *, int)>(set_graph_optimization_level)(options, all_optimizations));
+    // A pattern plans the memory of each length of audio anew: more memory, and more time.
+    check(function<void * (*)(void *)>(disable_memory_pattern)(options));
     // Waiting threads release their core: other jobs and the server need it.
     const auto set = function<void * (*)(void *, const char *, const char *)>(add_session_config_entry);
     check(set(options, "session.intra_op.allow_spinning", "0"));
@@ -137,43 +152,72 @@ void OnnxRuntime::allow(RunOptions * options) const {
     check(function<void * (*)(RunOptions *)>(unset_terminate)(options));
 }
 
-void * OnnxRuntime::tensor(const float * data, int64_t rows, int64_t columns) const {
-    const int64_t shape[] = {1, rows, columns};
+template <typename Number>
+std::shared_ptr<void> OnnxRuntime::tensor(const Number * data, size_t count, const std::vector<int64_t> & shape) const {
+    if (count != size_of(shape)) {
+        throw std::runtime_error("the numbers of an input do not have its shape");
+    }
+    constexpr int type = std::is_same_v<Number, float> ? float_elements : integer_elements;
     void * value = nullptr;
     using Create = void * (*)(void *, void *, size_t, const int64_t *, size_t, int, void **);
-    check(function<Create>(create_tensor_with_data)(memory_, const_cast<float *>(data), sizeof(float) * rows * columns, shape,
-                                                    3, float_elements, &value));
-    return value;
+    check(function<Create>(create_tensor_with_data)(memory_, const_cast<Number *>(data), sizeof(Number) * count, shape.data(),
+                                                    shape.size(), type, &value));
+    return std::shared_ptr<void>(value, function<void (*)(void *)>(release_value));
 }
 
 void OnnxRuntime::run(Session * session, RunOptions * options, const float * input, int64_t rows, int64_t columns,
                       float * output, int64_t output_rows, int64_t output_columns) const {
-    const auto release = function<void (*)(void *)>(release_value);
-    const std::shared_ptr<void> from(tensor(input, rows, columns), release);
-    const std::shared_ptr<void> to(tensor(output, output_rows, output_columns), release);
+    const auto from = tensor(input, rows * columns, {1, rows, columns});
+    const auto to = tensor(output, output_rows * output_columns, {1, output_rows, output_columns});
     // A run that was aborted.
     Operators::have_failed();
     const char * const input_name = "spectrum";
     const char * const output_name = "encoding";
     void * const inputs[] = {from.get()};
     void * outputs[] = {to.get()};
-    using Run = void * (*)(void *, RunOptions *, const char * const *, void * const *, size_t, const char * const *, size_t,
-                           void **);
     check(function<Run>(run_session)(session->native.get(), options, &input_name, inputs, 1, &output_name, 1, outputs));
     if (Operators::have_failed()) {
         throw std::runtime_error("there was no room to encode a window");
     }
 }
 
+OnnxRuntime::Array OnnxRuntime::run(Session * session, const Arrays & inputs, const std::string & output) const {
+    std::vector<const char *> names;
+    std::vector<std::shared_ptr<void>> owned;
+    std::vector<void *> values;
+    for (const auto & [name, array] : inputs) {
+        names.push_back(name.c_str());
+        owned.push_back(array.floats.empty() ? tensor(array.integers.data(), array.integers.size(), array.shape)
+                                             : tensor(array.floats.data(), array.floats.size(), array.shape));
+        values.push_back(owned.back().get());
+    }
+    const char * const output_name = output.c_str();
+    void * outputs[] = {nullptr};
+    check(function<Run>(run_session)(session->native.get(), nullptr, names.data(), values.data(), values.size(), &output_name, 1,
+                                     outputs));
+    const std::shared_ptr<void> to(outputs[0], function<void (*)(void *)>(release_value));
+    const Tensor found = read(to.get());
+    if (found.type != float_elements) {
+        throw std::runtime_error("the output " + output + " has no floats");
+    }
+    const auto * first = static_cast<const float *>(found.data);
+    return {found.shape, std::vector<float>(first, first + size_of(found.shape)), {}};
+}
+
 OnnxRuntime::Tensor OnnxRuntime::input(void * context, size_t index) const {
     void * value = nullptr;
     check(function<void * (*)(void *, size_t, void **)>(get_kernel_input)(context, index, &value));
+    return read(value);
+}
+
+OnnxRuntime::Tensor OnnxRuntime::read(void * value) const {
     void * info = nullptr;
     check(function<void * (*)(void *, void **)>(get_tensor_shape)(value, &info));
     const std::shared_ptr<void> released(info, function<void (*)(void *)>(release_tensor_shape));
     size_t dimensions = 0;
     check(function<void * (*)(void *, size_t *)>(count_dimensions)(info, &dimensions));
-    Tensor tensor{nullptr, std::vector<int64_t>(dimensions)};
+    Tensor tensor{nullptr, std::vector<int64_t>(dimensions), 0};
+    check(function<void * (*)(void *, int *)>(get_element_type)(info, &tensor.type));
     check(function<void * (*)(void *, int64_t *, size_t)>(get_dimensions)(info, tensor.shape.data(), dimensions));
     check(function<void * (*)(void *, void **)>(get_tensor_data)(value, &tensor.data));
     return tensor;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace transcribe {
@@ -19,11 +20,20 @@ public:
     struct Session;
     struct RunOptions;
 
-    // An argument of one of our own operators.
+    // An output, or an argument of one of our own operators.
     struct Tensor {
         void * data;
         std::vector<int64_t> shape;
+        int type; // of the elements, a number of onnx.proto
     };
+
+    // Numbers of a shape: floats or integers.
+    struct Array {
+        std::vector<int64_t> shape;
+        std::vector<float> floats;
+        std::vector<int64_t> integers;
+    };
+    using Arrays = std::vector<std::pair<std::string, Array>>;
 
     // Loads a model. On a CPU with the needed instructions it may use our own operators.
     std::shared_ptr<Session> load(const std::string & model, int threads) const;
@@ -36,6 +46,9 @@ public:
     // Reads `input` of the shape [1][rows][columns] and writes `output`, [1][output_rows][output_columns], both floats.
     void run(Session * session, RunOptions * options, const float * input, int64_t rows, int64_t columns, float * output,
              int64_t output_rows, int64_t output_columns) const;
+
+    // Reads named inputs and returns an output of floats. Several threads may run a session at once.
+    Array run(Session * session, const Arrays & inputs, const std::string & output) const;
 
     // For our own operators: arguments and outputs of a call.
     Tensor input(void * context, size_t index) const;
@@ -51,7 +64,9 @@ private:
 
     template <typename Function> Function function(int place) const;
     void check(void * status) const;
-    void * tensor(const float * data, int64_t rows, int64_t columns) const;
+    // Returns a tensor over data that must outlive it. Throws if the data does not have the shape's size.
+    template <typename Number> std::shared_ptr<void> tensor(const Number * data, size_t count, const std::vector<int64_t> & shape) const;
+    Tensor read(void * value) const;
 
     void * const * table_ = nullptr;
     void * environment_ = nullptr;

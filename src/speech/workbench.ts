@@ -17,6 +17,7 @@ import {
   onnxLibraryOf,
   openDiarizationModels,
   PcmReader,
+  type SpeakerModelAddon,
   segment,
   speakersByVoice,
   speechRegions,
@@ -76,7 +77,9 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
   const models = new ModelPool((path) => familyOf(path).open(runtime, path, true, start.jointStates), usesGpu);
   models.loadFirst(start.speechModel);
   const needsNoSpeakers = start.role === "speech" && speakersOnGpu.length === 0;
-  const diarization = needsNoSpeakers ? null : await openDiarizationModels({ ...start, onGpu: speakersOnGpu });
+  // The addon is ours and built together with its types.
+  const addon = runtime.addon as SpeakerModelAddon;
+  const diarization = needsNoSpeakers ? null : await openDiarizationModels({ ...start, addon, onGpu: speakersOnGpu });
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
     path === undefined ? undefined : { library, path, threads: speechThreads };

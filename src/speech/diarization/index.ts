@@ -18,6 +18,7 @@ export {
   embed,
   embedAll,
   openDiarizationModels,
+  type SpeakerModelAddon,
   type SpeakerModelOptions,
   segment,
 } from "./models.ts";

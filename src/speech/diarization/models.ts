@@ -2,8 +2,9 @@ import type { InferenceSession, Tensor } from "onnxruntime-node";
 import type { SpeakerPart } from "../../engine/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "../../timeline/index.ts";
+import type { GgmlAddon } from "../ggml.ts";
 import { GpuError } from "../gpu-error.ts";
-import { setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
+import { onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
 import { inFloats } from "./float-form.ts";
 
 /**
@@ -64,6 +65,27 @@ export interface SpeakerModel {
   release(): Promise<void>;
 }
 
+/** The part of the native addon that runs these models. */
+export interface SpeakerModelAddon extends GgmlAddon {
+  SpeakerModel: new (options: {
+    /** Path of libonnxruntime.so.1. */
+    library: string;
+    /** Path of the ONNX file. */
+    model: string;
+    threads: number;
+  }) => NativeSpeakerModel;
+}
+
+interface NativeSpeakerModel {
+  /** Runs the model on a thread of its own. @param output name of the output that is returned */
+  run(
+    inputs: readonly { readonly name: string; readonly data: Tensor["data"]; readonly dims: readonly number[] }[],
+    output: string,
+  ): Promise<{ data: Float32Array; dims: number[] }>;
+  /** Frees the weights once the running calls have ended. */
+  dispose(): void;
+}
+
 /** The two ONNX models for speaker diarization, loaded once per process. */
 export interface DiarizationModels {
   /** Local speaker activity in 5 s windows: `waveform` [streams, samples] → `activity` [streams × windows, 293, 3]. */
@@ -84,6 +106,11 @@ export interface SpeakerModelOptions {
   readonly segmentationModel: string;
   readonly embeddingModel: string;
   readonly threads: number;
+  /**
+   * The native addon, with which several operations compute at once and the event loop stays free. Without it, the
+   * package's addon computes on the JavaScript thread, which suffices for one operation at a time.
+   */
+  readonly addon?: SpeakerModelAddon;
   /** Models that run on a GPU through ONNX Runtime's WebGPU provider; none by default. */
   readonly onGpu?: readonly SpeakerPart[];
   /** Provider that actually runs the models of `onGpu`. The value "cpu" serves as the reference for a GPU's results. */
@@ -94,6 +121,9 @@ export interface SpeakerModelOptions {
 const CPU_BATCH_SIZES = { segmentation: 4, embedding: 4 };
 /** Batch sizes on a GPU, where every run makes the same thousands of calls. 40 windows take 0.5 GB of GPU memory. */
 const GPU_BATCH_SIZES = { segmentation: 40, embedding: 16 };
+
+/** Names of the models' outputs. */
+const OUTPUTS = { segmentation: "activity", embedding: "embedding" } as const;
 
 /** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
 const MIN_SAMPLES = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
@@ -106,7 +136,7 @@ const LOG_ERRORS_ONLY = 3;
  * no GPU, or it cannot run the models assigned to it
  */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
-  const { segmentationModel, embeddingModel, threads, onGpu = [], gpuProvider = "webgpu" } = options;
+  const { segmentationModel, embeddingModel, threads, addon, onGpu = [], gpuProvider = "webgpu" } = options;
   setOnnxBinding(options.onnxBinding);
   silenceOnnxTelemetry();
   // Imported here and not at the top: the server shares this folder's constants but never loads inference code.
@@ -120,9 +150,20 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
     extra: { session: { intra_op: { allow_spinning: "0" } } },
   };
   // A pattern plans the memory of each length of speech anew: 25 MiB more, and 3 % more CPU time.
-  const load = async (path: string) => {
+  const load = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
     try {
-      return await onnx.InferenceSession.create(path, { ...session, enableMemPattern: false });
+      if (addon === undefined) return await onnx.InferenceSession.create(path, { ...session, enableMemPattern: false });
+      const library = onnxLibraryOf(options.onnxBinding);
+      const output = OUTPUTS[part];
+      const model = new addon.SpeakerModel({ library, model: path, threads });
+      return {
+        async run(feeds) {
+          const inputs = Object.entries(feeds).map(([name, { data, dims }]) => ({ name, data, dims }));
+          const { data, dims } = await model.run(inputs, output);
+          return { [output]: new onnx.Tensor("float32", data, dims) };
+        },
+        release: async () => model.dispose(),
+      };
     } catch (error) {
       const remedy = 'Check it with "transcribe models verify"; if it is whole, free memory';
       throw new Error(`cannot load the model ${path}: ${messageOf(error).replace(/\.$/, "")}. ${remedy}`, {
@@ -138,7 +179,7 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
     }),
   );
   const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
-    if (!onGpu.includes(part)) return await load(path);
+    if (!onGpu.includes(part)) return await load(part, path);
     const model = await gpu.open(part, path);
     // The first run makes the driver compile its kernels, so that the first caller does not wait for that.
     const sound = Float32Array.from({ length: MIN_SAMPLES[part] }, (_, at) => 0.1 * Math.sin(at / 10));
