@@ -3,7 +3,7 @@ import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/i
 
 interface LoadedModel {
   readonly model: RecognizerModel;
-  /** Unused recognizers (about 200 MB each for Whisper base), kept for reuse, each with the path of its encoder. */
+  /** Unused recognizers (about 80 MB each for Whisper base), kept for reuse, each with the path of its encoder. */
   readonly idle: { readonly recognizer: Recognizer; readonly encoder: string | undefined }[];
   /** Encoder of the latest job. */
   encoder: EncoderOptions | undefined;

@@ -23,11 +23,17 @@ rmSync(path);
 const state = model.createState();
 const texts: string[] = [];
 for (const beamSize of [1, 5]) {
-  const { segments } = await state.transcribe(samples, { language: "en", threads: 2, beamSize, temperatureIncrement: 0 });
+  const { segments } = await state.transcribe(samples, {
+    language: "en",
+    threads: 2,
+    beamSize,
+    temperatureIncrement: 0,
+  });
   texts.push(segments.map((segment) => segment.text.trim()).join(" "));
   sizes.push(process.memoryUsage.rss());
 }
-console.log(sizes.slice(1).map((size, at) => Math.round((size - (sizes[at] ?? 0)) / 2 ** 20)).join(" "));
+const growth = sizes.slice(1).map((size, at) => Math.round((size - (sizes[at] ?? 0)) / 2 ** 20));
+console.log(growth.join(" "));
 for (const text of texts) console.log(text);
 state.dispose();
 model.dispose();
