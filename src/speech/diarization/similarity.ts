@@ -35,7 +35,7 @@ const LINE_MARGIN = 0.05;
  * @param line mean channel component of the voices
  */
 export function thresholdsFor(line: number) {
-  const more = (line < LINE_COMPONENT ? 0 : LINE_MARGIN) + Number(process.env.SHIFT ?? 0);
+  const more = line < LINE_COMPONENT ? 0 : LINE_MARGIN;
   return {
     ofVoices: minSimilarity.ofVoices + more,
     ofMeans: minSimilarity.ofMeans + more,
