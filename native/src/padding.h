@@ -5,7 +5,8 @@
 namespace transcribe {
 
 // The silence with which a window is padded has the same spectrum in each frame. Whisper was trained with it, so the encoder
-// needs it, but not each position: one stands for four neighbors and counts four times in attention. Speech is computed whole.
+// needs it, but its convolutions are the same for each position, and one position can stand for neighbors: it counts several times
+// in attention. Speech is computed whole.
 
 // Returns how many frames of a spectrum, [mels][frames], the convolutions need: all of them if there is little padding.
 size_t needed_frames(const float * spectrum, size_t mels, size_t frames);

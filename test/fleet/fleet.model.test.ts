@@ -76,6 +76,8 @@ test.skipIf(!canRun)(
     const imported = await runCli(["models", "import", model, "--data-dir", second.dataDirectory]);
     expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
     await run("models", "use", "parakeet-tiny");
+    // The coordinator misses a killed worker only after some time.
+    await server.until(() => server.log.some(({ event }) => event === "fleet.worker_gone"), 50, 60_000);
     first.restart();
     await server.until(
       () => server.log.filter(({ event }) => event === "fleet.worker_joined").length === 3,

@@ -73,7 +73,7 @@ describe.skipIf(!canRun)("whisper", () => {
       await own.detectLanguage(samples, threads);
       const [expected, output] = [await own.encode(samples, threads), await other.encode(samples, threads)];
       expect(output).toHaveLength(expected.length);
-      // Of the padding after the samples our operators compute every fourth position.
+      // Padding is not compared: our operators may compute only some of its positions.
       const spoken = (samples.length / samplesPerPosition) * (expected.length / positions);
       const error = errorOf(output.subarray(0, spoken), expected.subarray(0, spoken));
       expect(error).toBeGreaterThan(0);
