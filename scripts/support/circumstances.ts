@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { root } from "./checkout.ts";
 import { CommandError, runCommand } from "./run-command.ts";
@@ -42,4 +43,9 @@ export function withGeneratedTable(page: string, writer: string, table: string):
   const [from, to] = [page.indexOf(begin), page.indexOf(end)];
   if (from < 0 || to < from) throw new Error(`the page has no markers for the table of ${writer}`);
   return `${page.slice(0, from)}${begin}\n${table}\n${page.slice(to)}`;
+}
+
+/** Replaces the table in the file of a page, see `withGeneratedTable`. */
+export function writeGeneratedTable(path: string, writer: string, table: string): void {
+  writeFileSync(path, withGeneratedTable(readFileSync(path, "utf8"), writer, table));
 }

@@ -1,5 +1,5 @@
 import type { Logger } from "../telemetry/index.ts";
-import { messageOf } from "../text/index.ts";
+import { messageOf, orAborted } from "../text/index.ts";
 import { type Broker, NobodyThereError } from "./broker.ts";
 import type { Delivery } from "./delivery.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
@@ -268,14 +268,7 @@ export class FleetWorker {
   /** Asks the coordinator. @throws the signal's reason when it is aborted, e.g. because the worker stops */
   async #ask(subject: string, message: Uint8Array, signal: AbortSignal): Promise<Reply> {
     signal.throwIfAborted();
-    const aborted = Promise.withResolvers<never>();
-    const abort = () => aborted.reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    try {
-      return parse(replySchema, await Promise.race([this.#options.broker.request(subject, message), aborted.promise]));
-    } finally {
-      signal.removeEventListener("abort", abort);
-    }
+    return parse(replySchema, await orAborted(this.#options.broker.request(subject, message), signal));
   }
 
   #onCancel(data: Uint8Array): null {

@@ -36,7 +36,7 @@ export class Withdrawals {
     this.#options = options;
   }
 
-  /** Takes an operation back from a worker that reports it as running for ever. */
+  /** Takes an operation back from a worker that reports it as running without end. */
   stuck(
     id: string,
     pending: PendingOperation,
@@ -69,7 +69,7 @@ export class Withdrawals {
     if (machine !== null) roster.blame(machine);
     this.counts.unreported++;
     pending.unreported++;
-    // A worker that fetches everything and reports nothing could hold it for ever.
+    // A worker that fetches everything and reports nothing could hold it without end.
     if (pending.unreported >= MAX_UNREPORTED) pending.isLocal = true;
     this.giveBack([pending]);
   }

@@ -30,19 +30,6 @@ export async function forEachConcurrently<T>(
   if (failures.length > 0) throw failures[0];
 }
 
-/** Waits for a promise until the signal aborts. @throws the signal's reason when it is aborted */
-export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
-}
-
 /**
  * Runs two tasks at the same time. When one fails, the signal of the other is aborted. Both have stopped when the
  * returned promise settles.

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
+import { orAborted } from "../text/index.ts";
 import { blockCount, type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
-import { orAborted } from "./concurrency.ts";
 import { forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });

@@ -27,6 +27,7 @@ interface TranscribedTrack extends Track {
  * Computes the voice embeddings of all tracks, and the turns of a single one. They need no words, so they are computed
  * while speech is detected and words are recognized: the machines of a fleet then have parts to process while the server
  * clusters speakers.
+ * @param context without progress: that of the words is shown
  * @param blocks the blocks with known speaker activity
  */
 export async function findVoices(
@@ -34,9 +35,8 @@ export async function findVoices(
   tracks: readonly Track[],
   blocks: DetectedBlocks,
 ): Promise<void> {
-  const silent = { ...context, progress: () => {} };
   await eachTrack(
-    silent,
+    context,
     tracks,
     () => 1,
     async (own, track) => {

@@ -1,5 +1,6 @@
 import type { OperationName, Params, Result } from "../engine/index.ts";
-import { orAborted, yieldToEventLoop } from "./concurrency.ts";
+import { orAborted } from "../text/index.ts";
+import { yieldToEventLoop } from "./concurrency.ts";
 import type { StepEngine } from "./step.ts";
 
 /**

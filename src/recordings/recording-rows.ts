@@ -15,7 +15,7 @@ const ROWS_AT_ONCE = 100;
  */
 export class RecordingRows {
   readonly #store: Store;
-  /** Prepared once, because they run for every part. */
+  /** Statements that are prepared once, because they run for every part. */
   readonly #countPart;
   readonly #countRecognized;
 

@@ -1,6 +1,5 @@
 export { hasBlock, readBlock, writeBlock } from "./blocks.ts";
 export { chunkAudioSeconds, chunkMidpoint, clipChunk, transcribedSpans } from "./chunk-audio.ts";
-export { embeddedPart } from "./embedded-audio.ts";
 export {
   BLOCK_SECONDS,
   blockCount,
@@ -19,6 +18,7 @@ export {
   type Chunk,
   chunkSchema,
   type EngineWord,
+  embeddedPart,
   type PcmFile,
   SAMPLE_RATE,
   type Span,

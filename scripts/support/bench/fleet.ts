@@ -4,7 +4,7 @@
  * eleven minutes. The workers of the scaling are a simulation: their operations sleep in proportion to their audio.
  * Broker, messages, audio, database and coordinator are real. The overhead is measured with real models.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ import { messageOf } from "../../../src/text/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { NatsServer, natsServerProgram } from "../../../test/support/nats-server.ts";
 import { root } from "../checkout.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { beforeStop } from "../processes.ts";
 import { measureOverhead, type OverheadFigures } from "./fleet-overhead.ts";
 import { type Load, makeSilence, measureScaling, type ScalingFigures, startCoordinator } from "./fleet-scaling.ts";
@@ -99,12 +99,9 @@ async function report(scaling: readonly ScalingFigures[], overhead: OverheadFigu
   if (json) console.log(JSON.stringify({ ...when, scaling, overhead }, null, 2));
   else console.log([heading, ...tables.map(asText)].join("\n\n"));
   if (!write) return;
-  writeTables(benchmarksPagePath, [`${heading}:`, ...tables.map(asMarkdown)]);
-  writeTables(join(root, "docs/fleet.md"), [`${heading}:`, asMarkdown(sizingTable(scaling))]);
-}
-
-function writeTables(path: string, paragraphs: readonly string[]): void {
-  writeFileSync(path, withGeneratedTable(readFileSync(path, "utf8"), WRITER, paragraphs.join("\n\n")));
+  const paragraphs = [`${heading}:`, ...tables.map(asMarkdown)];
+  writeGeneratedTable(benchmarksPagePath, WRITER, paragraphs.join("\n\n"));
+  writeGeneratedTable(join(root, "docs/fleet.md"), WRITER, `${heading}:\n\n${asMarkdown(sizingTable(scaling))}`);
 }
 
 function readOptions() {

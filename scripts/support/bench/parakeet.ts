@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -9,7 +9,7 @@ import { cpuShares } from "../../../src/engine/cpu-shares.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { root } from "../checkout.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { cachedLargeModel, type WeightForm, weightForms } from "../parakeet/cached-model.ts";
 import { beforeStop } from "../processes.ts";
 import { runCommand } from "../run-command.ts";
@@ -123,11 +123,7 @@ async function printReport(speech: SpeechChunks): Promise<void> {
   const heading = `${when.date}, commit ${when.commit}, ${when.machine}, ${Math.round(speech.seconds)} s of speech, medians of ${options.runs}:`;
   console.log(`${heading}\n${asText(table)}`);
   if (!options.write) return;
-  const page = readFileSync(benchmarksPagePath, "utf8");
-  writeFileSync(
-    benchmarksPagePath,
-    withGeneratedTable(page, "scripts/bench parakeet --write", `${heading}\n\n${asMarkdown(table)}`),
-  );
+  writeGeneratedTable(benchmarksPagePath, "scripts/bench parakeet --write", `${heading}\n\n${asMarkdown(table)}`);
 }
 
 function tableOf({ seconds: length }: SpeechChunks): Cells {

@@ -3,10 +3,9 @@
  * `scripts/bench rows [--rows N …] [--json] [--write]`. A million takes a minute to create and temporarily a gigabyte
  * of disk space.
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { measured, measureRows, type RowFigures } from "./measure-rows.ts";
 import { refuse } from "./options.ts";
 import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
@@ -25,11 +24,7 @@ const table = tableOf();
 if (json) console.log(JSON.stringify({ ...when, figures }, null, 2));
 else console.log(`${heading}\n${asText(table)}`);
 if (write) {
-  const page = readFileSync(benchmarksPagePath, "utf8");
-  writeFileSync(
-    benchmarksPagePath,
-    withGeneratedTable(page, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`),
-  );
+  writeGeneratedTable(benchmarksPagePath, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`);
 }
 
 function tableOf(): Cells {

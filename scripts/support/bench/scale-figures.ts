@@ -5,7 +5,7 @@ const HOUR = 3600;
 /** The cost counts as linear if the speed of each device stays within this share of its group's reference. */
 export const LINEAR_SHARE = 0.05;
 
-/** What grows in a group of loads. */
+/** The property that grows in a group of loads. */
 export const scaleGroupSchema = Type.Union([
   Type.Literal("length"),
   Type.Literal("recordings at once"),

@@ -4,7 +4,7 @@
  * Real models compute up to an hour of audio on up to two threads. Longer recordings and more devices are a simulation:
  * a real server distributes the parts to scripted devices, which sleep in proportion to the audio.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -12,7 +12,7 @@ import { messageOf } from "../../../src/text/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { NatsServer, natsServerProgram } from "../../../test/support/nats-server.ts";
 import { root } from "../checkout.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { beforeStop } from "../processes.ts";
 import { type Load, makeSilence, measureScaling, startCoordinator } from "./fleet-scaling.ts";
 import { refuse } from "./options.ts";
@@ -116,7 +116,7 @@ async function report(figures: readonly ScaleFigures[]): Promise<void> {
   writeFileSync(join(root, "docs", CHART), scaleChart(rows, heading));
   const chart = `![Speed of each thread or device as loads grow](${CHART})`;
   const text = [`${heading}:`, asMarkdown(table), verdict(rows), chart].join("\n\n");
-  writeFileSync(benchmarksPagePath, withGeneratedTable(readFileSync(benchmarksPagePath, "utf8"), WRITER, text));
+  writeGeneratedTable(benchmarksPagePath, WRITER, text);
 }
 
 function readOptions() {

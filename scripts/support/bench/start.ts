@@ -2,13 +2,12 @@
  * Measures how long a server takes to listen and to be ready, its memory when idle, and how long its worker takes to
  * wake: `scripts/bench start [--runs N] [--json] [--write]`. A run takes two minutes, most of them idle.
  */
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../../src/text/index.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { root } from "../checkout.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { beforeStop, childrenOf, commandOf, residentBytesOf, startedAt } from "../processes.ts";
 import { refuse } from "./options.ts";
 import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
@@ -53,11 +52,7 @@ const table: Cells = {
 if (json) console.log(JSON.stringify({ ...when, runs: measurements }, null, 2));
 else console.log(`${heading}\n${asText(table)}`);
 if (write) {
-  const page = readFileSync(benchmarksPagePath, "utf8");
-  writeFileSync(
-    benchmarksPagePath,
-    withGeneratedTable(page, "scripts/bench start --write", `${heading}\n\n${asMarkdown(table)}`),
-  );
+  writeGeneratedTable(benchmarksPagePath, "scripts/bench start --write", `${heading}\n\n${asMarkdown(table)}`);
 }
 
 async function measure(): Promise<StartFigures> {

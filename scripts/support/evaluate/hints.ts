@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
 import { errorRates } from "../../../test/support/der.ts";
-import { circumstances, withGeneratedTable } from "../circumstances.ts";
+import { circumstances, writeGeneratedTable } from "../circumstances.ts";
 import { beforeStop } from "../processes.ts";
 import { CommandError } from "../run-command.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
@@ -61,9 +61,8 @@ async function evaluate(args: string[]): Promise<void> {
   console.log(table);
   if (!values.write) return;
   const { date, commit, machine } = made;
-  const page = await Bun.file(qualityPagePath).text();
   const text = `${date}, commit ${commit}, ${machine}:\n\n${table}`;
-  await Bun.write(qualityPagePath, withGeneratedTable(page, "scripts/evaluate hints --write", text));
+  writeGeneratedTable(qualityPagePath, "scripts/evaluate hints --write", text);
 }
 
 /** Transcribes each recording to which a hint applies with one server, with and without its hints. */

@@ -1,7 +1,7 @@
 import { loadavg } from "node:os";
 import { Engine, type EngineOptions } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
-import { messageOf } from "../../text/index.ts";
+import { messageOf, orAborted } from "../../text/index.ts";
 import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
 import { Encoders, type EncodersOptions } from "./encoders.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
@@ -119,18 +119,5 @@ export class SpeechEngine {
         gpu === undefined ? await this.#encoders.find({ cpuLibrary, speechModel }, 0) : null,
       onTuned: () => this.engine.renewWorkers(),
     });
-  }
-}
-
-/** Waits for a promise until the signal aborts. @throws the signal's reason */
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
