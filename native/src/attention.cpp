@@ -66,13 +66,13 @@ struct Head {
     }
 };
 
-// scores[row][key] = start[key] + query · key
-AVX512 void score(const Pair * query, const Head & head, const float * start, float * scores) {
+// scores[row][key] = query · key
+AVX512 void score(const Pair * query, const Head & head, float * scores) {
     for (size_t block = 0; block < head.padded / keys_at_once; block++) {
         __m512 sums[rows][columns];
         for (auto & row : sums) {
-            for (size_t c = 0; c < columns; c++) {
-                row[c] = _mm512_load_ps(start + block * keys_at_once + c * lanes);
+            for (auto & sum : row) {
+                sum = _mm512_setzero_ps();
             }
         }
         const Pair * keys = head.keys.get() + block * (head_width / 2) * keys_at_once;
@@ -97,7 +97,8 @@ AVX512 void score(const Pair * query, const Head & head, const float * start, fl
 }
 
 // Converts a row of scores to unnormalized shares in bfloat16. Returns their sum.
-AVX512 float share(const float * scores, size_t padded, Pair * shares) {
+AVX512 float share(float * scores, size_t count, size_t padded, Pair * shares) {
+    std::fill(scores + count, scores + padded, -std::numeric_limits<float>::infinity());
     __m512 most[columns];
     for (auto & each : most) {
         each = _mm512_set1_ps(-std::numeric_limits<float>::infinity());
@@ -169,17 +170,13 @@ bool can_attend() {
            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16");
 }
 
-void attend(const float * input, const float * times, float * output, size_t count, size_t heads, size_t threads) {
+void attend(const float * input, float * output, size_t count, size_t heads, size_t threads) {
     const size_t width = heads * head_width;
     const size_t stride = 3 * width;
     const float * query = input;
     const float * key = input + width;
     const float * value = input + 2 * width;
     const size_t padded = (count + keys_at_once - 1) / keys_at_once * keys_at_once;
-    // A key that counts n times has n times the share: log2(n) is added to its score. Keys after the last one have no share.
-    const auto start = buffer<float>(padded);
-    std::transform(times, times + count, start.get(), [](float number) { return std::log2(number); });
-    std::fill(start.get() + count, start.get() + padded, -std::numeric_limits<float>::infinity());
     in_parallel(threads, heads, [&](size_t from, size_t to) {
         Head head(padded);
         const auto scores = buffer<float>(rows * padded);
@@ -193,9 +190,9 @@ void attend(const float * input, const float * times, float * output, size_t cou
                 for (size_t r = 0; r < many; r++) {
                     take_query(query + (row + r) * stride + first, pairs + r * head_width / 2);
                 }
-                score(pairs, head, start.get(), scores.get());
+                score(pairs, head, scores.get());
                 for (size_t r = 0; r < many; r++) {
-                    totals[r] = share(scores.get() + r * padded, padded, shares.get() + r * padded / 2);
+                    totals[r] = share(scores.get() + r * padded, count, padded, shares.get() + r * padded / 2);
                 }
                 mix(shares.get(), totals, head, output + row * width + first, many, width);
             }

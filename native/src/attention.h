@@ -11,8 +11,7 @@ bool can_attend();
 constexpr size_t head_width = 64;
 
 // Computes softmax attention between `count` positions: `input` is [count][query, key, value][heads][head_width], `output`
-// [count][heads][head_width]. Each position counts as often as `times` states. Multiplies in bfloat16 and sums in 32-bit
-// floats.
-void attend(const float * input, const float * times, float * output, size_t count, size_t heads, size_t threads);
+// [count][heads][head_width]. Multiplies in bfloat16 and sums in 32-bit floats.
+void attend(const float * input, float * output, size_t count, size_t heads, size_t threads);
 
 }  // namespace transcribe
