@@ -103,7 +103,7 @@ struct WideMemory : NarrowMemory {
 
 }  // namespace
 
-void AttentionLayer::add_to(float * stream, const float * times, size_t count, size_t threads) const {
+void AttentionLayer::add_to(float * stream, size_t count, size_t threads) const {
     const size_t width = projections.inputs;
     const auto projected = buffer<float>(count * projections.outputs);
     by_blocks<NarrowMemory>(threads, count, width, [&](size_t first, size_t many, const NarrowMemory & memory) {
@@ -111,7 +111,7 @@ void AttentionLayer::add_to(float * stream, const float * times, size_t count, s
         multiply<Store>(memory.rows, many, projections, projected.get() + first * projections.outputs);
     });
     const auto attended = buffer<float>(count * width);
-    attend(projected.get(), times, attended.get(), count, width / head_width, threads);
+    attend(projected.get(), attended.get(), count, width / head_width, threads);
     by_blocks<NarrowMemory>(threads, count, width, [&](size_t first, size_t many, const NarrowMemory & memory) {
         quantize_rows(attended.get() + first * width, many, width, memory.rows);
         multiply<AddWithBias>(memory.rows, many, output, stream + first * width);

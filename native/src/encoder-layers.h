@@ -18,12 +18,12 @@ struct Product {
     size_t outputs;
 };
 
-// Attention. `projections` are those of queries, keys and values; in attention each position counts as often as `times` states.
+// Attention. `projections` are those of queries, keys and values.
 struct AttentionLayer {
     ConformerWeights::Norm norm;
     Product projections;
     Product output;
-    void add_to(float * stream, const float * times, size_t count, size_t threads) const;
+    void add_to(float * stream, size_t count, size_t threads) const;
 };
 
 // Two products with GELU between them.

@@ -75,11 +75,6 @@ struct Operators::Call {
         return to;
     }
 
-    // Returns the number of positions of a window whose spectrum is this input.
-    size_t window(size_t index) const { return input(index).width / 2; }
-
-    Positions positions(const Tensor & rows, size_t spectrum) const { return {rows.count, window(spectrum)}; }
-
     // Calls `work(from, to)` for all positions, at most one block at a time.
     template <typename Work> void by_blocks(size_t count, const Work & work) const {
         const size_t blocks = (count + block_positions - 1) / block_positions;
@@ -153,38 +148,20 @@ void Operators::define_padding() {
     add("Place", {floats, floats, floats}, floats, [](const Call & call) {
         const Tensor rows = call.input(0);
         const auto * places = call.input(1).as<float>();
-        const Positions positions = call.positions(rows, 2);
-        auto * output = static_cast<float *>(call.output(0, positions.count(), rows.width));
-        for (size_t i = 0; i < positions.count(); i++) {
-            const float * row = rows.as<float>() + positions.row(i) * rows.width;
-            const float * place = places + positions.place(i) * rows.width;
-            std::transform(row, row + rows.width, place, output + i * rows.width, std::plus<float>());
-        }
-    });
-    add("Count", {floats, floats}, floats, [](const Call & call) {
-        const Positions positions = call.positions(call.input(0), 1);
-        auto * output = static_cast<float *>(call.output(0, 1, positions.count()));
-        for (size_t i = 0; i < positions.count(); i++) {
-            output[i] = static_cast<float>(positions.times(i));
-        }
-    });
-    add("Restore", {floats, floats, floats}, floats, [](const Call & call) {
-        const Tensor rows = call.input(0);
-        const auto * times = call.input(1).as<float>();
-        auto * output = static_cast<float *>(call.output(0, call.window(2), rows.width));
-        for (size_t i = 0; i < rows.count; i++) {
-            for (auto left = static_cast<size_t>(times[i]); left > 0; left--) {
-                output = std::copy_n(rows.as<float>() + i * rows.width, rows.width, output);
-            }
+        const size_t positions = call.input(2).width / 2;
+        auto * output = static_cast<float *>(call.output(0, positions, rows.width));
+        for (size_t i = 0; i < positions; i++) {
+            const float * row = rows.as<float>() + row_of(i, rows.count, positions) * rows.width;
+            std::transform(row, row + rows.width, places + i * rows.width, output + i * rows.width, std::plus<float>());
         }
     });
 }
 
 void Operators::define_in_bytes() {
-    add("AddAttention", {floats, floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
+    add("AddAttention", {floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
         const Tensor before = call.input(0);
-        const AttentionLayer layer{call.norm(2), call.product(4, before.width), call.product(6, before.width)};
-        layer.add_to(call.copy(before), call.input(1).as<float>(), before.count, call.threads);
+        const AttentionLayer layer{call.norm(1), call.product(3, before.width), call.product(5, before.width)};
+        layer.add_to(call.copy(before), before.count, call.threads);
     });
     add("AddFeedForward", {floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
         const Tensor before = call.input(0);
@@ -204,17 +181,17 @@ void Operators::define_in_bfloat16() {
             normalise(input.as<float>() + first, weight, bias, output + first, to - from, input.width);
         });
     });
-    add("Attend", {halves, floats, halves, floats}, halves, [](const Call & call) {
+    add("Attend", {halves, halves, floats}, halves, [](const Call & call) {
         const Tensor input = call.input(0);
         const size_t count = input.count;
         const size_t width = input.width;
-        const Weights weights = call.weights(2, width);
+        const Weights weights = call.weights(1, width);
         std::vector<float> numbers(count * weights.outputs);
         call.by_blocks(count, [&](size_t from, size_t to) {
             multiply(input.as<Bfloat16>() + from * width, weights, numbers.data() + from * weights.outputs, to - from);
         });
         std::vector<float> attended(count * width);
-        attend(numbers.data(), call.input(1).as<float>(), attended.data(), count, width / head_width, call.threads);
+        attend(numbers.data(), attended.data(), count, width / head_width, call.threads);
         round_to_bfloat16(attended.data(), static_cast<Bfloat16 *>(call.output(0, count, width)), count * width);
     });
     add("Activate", {halves, halves, floats}, halves, [](const Call & call) {

@@ -8,14 +8,14 @@
 
 namespace transcribe {
 
-// Our own ONNX operators, in the domain "transcribe", over the computed positions of a window (padding.h). Factors in bfloat16
+// Our own ONNX operators, in the domain "transcribe", over the positions of a window. Factors in bfloat16
 // are declared as uint16; rows.h and quantized.h describe the layouts of matrices.
 //
-// For padding: `Trim` (spectrum) returns the frames that the convolutions need, `Place` (convolutions, places, spectrum) the
-// positions, `Count` (convolutions, spectrum) how often each counts, and `Restore` (rows, counts, spectrum) the whole window.
-// In 8 bits: `AddAttention` (stream, counts, norm, projections, output) and `AddFeedForward` (stream, norm, first, second).
+// For padding (padding.h): `Trim` (spectrum) returns the frames that the convolutions need, and `Place` (convolutions, places,
+// spectrum) all positions.
+// In 8 bits: `AddAttention` (stream, norm, projections, output) and `AddFeedForward` (stream, norm, first, second).
 // In bfloat16: `Normalise` (input, norm) is layer normalization. The others start with a matrix product plus bias: `Attend`
-// (input, counts, weights) continues with attention, `Activate` (input, weights) with GELU, and `Add` (before, input,
+// (input, weights) continues with attention, `Activate` (input, weights) with GELU, and `Add` (before, input,
 // weights) adds the product to `before`.
 class Operators {
 public:

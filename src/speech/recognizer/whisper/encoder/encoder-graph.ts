@@ -5,7 +5,7 @@ import { packForProducts, packInBytes, transpose } from "./pack-weights.ts";
 
 /**
  * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with products in bfloat16 or in 8
- * bits. Apart from rounding, all give the results of the model's own encoder. Our operators compute padding only roughly.
+ * bits. Apart from rounding, all give the results of the model's own encoder.
  */
 export type EncoderForm = "float" | "bfloat16" | "int8";
 
@@ -61,13 +61,12 @@ class Builder {
     const { audioLayers, audioWidth: width, audioContext: positions } = this.#sizes;
     const rows = await this.#convolutions(this.#own("Trim", ["spectrum"]));
     const places = await this.#floats([positions, width], await this.#read("positional_embedding"));
-    const times = this.#own("Count", [rows, "spectrum"]);
     let x = this.#own("Place", [rows, places, "spectrum"]);
     for (let layer = 0; layer < audioLayers; layer++) {
       const name = `blocks.${layer}.`;
-      x = await (form === "int8" ? this.#byteLayer(name, x, times) : this.#bfloat16Layer(name, x, times));
+      x = await (form === "int8" ? this.#byteLayer(name, x) : this.#bfloat16Layer(name, x));
     }
-    this.#graph.output(this.#own("Restore", [await this.#normalise(x, "ln_post."), times, "spectrum"]), "encoding");
+    this.#graph.output(await this.#normalise(x, "ln_post."), "encoding");
   }
 
   finish(): Uint8Array {
@@ -100,24 +99,24 @@ class Builder {
   }
 
   /** Adds a layer like `#layer` with products in bfloat16. */
-  async #bfloat16Layer(name: string, x: string, times: string): Promise<string> {
+  async #bfloat16Layer(name: string, x: string): Promise<string> {
     const normal = async (y: string, norm: string) =>
       this.#own("Normalise", [y, ...(await this.#norm(`${name}${norm}`))]);
     const weights = (...parts: string[]) => this.#inBfloat16(name, parts);
     const projections = await weights("attn.query", "attn.key", "attn.value");
-    const attended = this.#own("Attend", [await normal(x, "attn_ln"), times, ...projections]);
+    const attended = this.#own("Attend", [await normal(x, "attn_ln"), ...projections]);
     const y = this.#own("Add", [x, attended, ...(await weights("attn.out"))]);
     const inner = this.#own("Activate", [await normal(y, "mlp_ln"), ...(await weights("mlp.0"))]);
     return this.#own("Add", [y, inner, ...(await weights("mlp.2"))]);
   }
 
   /** Adds a layer like `#layer` with products in 8 bits. */
-  async #byteLayer(name: string, x: string, times: string): Promise<string> {
+  async #byteLayer(name: string, x: string): Promise<string> {
     const output = await this.#joined(name, ["attn.out"]);
     const projections = await this.#joined(name, ["attn.query", "attn.key", "attn.value"]);
     balanceOutputs(projections, output);
     const attention = await this.#afterNorm(`${name}attn_ln`, projections);
-    const y = this.#own("AddAttention", [x, times, ...attention, ...(await this.#inBytes(output))]);
+    const y = this.#own("AddAttention", [x, ...attention, ...(await this.#inBytes(output))]);
     const first = await this.#afterNorm(`${name}mlp_ln`, await this.#joined(name, ["mlp.0"]));
     const second = await this.#inBytes(await this.#joined(name, ["mlp.2"]));
     return this.#own("AddFeedForward", [y, ...first, ...second]);

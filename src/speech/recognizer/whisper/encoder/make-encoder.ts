@@ -8,7 +8,7 @@ import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
 import { readFloats, weightsWriter } from "./weights.ts";
 
 /** Version of the written format; must be increased with every change of the format. */
-const WRITER_VERSION = 2;
+const WRITER_VERSION = 3;
 const GRAPH_NAME = "encoder.onnx";
 const WEIGHTS_NAME = "weights.bin";
 /** File with the digest of the other two, so that damage to them is detected. Its time is that of the last use. */
