@@ -2,7 +2,8 @@ import { link, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { packTree } from "../container/archives.ts";
 import { runCommand } from "../run-command.ts";
-import { debianVersion, type PackageFacts } from "./control.ts";
+import { debianArchitectures } from "./debian-control.ts";
+import { type PackageFacts, packageVersion } from "./facts.ts";
 
 /** Name of the tree's top directory, which the documentation and the machine's list of sources use. */
 const TOP = "transcribe-apt";
@@ -15,16 +16,17 @@ const INDEX = "main/binary";
 export async function writeAptRepository(archive: string, deb: string, facts: PackageFacts): Promise<void> {
   const tree = await mkdtemp(join(dirname(archive), ".apt-"));
   try {
-    const name = `transcribe_${debianVersion(facts.version)}_${facts.architecture}.deb`;
+    const architecture = debianArchitectures[facts.architecture];
+    const name = `transcribe_${packageVersion(facts.version)}_${architecture}.deb`;
     const pool = `pool/main/t/transcribe/${name}`;
-    const indexes = `${INDEX}-${facts.architecture}`;
+    const indexes = `${INDEX}-${architecture}`;
     const top = join(tree, TOP);
     const suite = join(top, "dists/stable");
     await mkdir(join(top, dirname(pool)), { recursive: true });
     await mkdir(join(suite, indexes), { recursive: true });
     // A link, because a copy would take the space of the package once more.
     await link(deb, join(top, pool));
-    const packages = await runCommand(["dpkg-scanpackages", "--arch", facts.architecture, "pool"], { cwd: top });
+    const packages = await runCommand(["dpkg-scanpackages", "--arch", architecture, "pool"], { cwd: top });
     const files = new Map([
       [`${indexes}/Packages`, Buffer.from(packages)],
       [`${indexes}/Packages.gz`, Buffer.from(Bun.gzipSync(Buffer.from(packages)))],
@@ -48,7 +50,7 @@ Label: Transcribe
 Suite: stable
 Codename: stable
 Date: ${new Date(epoch * 1000).toUTCString().replace("GMT", "+0000")}
-Architectures: ${architecture}
+Architectures: ${debianArchitectures[architecture]}
 Components: main
 Description: Transcribe for machines without a network
 SHA256:

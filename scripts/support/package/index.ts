@@ -1,4 +1,4 @@
-// The part of scripts/package that needs Bun: packs the built program as a Debian package and as an apt repository.
+// The part of scripts/package that needs Bun: packs the built program as a Debian package and as an apt repository with it.
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { programVersion } from "../../../src/program/index.ts";
@@ -10,34 +10,37 @@ import { root } from "../checkout.ts";
 import { runCommand } from "../run-command.ts";
 import { readSbom } from "../sbom/image-sbom.ts";
 import { writeAptRepository } from "./apt-repository.ts";
-import type { PackageFacts } from "./control.ts";
+import { packPackage, writePackageTree } from "./debian-package.ts";
+import type { PackagedProgram, PackageFacts } from "./facts.ts";
 import { checkWithLintian } from "./lintian.ts";
-import { packPackage, writePackageTree } from "./package-tree.ts";
 
-const architectures = { x64: "amd64", arm64: "arm64" } as const;
+const dist = join(root, "dist");
 
 try {
   const { name, architecture } = targetOf(process.argv.slice(2));
-  await writePackage(`transcribe-${name}`, architectures[architecture]);
+  await writePackages(`transcribe-${name}`, architecture);
 } catch (error) {
   console.error(`package: ${messageOf(error)}`);
   process.exitCode = 1;
 }
 
-async function writePackage(name: string, architecture: string): Promise<void> {
-  const dist = join(root, "dist");
-  const program = join(dist, name);
+async function writePackages(name: string, architecture: PackageFacts["architecture"]): Promise<void> {
+  const path = join(dist, name);
   const facts: PackageFacts = {
-    version: await versionOf(program),
+    version: await versionOf(path),
     architecture,
     maintainer: maintainerOf(process.env),
     epoch: await commitSeconds(),
   };
-  const materials = await readSbom(join(dist, `${name}.cdx.json`));
+  const program = { path, materials: await readSbom(`${path}.cdx.json`) };
+  await writeDebianFiles(name, facts, program);
+}
+
+async function writeDebianFiles(name: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {
   const deb = join(dist, `${name}.deb`);
   const tree = await mkdtemp(join(dist, ".package-"));
   try {
-    await writePackageTree(tree, facts, { path: program, materials });
+    await writePackageTree(tree, facts, program);
     await packPackage(tree, deb, facts);
   } finally {
     await rm(tree, { recursive: true, force: true });

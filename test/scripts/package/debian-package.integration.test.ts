@@ -1,30 +1,17 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { copyrightFile, debianChangelog, debianVersion } from "../../scripts/support/package/control.ts";
-import { manPage } from "../../scripts/support/package/man-page.ts";
-import { packPackage, writePackageTree } from "../../scripts/support/package/package-tree.ts";
-import type { Bom } from "../../scripts/support/sbom/document.ts";
-import { cliProgram } from "../../src/cli/index.ts";
-import { loadSettings } from "../../src/config/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { copyrightFile, debianChangelog } from "../../../scripts/support/package/debian-control.ts";
+import { packPackage, writePackageTree } from "../../../scripts/support/package/debian-package.ts";
+import { packageVersion } from "../../../scripts/support/package/facts.ts";
+import { manPage } from "../../../scripts/support/package/man-page.ts";
+import { cliProgram } from "../../../src/cli/index.ts";
+import { loadSettings } from "../../../src/config/index.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
-const facts = { version: "1.2.3-rc.1", architecture: "amd64", maintainer: "A <a@example.org>", epoch: 1_800_000_000 };
-const component = { type: "application", "bom-ref": "transcribe", name: "transcribe", version: "1.2.3" } as const;
-const materials: Bom = {
-  bomFormat: "CycloneDX",
-  specVersion: "1.6",
-  serialNumber: "urn:uuid:00000000-0000-0000-0000-000000000000",
-  version: 1,
-  metadata: {
-    component: { ...component, properties: [{ name: "transcribe:licence-of-the-whole", value: "MIT AND Zlib" }] },
-  },
-  components: [{ ...component, "bom-ref": "zlib", name: "zlib", licenses: [{ license: { id: "Zlib" } }] }],
-  dependencies: [],
-  compositions: [],
-};
 const canPack = Bun.which("dpkg-deb") !== null;
 if (!canPack) console.warn("SKIPPED: the Debian package; missing: dpkg-deb");
 
@@ -33,14 +20,10 @@ const read = (...command: string[]) =>
 
 describe.skipIf(!canPack)("the Debian package", () => {
   const pack = async (name: string) => {
-    const program = join(directory.path, `program-${name}`);
-    writeFileSync(program, "a program", { mode: 0o700 });
-    // The time of the build must not reach the package.
-    utimesSync(program, name.length, name.length);
     const tree = join(directory.path, name);
     mkdirSync(tree, { mode: 0o700 });
-    await writePackageTree(tree, facts, { path: program, materials });
-    await packPackage(tree, `${tree}.deb`, facts);
+    await writePackageTree(tree, packageFacts, smallProgram(directory.path, `${name}-program`));
+    await packPackage(tree, `${tree}.deb`, packageFacts);
     return `${tree}.deb`;
   };
 
@@ -91,9 +74,9 @@ test("the manual page has every command, and no text that groff would take for a
 });
 
 test("a prerelease sorts before its release, and the copyright file names every part", () => {
-  expect([debianVersion("0.3.0"), debianVersion("0.3.0-rc.1")]).toEqual(["0.3.0", "0.3.0~rc.1"]);
-  expect(debianChangelog(facts)).toEndWith(" -- A <a@example.org>  Fri, 15 Jan 2027 08:00:00 +0000\n");
-  const copyright = copyrightFile("MIT License", materials);
+  expect([packageVersion("0.3.0"), packageVersion("0.3.0-rc.1")]).toEqual(["0.3.0", "0.3.0~rc.1"]);
+  expect(debianChangelog(packageFacts)).toEndWith(" -- A <a@example.org>  Fri, 15 Jan 2027 08:00:00 +0000\n");
+  const copyright = copyrightFile("MIT License", packageMaterials);
   expect(copyright).toContain("  MIT AND Zlib\n");
   expect(copyright).toContain("  zlib 1.2.3: Zlib\n");
 });
