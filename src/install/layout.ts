@@ -48,7 +48,7 @@ export const packagePaths = {
 export function requireNoPackage({ root }: Pick<ServiceLayout, "root">): void {
   if (!existsSync(join(root, packagePaths.unit))) return;
   throw new ServiceError(
-    "the package transcribe has installed the service; use apt install ./FILE.deb to upgrade it, and apt remove transcribe to remove it",
+    "the package transcribe has installed the service; upgrade it with apt install ./FILE.deb or dnf install ./FILE.rpm, remove it with apt remove transcribe or dnf remove transcribe",
   );
 }
 

@@ -1,4 +1,5 @@
-// The part of scripts/package that needs Bun: packs the built program as a Debian package and as an apt repository with it.
+// The part of scripts/package that needs Bun: packs the built program as a Debian package, as an apt repository with it,
+// and as an RPM package.
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { programVersion } from "../../../src/program/index.ts";
@@ -13,6 +14,7 @@ import { writeAptRepository } from "./apt-repository.ts";
 import { packPackage, writePackageTree } from "./debian-package.ts";
 import type { PackagedProgram, PackageFacts } from "./facts.ts";
 import { checkWithLintian } from "./lintian.ts";
+import { writeRpmPackage } from "./rpm-package.ts";
 
 const dist = join(root, "dist");
 
@@ -34,6 +36,8 @@ async function writePackages(name: string, architecture: PackageFacts["architect
   };
   const program = { path, materials: await readSbom(`${path}.cdx.json`) };
   await writeDebianFiles(name, facts, program);
+  await writeRpmPackage(`${path}.rpm`, facts, program);
+  await addChecksum(dist, "package", `${name}.rpm`);
 }
 
 async function writeDebianFiles(name: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {

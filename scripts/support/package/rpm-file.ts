@@ -1,0 +1,245 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdtemp, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { binary, encodeHeader, type HeaderEntry, integers, text, texts, translatedText } from "./rpm-header.ts";
+import { GZIP_LEVEL, type Payload, type RpmFile, writePayload } from "./rpm-payload.ts";
+
+// The V4 format of RPM packages (rpm.org, "V4 Package format"): lead, signature, header, payload. The numbers of tags are
+// those of rpm.org, "RPM Tags". Some tags of the signature have the numbers of other tags in the header.
+
+/** A file or directory with its entry in rpm's database. */
+export interface OwnedFile extends RpmFile {
+  /** Sum of `fileFlags`. */
+  readonly flags: number;
+  readonly group: string;
+}
+
+/** Attributes of a file (rpmfileAttrs of rpm's API). */
+export const fileFlags = { config: 1 << 0, documentation: 1 << 1, noReplace: 1 << 4, licence: 1 << 7 } as const;
+
+/** A name that a package provides or needs. */
+export interface Relation {
+  readonly name: string;
+  /** Sum of `relationFlags`. */
+  readonly flags: number;
+  /** Empty for any version. */
+  readonly version: string;
+}
+
+/** Comparison with a version, and origin of a relation (rpmsenseFlags of rpm's API). */
+export const relationFlags = {
+  less: 1 << 1,
+  equal: 1 << 3,
+  interpreter: 1 << 8,
+  pre: 1 << 9,
+  post: 1 << 10,
+  preun: 1 << 11,
+  postun: 1 << 12,
+  /** Of a library that a program needs. */
+  library: 1 << 14,
+  /** Of a feature of rpm itself. */
+  rpmlib: 1 << 24,
+} as const;
+
+/** What a package says of itself. */
+export interface RpmMetadata {
+  readonly name: string;
+  readonly version: string;
+  readonly release: string;
+  readonly architecture: "x86_64" | "aarch64";
+  readonly summary: string;
+  readonly description: string;
+  /** An SPDX expression. */
+  readonly licence: string;
+  readonly packager: string;
+  /** Time of everything in the package, in seconds. */
+  readonly epoch: number;
+  readonly change: string;
+  readonly provides: readonly Relation[];
+  readonly requires: readonly Relation[];
+  readonly suggests: readonly Relation[];
+  /** Scripts for the shell /bin/sh. */
+  readonly scripts: Readonly<Record<"pre" | "post" | "preun" | "postun", string>>;
+}
+
+const SIGNATURE_REGION = 62;
+const HEADER_REGION = 63;
+/** SHA-256 in the list of digests of OpenPGP (RFC 9580, section 9.5). */
+const SHA256 = 8;
+/** rpm's numbers of architectures in the lead. */
+const LEAD_ARCHITECTURES = { x86_64: 1, aarch64: 19 } as const;
+const LEAD_BYTES = 96;
+const LEAD_NAME_BYTES = 65;
+/** Every property of a file is verified. */
+const VERIFY_ALL = 0xffff_ffff;
+/** A constant, because the name of the build machine would make packages differ. rpmbuild uses the same one. */
+const BUILD_HOST = "reproducible";
+/** First number that the size fields of a package can't hold. */
+const SIZE_LIMIT = 2 ** 32;
+
+/**
+ * Writes an RPM package. The same files always give the same bytes. The payload is streamed: it is first written next to
+ * the target, because the header before it contains its digest.
+ * @throws {Error} when a file or the package has 4 GiB or more, or a file changes meanwhile
+ */
+export async function writeRpm(target: string, metadata: RpmMetadata, files: readonly OwnedFile[]): Promise<void> {
+  // rpm finds files by a search in this order.
+  const sorted = files.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  const work = await mkdtemp(join(dirname(target), ".rpm-"));
+  try {
+    const payloadFile = join(work, "payload");
+    const payload = await writePayload(payloadFile, sorted, metadata.epoch);
+    const header = encodeHeader(HEADER_REGION, [
+      ...packageEntries(metadata, sorted),
+      ...fileEntries(sorted, payload, metadata.epoch),
+      ...payloadEntries(payload),
+    ]);
+    if (Math.max(payload.archiveBytes, header.length + payload.bytes) >= SIZE_LIMIT) {
+      throw new Error("the files of the package are too large; an RPM package has less than 4 GiB");
+    }
+    const signature = await signatureOf(header, payloadFile, payload);
+    const complete = join(work, "package");
+    await pipeline(async function* () {
+      yield Buffer.concat([lead(metadata), signature, Buffer.alloc(-signature.length & 7), header]);
+      yield* createReadStream(payloadFile);
+    }, createWriteStream(complete));
+    await rename(complete, target);
+  } finally {
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** Returns the lead, which only file(1) and old programs read. */
+function lead({ name, version, release, architecture }: RpmMetadata): Buffer {
+  const bytes = Buffer.alloc(LEAD_BYTES);
+  // Magic number, version 3.0 of the lead, and the type of a binary package.
+  bytes.write("edabeedb03000000", 0, "hex");
+  bytes.writeUInt16BE(LEAD_ARCHITECTURES[architecture], 8);
+  bytes.write(`${name}-${version}-${release}`, 10, LEAD_NAME_BYTES, "latin1");
+  // Linux, and a signature in the form of a header.
+  bytes.writeUInt16BE(1, 76);
+  bytes.writeUInt16BE(5, 78);
+  return bytes;
+}
+
+/** Returns the signature: sizes and digests of header and payload, without a signature of a person. */
+async function signatureOf(header: Buffer, payloadFile: string, payload: Payload): Promise<Buffer> {
+  const digest = (algorithm: "sha1" | "sha256") => new Bun.CryptoHasher(algorithm).update(header).digest("hex");
+  const whole = new Bun.CryptoHasher("md5").update(header);
+  for await (const piece of createReadStream(payloadFile)) whole.update(piece);
+  return encodeHeader(SIGNATURE_REGION, [
+    text(269, digest("sha1")),
+    text(273, digest("sha256")),
+    integers(1000, "int32", [header.length + payload.bytes]),
+    binary(1004, whole.digest()),
+    integers(1007, "int32", [payload.archiveBytes]),
+  ]);
+}
+
+function packageEntries(metadata: RpmMetadata, files: readonly RpmFile[]): HeaderEntry[] {
+  const { name, version, release, packager, epoch, scripts } = metadata;
+  const fullVersion = `${version}-${release}`;
+  return [
+    texts(100, ["C"]),
+    text(1000, name),
+    text(1001, version),
+    text(1002, release),
+    translatedText(1004, metadata.summary),
+    translatedText(1005, metadata.description),
+    integers(1006, "int32", [epoch]),
+    text(1007, BUILD_HOST),
+    integers(1009, "int32", [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]),
+    text(1014, metadata.licence),
+    text(1015, packager),
+    translatedText(1016, "Unspecified"),
+    text(1021, "linux"),
+    text(1022, metadata.architecture),
+    // Without the name of a source package, rpm takes a package for one.
+    text(1044, `${name}-${fullVersion}.src.rpm`),
+    integers(1080, "int32", [epoch]),
+    texts(1081, [`${packager} - ${fullVersion}`]),
+    texts(1082, [`- ${metadata.change}`]),
+    text(5062, "utf-8"),
+    ...relationEntries({ names: 1047, versions: 1113, flags: 1112 }, metadata.provides),
+    ...relationEntries({ names: 1049, versions: 1050, flags: 1048 }, metadata.requires),
+    ...relationEntries({ names: 5049, versions: 5050, flags: 5051 }, metadata.suggests),
+    ...scriptEntries({ script: 1023, interpreter: 1085 }, scripts.pre),
+    ...scriptEntries({ script: 1024, interpreter: 1086 }, scripts.post),
+    ...scriptEntries({ script: 1025, interpreter: 1087 }, scripts.preun),
+    ...scriptEntries({ script: 1026, interpreter: 1088 }, scripts.postun),
+  ];
+}
+
+function relationEntries(
+  tags: { readonly names: number; readonly versions: number; readonly flags: number },
+  relations: readonly Relation[],
+): HeaderEntry[] {
+  // rpm merges lists of relations, which needs this order.
+  const key = ({ name, version }: Relation) => Buffer.from(`${name}\0${version}`);
+  const sorted = relations.toSorted((a, b) => Buffer.compare(key(a), key(b)) || a.flags - b.flags);
+  return [
+    texts(
+      tags.names,
+      sorted.map(({ name }) => name),
+    ),
+    texts(
+      tags.versions,
+      sorted.map(({ version }) => version),
+    ),
+    integers(
+      tags.flags,
+      "int32",
+      sorted.map(({ flags }) => flags),
+    ),
+  ];
+}
+
+function scriptEntries(tags: { readonly script: number; readonly interpreter: number }, script: string): HeaderEntry[] {
+  return [text(tags.script, script), text(tags.interpreter, "/bin/sh")];
+}
+
+/** Returns the list of files: one value of each tag for each file, and paths as a directory's number and a name. */
+function fileEntries(files: readonly OwnedFile[], { fileDigests }: Payload, epoch: number): HeaderEntry[] {
+  const directoryOf = ({ path }: RpmFile) => `${dirname(path)}/`;
+  const directories = [...new Set(files.map(directoryOf))].sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
+  const numbers = (tag: number, pick: (file: OwnedFile, index: number) => number) =>
+    integers(tag, "int32", files.map(pick));
+  const names = (tag: number, pick: (file: OwnedFile) => string) => texts(tag, files.map(pick));
+  const shorts = (tag: number, pick: (file: OwnedFile) => number) => integers(tag, "int16", files.map(pick));
+  return [
+    numbers(1028, ({ content }) => content?.size ?? 0),
+    shorts(1030, ({ mode }) => mode),
+    // Device numbers of device files, of which there are none.
+    shorts(1033, () => 0),
+    numbers(1034, () => epoch),
+    texts(1035, fileDigests),
+    // Targets of symbolic links, of which there are none.
+    names(1036, () => ""),
+    numbers(1037, ({ flags }) => flags),
+    names(1039, () => "root"),
+    names(1040, ({ group }) => group),
+    numbers(1045, () => VERIFY_ALL),
+    // Files with the same device and inode would be hard links.
+    numbers(1095, () => 1),
+    numbers(1096, (_, index) => index + 1),
+    // Every language.
+    names(1097, () => ""),
+    numbers(1116, (file) => directories.indexOf(directoryOf(file))),
+    names(1117, ({ path }) => basename(path)),
+    texts(1118, directories),
+    integers(5011, "int32", [SHA256]),
+  ];
+}
+
+function payloadEntries({ sha256 }: Payload): HeaderEntry[] {
+  return [
+    text(1124, "cpio"),
+    text(1125, "gzip"),
+    text(1126, String(GZIP_LEVEL)),
+    texts(5092, [sha256]),
+    integers(5093, "int32", [SHA256]),
+  ];
+}
