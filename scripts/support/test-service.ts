@@ -24,6 +24,7 @@ const tests = Bun.spawn([process.execPath, "test", "test/install/booted"], {
     TEST_INSTALLER: program,
     TEST_DELIVERY: join(root, "dist"),
     TEST_REPOSITORY: `${program}.apt.tar`,
+    TEST_RPM: `${program}.rpm`,
   },
   stdio: ["ignore", "inherit", "inherit"],
 });
