@@ -5,7 +5,8 @@ import { Glob } from "bun";
 /** Top-level folders of src/, the highest layer first. A folder may import the entry points of folders in lower layers. */
 const layers = [
   ["cli"],
-  ["diagnostics", "install", "release"],
+  ["diagnostics", "release"],
+  ["install"],
   ["server"],
   ["console-page"],
   ["console"],

@@ -28,8 +28,8 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 
 /** transcribe verify FILE */
 export function verifyCommand(): Command {
-  return settingsCommand("verify", "Check a new program file before an upgrade, without running it.")
-    .argument("<file>", "the new program file")
+  return settingsCommand("verify", "Check a new program file or package before an upgrade, without running it.")
+    .argument("<file>", "the new program file, Debian package, archive with an apt repository, or image archive")
     .option("--key <file or key>", "minisign public key that signed the list of checksums")
     .option("--sums <file>", "list of checksums (default: SHA256SUMS next to the file); its signature ends in .minisig")
     .option("--allow-older", "accept a program that is older than the database")
@@ -42,7 +42,7 @@ export function verifyCommand(): Command {
       const file = await scanProgramFile(path).catch((error: unknown) => refuse(error));
       // The files of the command line were read with the caller's rights.
       becomeDataOwner(settings);
-      const { description, checks } = verifyProgram({
+      const { description, kind, checks } = verifyProgram({
         ...{ path, file, key },
         list: { content, signature: signature?.toString("utf8") ?? null },
         platform: `${process.platform}-${process.arch}`,
@@ -51,7 +51,8 @@ export function verifyCommand(): Command {
       });
       const failed = checks.filter(({ ok }) => ok === false);
       const { version = null, commit = null, target = null } = description ?? {};
-      const result = { file: path, sha256: file.sha256, version, commit, target, ok: failed.length === 0, checks };
+      const { sha256 } = file;
+      const result = { file: path, sha256, kind, version, commit, target, ok: failed.length === 0, checks };
       print(options, result, () =>
         table(
           checks,

@@ -4,6 +4,7 @@ export {
   defaultConfigFile,
   defaultDataDirectory,
   defaultUser,
+  packagePaths,
   reach,
   ServiceError,
   type ServiceLayout,

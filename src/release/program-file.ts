@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { type ByteStream, FormatError } from "./byte-stream.ts";
 
 const descriptionSchema = Type.Object(
   {
@@ -37,44 +35,32 @@ export function markedDescription(description: ProgramDescription): string {
   return `${BEGIN}${JSON.stringify(checked)}\n${END}`;
 }
 
-/** A file that may be a program. */
-export interface ScannedFile {
-  readonly sha256: string;
-  /** Node's name of the machine's architecture in the ELF header; null for any other file. */
+/** A file with the header of a program. */
+export interface ScannedProgram {
+  /** Node's name of the machine's architecture in the ELF header; null for a machine that this product does not know. */
   readonly architecture: string | null;
   /** The valid descriptions in it: exactly one in a program of this product. */
   readonly descriptions: readonly ProgramDescription[];
 }
 
 /**
- * Reads a file once, computes its digest and looks for descriptions. Nothing of the file runs.
- * @throws {Error} when it is not a regular file, or cannot be read
+ * Reads a program and looks for its descriptions.
+ * @throws {FormatError} when it has more marks than a program
  */
-export async function scanProgramFile(path: string): Promise<ScannedFile> {
-  // Without NONBLOCK, opening a pipe would wait for its other end.
-  await using handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  if (!(await handle.stat()).isFile()) throw new Error(`${path} is not a regular file`);
-  const digest = createHash("sha256");
+export async function scanProgram(program: ByteStream): Promise<ScannedProgram> {
+  const architecture = architectureOf(await program.peek(HEADER_BYTES));
   const found = new Map<number, ProgramDescription | null>();
-  let header = Buffer.alloc(0);
   let window = Buffer.alloc(0);
   let offset = 0;
-  for await (const chunk of handle.createReadStream({ highWaterMark: 1 << 20, autoClose: false })) {
-    const bytes: Buffer = chunk;
-    digest.update(bytes);
-    if (header.length < 20) header = Buffer.concat([header, bytes.subarray(0, 20)]);
+  for await (const bytes of program.pieces()) {
     window = Buffer.concat([window, bytes]);
     for (const [place, description] of descriptionsIn(window)) found.set(offset + place, description);
-    if (found.size > MAX_MARKS) throw new Error(`${path} is not a program of this product`);
+    if (found.size > MAX_MARKS) throw new FormatError("it has too many descriptions");
     const dropped = Math.max(0, window.length - MAX_DESCRIPTION_BYTES);
     window = window.subarray(dropped);
     offset += dropped;
   }
-  return {
-    sha256: digest.digest("hex"),
-    architecture: architectureOf(header),
-    descriptions: [...found.values()].filter((each) => each !== null),
-  };
+  return { architecture, descriptions: [...found.values()].filter((each) => each !== null) };
 }
 
 /** Returns the places of the first marks, and the descriptions after them; null where there is no valid one. */
@@ -99,11 +85,16 @@ function parse(text: string): ProgramDescription | null {
   }
 }
 
+/** Bytes of the ELF header up to and with the machine. */
+const HEADER_BYTES = 20;
 /** Machines of the ELF header (System V ABI) for which this product is built. */
 const machines: Readonly<Record<number, string>> = { 62: "x64", 183: "arm64" };
 
+/** Returns whether a file with these first bytes is a program for 64 bits, little-endian. */
+export function isElf(start: Buffer): boolean {
+  return start.length >= HEADER_BYTES && start.toString("latin1", 0, 6) === "\x7fELF\x02\x01";
+}
+
 function architectureOf(header: Buffer): string | null {
-  // 64 bits, little-endian.
-  const isElf = header.length >= 20 && header.subarray(0, 6).equals(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1]));
-  return isElf ? (machines[header.readUInt16LE(18)] ?? null) : null;
+  return isElf(header) ? (machines[header.readUInt16LE(18)] ?? null) : null;
 }

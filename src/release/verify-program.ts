@@ -1,9 +1,10 @@
 import { basename } from "node:path";
 import { messageOf } from "../text/index.ts";
 import { type MinisignKey, SignatureError, verifySignature } from "./minisign.ts";
-import type { ProgramDescription, ScannedFile } from "./program-file.ts";
+import type { ProgramDescription } from "./program-file.ts";
+import { type FileKind, fileKinds, type ScannedFile } from "./scan-file.ts";
 
-/** One check of a program file: its result is null when there was nothing to check it with. */
+/** One check of a program file or package: its result is null when there was nothing to check it with. */
 interface ProgramCheck {
   readonly name: "signature" | "checksum" | "program" | "platform" | "database";
   readonly ok: boolean | null;
@@ -38,35 +39,40 @@ export interface VerifyOptions {
   readonly allowOlder: boolean;
 }
 
-/** The description of a program file, if it can be believed, and all checks of it. */
+/** The program of a file, if it can be believed, and all checks of it. */
 export interface VerifiedProgram {
   readonly description: ProgramDescription | null;
+  /** Kind of the file; null without a description. */
+  readonly kind: FileKind | null;
   readonly checks: readonly ProgramCheck[];
 }
 
 /**
- * Checks a program file against the list of checksums, the list against its signature, and the file's description
- * against this machine. A description counts only if the checksum is right.
+ * Checks a program file, or a package with the program, against the list of checksums, the list against its signature,
+ * and the program's description against this machine. A description counts only if the checksum is right.
  */
 export function verifyProgram(options: VerifyOptions): VerifiedProgram {
-  const signature = checkSignature(options);
-  const checksum = checkChecksum(options);
-  if (signature.ok === false || checksum.ok === false) return { description: null, checks: [signature, checksum] };
-  const [description, ...others] = options.file.descriptions;
-  const program: ProgramCheck =
-    description !== undefined && others.length === 0 && options.file.architecture !== null
-      ? { name: "program", ok: true, detail: `transcribe ${description.version}, commit ${description.commit}` }
-      : { name: "program", ok: false, detail: "this is no Transcribe program, or one of 0.2.0 or before" };
-  if (description === undefined || program.ok !== true)
-    return { description: null, checks: [signature, checksum, program] };
-  const checks = [
-    signature,
-    checksum,
-    program,
-    checkPlatform(description, options),
+  const checks = [checkSignature(options), checkChecksum(options)];
+  const failed = (...more: ProgramCheck[]) => ({ description: null, kind: null, checks: [...checks, ...more] });
+  if (checks.some(({ ok }) => ok === false)) return failed();
+  const { found } = options.file;
+  if (typeof found === "string") {
+    return failed({ name: "program", ok: false, detail: `this is no Transcribe program: ${found}` });
+  }
+  const { kind, architecture, descriptions } = found;
+  const [description, ...others] = descriptions;
+  if (description === undefined || others.length > 0 || architecture === null) {
+    const detail = "this is no Transcribe program, or one of 0.2.0 or before";
+    return failed({ name: "program", ok: false, detail });
+  }
+  const { version, commit } = description;
+  const container = kind === "program" ? "" : `${fileKinds[kind]} with `;
+  checks.push(
+    { name: "program", ok: true, detail: `${container}transcribe ${version}, commit ${commit}` },
+    checkPlatform(description, architecture, options),
     checkDatabase(description, options),
-  ];
-  return { description, checks };
+  );
+  return { description, kind, checks };
 }
 
 function checkSignature({ list, key }: VerifyOptions): ProgramCheck {
@@ -103,9 +109,12 @@ function checkChecksum({ path, file, list }: VerifyOptions): ProgramCheck {
     : { name, ok: false, detail: `the file's SHA-256 is ${file.sha256}, the list has ${listed[0]}` };
 }
 
-function checkPlatform({ target }: ProgramDescription, { file, platform }: VerifyOptions): ProgramCheck {
-  const isConsistent = file.architecture !== null && target.endsWith(`-${file.architecture}`);
-  const ok = isConsistent && target === platform;
+function checkPlatform(
+  { target }: ProgramDescription,
+  architecture: string,
+  { platform }: VerifyOptions,
+): ProgramCheck {
+  const ok = target.endsWith(`-${architecture}`) && target === platform;
   return { name: "platform", ok, detail: ok ? target : `the program is for ${target}, this machine is ${platform}` };
 }
 

@@ -1,30 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeKeyPair, readSecretKey, signFile } from "../../scripts/support/minisign.ts";
-import { markedDescription } from "../../src/release/program-file.ts";
+import { writeAptRepository } from "../../scripts/support/package/apt-repository.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
+import { packageFacts, packFiles, platform, programFile } from "../support/program-file.ts";
 import { runCli } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-
-const platform = `${process.platform}-${process.arch}`;
-const elfMachines: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };
-
-/** Returns a file with an ELF header and a description, as a program has them. */
-function programFile(changes: Record<string, unknown> = {}, architecture: string = process.arch): Buffer {
-  const header = Buffer.alloc(64);
-  header.set([0x7f, 0x45, 0x4c, 0x46, 2, 1]);
-  header.writeUInt16LE(elfMachines[architecture] ?? 0, 18);
-  const description = { version: "99.0.0", commit: "a".repeat(40), target: platform, migrations: [...migrationNames] };
-  // The description begins in one block of a read and ends in the next.
-  return Buffer.concat([
-    header,
-    Buffer.alloc((1 << 20) - 164),
-    Buffer.from(markedDescription({ ...description, ...changes })),
-    Buffer.alloc(100),
-  ]);
-}
 
 interface Release {
   readonly file: Buffer;
@@ -64,7 +47,7 @@ describe("transcribe verify", () => {
     ["a key", key],
   ])("accepts a signed program with %s", async (_, given) => {
     const { exitCode, stdout } = await verify(release({ file: programFile() }), "--key", given, "--json");
-    expect(JSON.parse(stdout)).toMatchObject({ version: "99.0.0", commit: "a".repeat(40), target: platform, ok: true });
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "program", version: "99.0.0", target: platform, ok: true });
     const results = JSON.parse(stdout).checks.map(({ name, ok }: { name: string; ok: boolean | null }) => [name, ok]);
     expect(results).toEqual([
       ["signature", true],
@@ -76,6 +59,30 @@ describe("transcribe verify", () => {
     expect(exitCode).toBe(0);
   });
 
+  const canPack = Bun.which("dpkg-deb") !== null && Bun.which("dpkg-scanpackages") !== null;
+  if (!canPack) console.warn("SKIPPED: verifying a Debian package; missing: dpkg-deb or dpkg-scanpackages");
+  test.skipIf(!canPack)("checks the program in a Debian package and in an apt repository like a program", async () => {
+    const deb = await packFiles(join(scope.path, "package"), { "usr/bin/transcribe": programFile() });
+    await writeAptRepository(`${deb}.apt.tar`, deb, packageFacts);
+    const names = ["signature", "checksum", "program", "platform", "database"];
+    for (const [file, kind, title] of [
+      [deb, "debian_package", "Debian package"],
+      [`${deb}.apt.tar`, "apt_repository", "apt repository"],
+    ] as const) {
+      const path = release({ file: readFileSync(file) });
+      const { exitCode, stdout } = await verify(path, "--key", key, "--json");
+      const { checks, ...result } = JSON.parse(stdout);
+      expect(result).toMatchObject({ kind, version: "99.0.0", commit: "a".repeat(40), target: platform, ok: true });
+      expect(checks.map(({ name }: { name: string }) => name)).toEqual(names);
+      expect(checks[2].detail).toStartWith(`${title} with transcribe 99.0.0, commit`);
+      expect(exitCode).toBe(0);
+      const changed = release({ file: readFileSync(file), sums: () => `${"0".repeat(64)}  transcribe\n` });
+      expect((await verify(changed)).stdout).toMatch(/^checksum +FAILED/m);
+    }
+    const cutOff = readFileSync(deb).subarray(0, -100);
+    expect((await verify(release({ file: cutOff }))).stdout).toMatch(/^program +FAILED +.*it was cut off/m);
+  });
+
   test("without a key reports that the signature is not checked", async () => {
     const { exitCode, stdout } = await verify(release({ file: programFile(), signature: () => null }));
     expect(stdout).toMatch(/^signature +not checked +.*--key/m);
@@ -83,7 +90,7 @@ describe("transcribe verify", () => {
   });
 
   const twoPrograms = Buffer.concat([programFile(), programFile({ version: "98.0.0" })]);
-  const manyMarks = Buffer.concat(Array.from({ length: 20 }, () => programFile().subarray(-1_000)));
+  const manyMarks = Buffer.concat(Array.from({ length: 20 }, () => programFile()));
   test.each<[string, Release, RegExp]>([
     ["a changed file", { file: programFile(), sums: () => `${"0".repeat(64)}  transcribe\n` }, /^checksum +FAILED/m],
     ["no checksum", { file: programFile(), sums: (sha256) => `${sha256}  other\n` }, /has 0 checksums/],
@@ -106,6 +113,7 @@ describe("transcribe verify", () => {
       },
       /was made with the key/,
     ],
+    ["a file full of descriptions", { file: manyMarks }, /no Transcribe program/],
     ["a file that is no program", { file: Buffer.from("#!/bin/sh\n") }, /no Transcribe program/],
     ["a file with two descriptions", { file: twoPrograms }, /no Transcribe program/],
     [
@@ -116,7 +124,7 @@ describe("transcribe verify", () => {
     ["another platform", { file: programFile({ target: "linux-riscv64" }) }, /is for linux-riscv64, this machine is/],
     [
       "a description of another architecture",
-      { file: programFile({}, process.arch === "x64" ? "arm64" : "x64") },
+      { file: programFile({}, { architecture: process.arch === "x64" ? "arm64" : "x64" }) },
       /^platform +FAILED/m,
     ],
   ])("refuses %s", async (_, files, complaint) => {
@@ -126,8 +134,7 @@ describe("transcribe verify", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("refuses a file full of descriptions, a pipe and an unusable key", async () => {
-    expect((await verify(release({ file: manyMarks }))).stderr).toMatch(/is not a program/);
+  test("refuses a pipe and an unusable key", async () => {
     const pipe = join(scope.path, "pipe");
     Bun.spawnSync(["mkfifo", pipe]);
     writeFileSync(join(scope.path, "SHA256SUMS"), "");

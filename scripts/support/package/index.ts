@@ -58,8 +58,8 @@ async function writeDebianFiles(name: string, facts: PackageFacts, program: Pack
 
 /** Returns the version of a program file. @throws {Error} when it was not built from this checkout's version */
 async function versionOf(program: string): Promise<string> {
-  const [description] = (await scanProgramFile(program)).descriptions;
-  if (description?.version === programVersion) return programVersion;
+  const { found } = await scanProgramFile(program);
+  if (typeof found !== "string" && found.descriptions[0]?.version === programVersion) return programVersion;
   throw new Error(`${program} is not version ${programVersion}; run scripts/build`);
 }
 
