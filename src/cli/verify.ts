@@ -29,7 +29,7 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 /** transcribe verify FILE */
 export function verifyCommand(): Command {
   return settingsCommand("verify", "Check a new program file or package before an upgrade, without running it.")
-    .argument("<file>", "the new program file, Debian package, archive with an apt repository, or image archive")
+    .argument("<file>", "the new program file, Debian or RPM package, archive of an apt repository, or image archive")
     .option("--key <file or key>", "minisign public key that signed the list of checksums")
     .option("--sums <file>", "list of checksums (default: SHA256SUMS next to the file); its signature ends in .minisig")
     .option("--allow-older", "accept a program that is older than the database")

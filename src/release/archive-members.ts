@@ -8,6 +8,8 @@ import { ByteStream, FormatError } from "./byte-stream.ts";
 const MAX_UNPACKED_BYTES = 2 * 1024 ** 3;
 /** Most members of all archives in one file. A package of 0.3.0 has about 100, an image 400. */
 const MAX_MEMBERS = 20_000;
+/** Longest name of a member, as Linux limits paths. */
+const MAX_NAME_BYTES = 4096;
 
 /** Counts what is unpacked of one file, over all archives in it. */
 export class UnpackingLimits {
@@ -90,7 +92,6 @@ const FILE_TYPES = ["0", "\0"];
 const EMPTY_TYPES = ["1", "2", "5"];
 /** A member of GNU tar whose content is the name, of more than 100 bytes, of the next member. */
 const LONG_NAME_TYPE = "L";
-const MAX_NAME_BYTES = 4096;
 
 /**
  * Reads the members of a tar archive in the formats of POSIX.1-1988 (ustar) and GNU.
@@ -132,6 +133,60 @@ function readTarHeader(header: Buffer): { readonly name: string; readonly type: 
   const prefix = header[262] === 0 ? textOf(header.subarray(345, 500)) : "";
   const name = textOf(header.subarray(0, 100));
   return { name: prefix === "" ? name : `${prefix}/${name}`, type, sizeBytes };
+}
+
+/** Returns whether a file with these first bytes is an RPM package. */
+export function isRpm(start: Buffer): boolean {
+  return start.toString("hex", 0, 4) === "edabeedb";
+}
+
+/**
+ * Reads an RPM package up to its payload (rpm.org, "V4 Package format"): the lead, the signature and the header.
+ * @throws {FormatError} when the package is damaged
+ */
+export async function skipRpmHeaders(rpm: ByteStream): Promise<void> {
+  await rpm.skip(96);
+  const signatureBytes = await skipRpmHeader(rpm);
+  await rpm.skip(-signatureBytes & 7);
+  await skipRpmHeader(rpm);
+}
+
+/** Reads a header, whose entries have 16 bytes each. @returns its size */
+async function skipRpmHeader(rpm: ByteStream): Promise<number> {
+  const start = await rpm.take(16);
+  if (start.toString("hex", 0, 4) !== "8eade801") throw damagedHeader();
+  const sizeBytes = start.readUInt32BE(8) * 16 + start.readUInt32BE(12);
+  await rpm.skip(sizeBytes);
+  return start.length + sizeBytes;
+}
+
+/** Fields of the header of a member of cpio, after its magic number. */
+const CPIO_FIELDS = { mode: 1, sizeBytes: 6, nameBytes: 11 } as const;
+const FILE_TYPE_MASK = 0o170000;
+const REGULAR_FILE = 0o100000;
+
+/**
+ * Reads the members of an archive of cpio in the format of SVR4 without checksums ("newc").
+ * @throws {FormatError} when the archive is damaged
+ */
+export async function* cpioMembers(archive: ByteStream, limits: UnpackingLimits): AsyncGenerator<Member> {
+  for (;;) {
+    const header = (await archive.take(110)).toString("latin1");
+    if (!/^070701[0-9a-fA-F]{104}$/.test(header)) throw damagedHeader();
+    limits.countMember();
+    const field = (index: number) => Number.parseInt(header.slice(6 + 8 * index, 14 + 8 * index), 16);
+    const nameBytes = field(CPIO_FIELDS.nameBytes);
+    if (nameBytes > MAX_NAME_BYTES) throw damagedHeader();
+    const name = textOf(await archive.take(nameBytes));
+    await archive.skip(-(header.length + nameBytes) & 3);
+    if (name === "TRAILER!!!") break;
+    const sizeBytes = field(CPIO_FIELDS.sizeBytes);
+    const content = new ByteStream(archive.pieces(sizeBytes));
+    yield { name, isFile: (field(CPIO_FIELDS.mode) & FILE_TYPE_MASK) === REGULAR_FILE, content };
+    await content.skip();
+    await archive.skip(-sizeBytes & 3);
+  }
+  await archive.skip();
 }
 
 function textOf(field: Buffer): string {

@@ -3,7 +3,18 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { normalize } from "node:path/posix";
 import { packagePaths, servicePaths } from "../install/index.ts";
-import { arMembers, gunzip, isAr, isTar, tarMembers, UnpackingLimits } from "./archive-members.ts";
+import {
+  arMembers,
+  cpioMembers,
+  gunzip,
+  isAr,
+  isRpm,
+  isTar,
+  type Member,
+  skipRpmHeaders,
+  tarMembers,
+  UnpackingLimits,
+} from "./archive-members.ts";
 import { ByteStream, FormatError } from "./byte-stream.ts";
 import { isElf, type ScannedProgram, scanProgram } from "./program-file.ts";
 
@@ -12,6 +23,7 @@ export const fileKinds = {
   program: "program",
   debian_package: "Debian package",
   apt_repository: "apt repository",
+  rpm_package: "RPM package",
   container_image: "container image",
 } as const;
 
@@ -83,6 +95,7 @@ async function* programsIn(file: ByteStream): AsyncGenerator<PackagedProgram> {
   const limits = new UnpackingLimits();
   if (isElf(start)) yield { kind: "program", content: file };
   else if (isAr(start)) yield* programsInDebianPackage(file, "debian_package", limits);
+  else if (isRpm(start)) yield* programsInRpmPackage(file, limits);
   else if (isTar(start)) yield* programsInArchive(file, limits);
   else throw new FormatError("it is neither a program nor a package that this version can read");
 }
@@ -92,7 +105,7 @@ async function* programsInArchive(archive: ByteStream, limits: UnpackingLimits):
   for await (const { content } of tarMembers(archive, limits)) {
     const start = await content.peek(512);
     if (isAr(start)) yield* programsInDebianPackage(content, "apt_repository", limits);
-    else if (isTar(start)) yield* programsInTree(content, "container_image", servicePaths.program, limits);
+    else if (isTar(start)) yield* programsAt(servicePaths.program, tarMembers(content, limits), "container_image");
   }
 }
 
@@ -106,18 +119,24 @@ async function* programsInDebianPackage(
     if (!name.startsWith("data.tar")) continue;
     if (name !== "data.tar.gz") throw new FormatError("its files are not compressed with gzip");
     const files = new ByteStream(gunzip(content, limits));
-    yield* programsInTree(files, kind, packagePaths.program, limits);
+    yield* programsAt(packagePaths.program, tarMembers(files, limits), kind);
   }
 }
 
-/** Returns the files of a tar archive that are installed at the path. */
-async function* programsInTree(
-  archive: ByteStream,
-  kind: FileKind,
+/** Returns the programs in an RPM package of the kind that scripts/package writes. */
+async function* programsInRpmPackage(rpm: ByteStream, limits: UnpackingLimits): AsyncGenerator<PackagedProgram> {
+  await skipRpmHeaders(rpm);
+  const files = new ByteStream(gunzip(rpm, limits));
+  yield* programsAt(packagePaths.program, cpioMembers(files, limits), "rpm_package");
+}
+
+/** Returns the files that are installed at the path. */
+async function* programsAt(
   path: string,
-  limits: UnpackingLimits,
+  members: AsyncIterable<Member>,
+  kind: FileKind,
 ): AsyncGenerator<PackagedProgram> {
-  for await (const { name, isFile, content } of tarMembers(archive, limits)) {
+  for await (const { name, isFile, content } of members) {
     if (normalize(`/${name}`) !== path) continue;
     if (!isFile) throw new FormatError(`its ${path} is no regular file`);
     yield { kind, content };

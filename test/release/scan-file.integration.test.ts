@@ -4,9 +4,12 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { packTree, writeImageArchive } from "../../scripts/support/container/archives.ts";
 import { writeAptRepository } from "../../scripts/support/package/apt-repository.ts";
-import { packPackage } from "../../scripts/support/package/package-tree.ts";
+import { packPackage } from "../../scripts/support/package/debian-package.ts";
+import { rpmMetadata } from "../../scripts/support/package/rpm-control.ts";
+import { writeRpm } from "../../scripts/support/package/rpm-file.ts";
 import { scanBytes } from "../../src/release/scan-file.ts";
 import { tar } from "../../src/storage/index.ts";
+import { packageMaterials } from "../scripts/package/small-program.ts";
 import { packageFacts, packFiles, programFile } from "../support/program-file.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -60,6 +63,16 @@ function withHeader(archive: Buffer, at: number, bytes: string): Buffer {
 }
 
 const path = "./usr/bin/transcribe";
+
+/** Returns an RPM package of the files. */
+async function rpmOf(directory: string, files: Readonly<Record<string, Buffer>>): Promise<Buffer<ArrayBuffer>> {
+  const target = join(directory, "package.rpm");
+  const owned = Object.entries(files).map(([path, content]) => ({
+    ...{ path, mode: 0o100755, flags: 0, group: "root", content: new Blob([new Uint8Array(content)]) },
+  }));
+  await writeRpm(target, rpmMetadata(packageFacts, packageMaterials), owned);
+  return readFileSync(target);
+}
 
 describe("a scan", () => {
   test.each<[string, Buffer, string]>([
@@ -128,6 +141,7 @@ describe.skipIf(!canPack)("a scan of", () => {
   const long = `usr/share/doc/transcribe/${"long-".repeat(25)}`;
   let deb = Buffer.alloc(0);
   let apt = Buffer.alloc(0);
+  let rpm = Buffer.alloc(0);
 
   beforeAll(async () => {
     const tree = join(scope.path, "package");
@@ -135,6 +149,7 @@ describe.skipIf(!canPack)("a scan of", () => {
     deb = readFileSync(file);
     await writeAptRepository(`${file}.apt.tar`, file, packageFacts);
     apt = readFileSync(`${file}.apt.tar`);
+    rpm = await rpmOf(scope.path, { "/usr/bin/transcribe": program, [`/${long}`]: Buffer.from("a text") });
   });
 
   test("a package, a repository and an image finds their program, whatever the size of the pieces", async () => {
@@ -149,6 +164,7 @@ describe.skipIf(!canPack)("a scan of", () => {
     for (const [kind, file] of [
       ["debian_package", deb],
       ["apt_repository", apt],
+      ["rpm_package", rpm],
       ["container_image", readFileSync(image)],
     ] as const) {
       for (const pieceBytes of [MIB, 511, 7]) {
@@ -157,6 +173,16 @@ describe.skipIf(!canPack)("a scan of", () => {
         expect(sha256).toBe(createHash("sha256").update(file).digest("hex"));
       }
     }
+  });
+
+  test("an RPM package without the program, or with damaged headers, is refused", async () => {
+    const other = await rpmOf(scope.path, { "/usr/bin/other": program });
+    expect((await scan(other)).found).toContain("has no program");
+    const endless = Buffer.from(rpm);
+    endless.fill(0xff, 96 + 8, 96 + 16);
+    expect((await scan(endless)).found).toContain("cut off");
+    const noHeader = Buffer.from(rpm).fill(0, 96, 100);
+    expect((await scan(noHeader)).found).toContain("header in it is damaged");
   });
 
   test("a package with a link in the program's place is refused", async () => {
@@ -169,18 +195,22 @@ describe.skipIf(!canPack)("a scan of", () => {
   });
 
   test("a package that was cut off anywhere is refused", async () => {
-    for (let length = 0; length < deb.length; length += 1) {
-      expect(typeof (await scan(deb.subarray(0, length))).found, `${length} bytes`).toBe("string");
-    }
-    const end = apt.length - 10 * 1024;
-    for (let length = 0; length < end; length += 101) {
-      expect(typeof (await scan(apt.subarray(0, length))).found, `${length} bytes`).toBe("string");
+    for (const [file, end, step] of [
+      [deb, deb.length, 1],
+      [rpm, rpm.length, 1],
+      // tar fills the end with zeros, which nobody misses.
+      [apt, apt.length - 10 * 1024, 101],
+    ] as const) {
+      for (let length = 0; length < end; length += step) {
+        expect(typeof (await scan(file.subarray(0, length))).found, `${length} bytes`).toBe("string");
+      }
     }
   }, 60_000);
 
   test("a package with a changed byte gives the same program or a refusal, and always the digest", async () => {
     for (const [file, step] of [
       [deb, 1],
+      [rpm, 1],
       [apt, 37],
     ] as const) {
       const { found: right } = await scan(file);

@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { controlFile } from "../../scripts/support/package/control.ts";
-import { packPackage } from "../../scripts/support/package/package-tree.ts";
+import { controlFile } from "../../scripts/support/package/debian-control.ts";
+import { packPackage } from "../../scripts/support/package/debian-package.ts";
+import type { PackageFacts } from "../../scripts/support/package/facts.ts";
 import { markedDescription } from "../../src/release/program-file.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
 
@@ -25,9 +26,9 @@ export function programFile(
   ]);
 }
 
-export const packageFacts = {
+export const packageFacts: PackageFacts = {
   version: "99.0.0",
-  architecture: "amd64",
+  architecture: "x64",
   maintainer: "A <a@example.org>",
   epoch: 1_800_000_000,
 };
