@@ -15,7 +15,6 @@ import {
   restartService,
   runSteps,
   ServiceError,
-  type ServiceLayout,
   type ServiceRole,
   type ServiceStatus,
   type StepReport,
@@ -75,7 +74,7 @@ function installCommand(): Command {
 }
 
 async function install(options: InstallOptions): Promise<void> {
-  const layout: ServiceLayout = { root: resolve(options.root), configFile: options.config };
+  const layout = { root: resolve(options.root), configFile: options.config };
   checkPath(layout.configFile, "--config");
   if (options.dataDir !== undefined) checkPath(options.dataDir, "--data-dir");
   if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(options.user))
@@ -161,7 +160,7 @@ async function uninstall({ purge = false, yes = false, dryRun = false, ...option
   }
   if (!dryRun) requireRoot("transcribe service uninstall");
   const { role, user, configFile } = installedService(root);
-  const layout: ServiceLayout = { root, configFile };
+  const layout = { root, configFile };
   const purged = purge ? { user, dataDirectory: serviceSettings(layout, null).dataDirectory } : null;
   process.stdout.write("Removing:\n");
   await runSteps(uninstallSteps({ layout, machine: thisMachine, role, purged }), dryRun, printStep);

@@ -7,7 +7,6 @@ export {
   packagePaths,
   reach,
   ServiceError,
-  type ServiceLayout,
   type ServiceRole,
   serviceNames,
   servicePaths,
