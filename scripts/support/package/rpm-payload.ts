@@ -23,8 +23,8 @@ export interface Payload {
   readonly fileDigests: readonly string[];
 }
 
-/** The program is compressed already, so that a higher level takes time and saves nothing. */
-export const GZIP_LEVEL = 1;
+/** On the program of 0.3.0: level 1 gives 360 MB in 4.5 s, level 4 330 MB in 7.3 s, level 9 327 MB in 15.6 s. */
+export const GZIP_LEVEL = 4;
 /** First number that a size field of the archive and of the header can't hold. Larger files need another format. */
 const SIZE_LIMIT = 2 ** 32;
 const LAST_NAME = "TRAILER!!!";
