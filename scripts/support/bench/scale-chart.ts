@@ -24,7 +24,7 @@ export function scaleChart(rows: readonly ScaleRow[], heading: string): string {
     text(
       MARGIN.left,
       36,
-      `Circles, blue: real models. Squares, orange: simulated devices. Grey band: linear within 5 %.`,
+      `Circles, blue: real models. Squares, orange: simulated devices. Grey band: within 5 % of the reference.`,
       "start",
     ),
     ...panels,

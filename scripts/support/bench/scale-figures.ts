@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { Cells } from "./show-table.ts";
 
 const HOUR = 3600;
-/** The cost counts as linear if the speed of each device stays within this share of its group's reference. */
+/** The cost of a load counts as linear if no smaller load of its group is faster by more than this share. */
 export const LINEAR_SHARE = 0.05;
 
 /** The property that grows in a group of loads. */
@@ -71,10 +71,18 @@ export function scaleTable(rows: readonly ScaleRow[]): Cells {
   };
 }
 
-/** Returns a sentence that names the loads whose cost is not linear. */
+/**
+ * Returns a sentence that names the loads whose cost is not linear. A small load may be slower than a large one, because
+ * devices are idle at its beginning and end.
+ * @param rows in each group from the smallest load to the largest
+ */
 export function verdict(rows: readonly ScaleRow[]): string {
   const bound = `${100 * LINEAR_SHARE} %`;
-  const beyond = rows.filter(({ share }) => Math.abs(share - 1) > LINEAR_SHARE);
+  const isSlower = (row: ScaleRow, index: number) =>
+    rows.slice(0, index).some(({ group, by, share }) => {
+      return group === row.group && by === row.by && row.share < (1 - LINEAR_SHARE) * share;
+    });
+  const beyond = rows.filter(isSlower);
   if (beyond.length === 0) return `All loads are linear within ${bound}.`;
   const names = beyond.map(({ group, by, load, devices }) => `${load} on ${devices} (${group}, ${by})`);
   return `Linear within ${bound}: ${rows.length - beyond.length} of ${rows.length} loads. Not linear: ${names.join("; ")}.`;

@@ -6,6 +6,7 @@ import { beforeStop, childrenOf, commandOf, cpuSecondsOf } from "../processes.ts
 import { runCommand } from "../run-command.ts";
 import { makeRecording } from "./recordings.ts";
 import type { ScaleFigures, ScaleGroup } from "./scale-figures.ts";
+import { median } from "./table.ts";
 
 /** A load for a server with real models. */
 export interface RealLoad {
@@ -21,6 +22,9 @@ const POLL_MILLISECONDS = 200;
 /** Length of the recording before the first load: long enough that the server tests the encoder's ONNX form. */
 const WARM_UP_MINUTES = 6;
 
+/** Each load is measured this often, in turns with the others. Medians count: other machines of the host disturb. */
+const RUNS = 3;
+
 /** Runs loads on servers with real models, one server for each number of threads. @param audio the corpus */
 export async function measureReal(
   loads: readonly RealLoad[],
@@ -28,6 +32,8 @@ export async function measureReal(
   directory: string,
 ): Promise<ScaleFigures[]> {
   const { file: meetings } = await makeRecording("meetings", audio, directory);
+  // All lengths have the same contents, so that only the length differs.
+  const minute = await repeated(meetings, 1, directory);
   const measured = new Map<RealLoad, ScaleFigures>();
   for (const [threads, own] of Map.groupBy(loads, (load) => load.threads)) {
     await using server = new TestServer({
@@ -38,22 +44,42 @@ export async function measureReal(
     });
     using _stop = beforeStop(() => server[Symbol.asyncDispose]());
     await server.start();
-    await run(server, await repeated(meetings, WARM_UP_MINUTES, directory), 1);
-    for (const load of own) {
-      console.error(`bench: ${load.group}: ${load.load}, ${threads} threads, real models`);
-      const file = await repeated(meetings, load.minutes, directory);
-      const { seconds, cpuSeconds } = await run(server, file, load.recordings);
-      console.error(`bench: ${seconds.toFixed(1)} s`);
-      const audioHours = (load.recordings * load.minutes) / 60;
-      const { group, load: name } = load;
-      measured.set(load, { group, by: "real models", load: name, audioHours, devices: threads, seconds, cpuSeconds });
+    await run(server, await repeated(minute, WARM_UP_MINUTES, directory), 1);
+    const runs = new Map<RealLoad, Run[]>(own.map((load) => [load, []]));
+    for (let count = 1; count <= RUNS; count++) {
+      for (const [load, done] of runs) {
+        console.error(`bench: ${load.group}: ${load.load}, ${threads} threads, real models, run ${count} of ${RUNS}`);
+        const one = await run(server, await repeated(minute, load.minutes, directory), load.recordings);
+        console.error(`bench: ${one.seconds.toFixed(1)} s`);
+        done.push(one);
+      }
     }
+    for (const [load, done] of runs) measured.set(load, figuresOf(load, done));
   }
   return loads.flatMap((load) => measured.get(load) ?? []);
 }
 
+function figuresOf({ group, load, recordings, minutes, threads }: RealLoad, runs: readonly Run[]): ScaleFigures {
+  const seconds = median(runs.map((run) => run.seconds));
+  const cpuSeconds = median(runs.map((run) => run.cpuSeconds));
+  return {
+    group,
+    by: "real models",
+    load,
+    audioHours: (recordings * minutes) / 60,
+    devices: threads,
+    seconds,
+    cpuSeconds,
+  };
+}
+
+interface Run {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+}
+
 /** Sends copies of a recording at once and waits for all. */
-async function run(server: TestServer, file: string, copies: number) {
+async function run(server: TestServer, file: string, copies: number): Promise<Run> {
   const client = server.client(`bench-${Bun.randomUUIDv7()}`);
   const worker = childrenOf(server.pid).find((child) => commandOf(child).includes("__worker"));
   const processes = [server.pid, ...(worker === undefined ? [] : [worker])];

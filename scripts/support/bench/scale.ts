@@ -1,6 +1,6 @@
 /**
  * Measures the cost of growth: the speed with more recordings at once, longer recordings, and more threads or devices.
- * `scripts/bench scale [--part NAME …] [--short] [--json] [--write]`; on two quiet cores it takes about eleven minutes.
+ * `scripts/bench scale [--part NAME …] [--short] [--json] [--write]`; on two quiet cores it takes about seventeen minutes.
  * Real models compute up to an hour of audio on up to two threads. Longer recordings and more devices are a simulation:
  * a real server distributes the parts to scripted devices, which sleep in proportion to the audio.
  */
@@ -27,16 +27,16 @@ const CHART = "scale.svg";
 /** Speed of each simulated device, as a multiple of real time: several times that of two cores. */
 const TIMES_REAL_TIME = 100;
 
-/** Loads of the real server. Two minutes for each of several recordings, so that all of them take five minutes. */
+/** Loads of the real server, in each group from the smallest to the largest. */
 const REAL: readonly RealLoad[] = [
-  { group: "length", load: "10 × 1 min", recordings: 10, minutes: 1, threads: 2 },
+  { group: "length", load: "1 × 1 min", recordings: 1, minutes: 1, threads: 2 },
   { group: "length", load: "1 × 10 min", recordings: 1, minutes: 10, threads: 2 },
   { group: "length", load: "1 × 1 h", recordings: 1, minutes: 60, threads: 2 },
   ...[1, 2, 5, 10].map((recordings) => ({
     ...{ group: "recordings at once" as const, load: String(recordings), recordings, minutes: 2, threads: 2 },
   })),
   ...[1, 2].map((threads) => ({
-    ...{ group: "devices" as const, load: "1 × 10 min", recordings: 1, minutes: 10, threads },
+    ...{ group: "devices" as const, load: `${4 * threads} × 2 min`, recordings: 4 * threads, minutes: 2, threads },
   })),
 ];
 
