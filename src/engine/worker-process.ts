@@ -12,6 +12,12 @@ interface ProcessEvents {
   onExit(exit: ProcessExit): void;
 }
 
+/**
+ * Makes glibc use one heap for all threads (mallopt(3)), so that memory which one thread has freed serves the others. A
+ * process that has started has several heaps already, because Bun's own threads allocate memory.
+ */
+const ONE_HEAP = { MALLOC_ARENA_MAX: "1" };
+
 type Child = Subprocess<"ignore", "ignore", "pipe">;
 
 /** One worker process, from its start to its exit. It is never restarted; the engine creates another. */
@@ -30,7 +36,7 @@ export class WorkerProcess {
     this.#events = events;
     this.#killMilliseconds = killMilliseconds;
     this.#child = Bun.spawn([...command], {
-      env: { ...process.env, ...start.gpu?.environment },
+      env: { ...process.env, ...ONE_HEAP, ...start.gpu?.environment },
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",

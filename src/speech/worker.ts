@@ -26,13 +26,13 @@ export function runWorker(): void {
   dieWithParent();
   dieBeforeParent();
   yieldProcessor();
-  shareHeap();
   // A terminal and some service managers signal the whole process group. The worker ignores it: the server kills the
   // worker once the running work is stored.
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
   let reportMemory = () => {};
+  const returnMemory = memoryReturner();
   const running = new Map<number, AbortController>();
 
   const start = async (message: WorkerStart) => {
@@ -57,6 +57,7 @@ export function runWorker(): void {
       faultPoint(operation, params, deviceOf(operation, workbench).device);
       const result = await workbench.run(operation, params, controller.signal);
       reportMemory();
+      returnMemory();
       send({ type: "done", id, result });
     } catch (error) {
       // The server kills this process and retries the operation elsewhere.
@@ -112,16 +113,21 @@ function dieBeforeParent(): void {
   } catch {}
 }
 
-/** Number of mallopt(3) for the maximum number of heaps. */
-const MAX_ARENAS = -8;
+/** Minimum time between two returns of freed memory. Each takes some ten milliseconds. */
+const trimMilliseconds = 10_000;
 
 /**
- * Makes all threads of this process allocate native memory from one heap, so that memory which one thread has freed serves
- * the others: 40 of 640 MiB of a worker with two lanes. Must be called before native code starts threads. Does nothing on
- * systems other than Linux.
+ * Returns a function to be called after each operation. From time to time it gives memory that native code has freed back
+ * to the system, because the heap would otherwise grow with the length of a recording. Does nothing on systems other
+ * than Linux.
  */
-function shareHeap(): void {
-  if (process.platform !== "linux") return;
-  const libc = dlopen("libc.so.6", { mallopt: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 } });
-  libc.symbols.mallopt(MAX_ARENAS, 1);
+function memoryReturner(): () => void {
+  if (process.platform !== "linux") return () => {};
+  const { symbols } = dlopen("libc.so.6", { malloc_trim: { args: [FFIType.u64], returns: FFIType.i32 } });
+  let returnedAt = performance.now();
+  return () => {
+    if (performance.now() - returnedAt < trimMilliseconds) return;
+    symbols.malloc_trim(0);
+    returnedAt = performance.now();
+  };
 }
