@@ -1,6 +1,7 @@
 import { constants } from "node:fs";
 import { copyFile, open, readdir, stat } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
+import { tar } from "../storage/index.ts";
 import { readBundle } from "./bundle.ts";
 import { convertCtranslate2 } from "./convert/convert-ctranslate2.ts";
 import { digestsOf } from "./digests.ts";
@@ -48,7 +49,7 @@ export async function importModels(path: string, options: ImportOptions): Promis
     if (found.isDirectory()) return [await importDirectory(path, folder, options)];
     if (!found.isFile()) throw new ModelError(`${path} is neither a file nor a directory`);
     refuseOtherFormat(path);
-    if (await isTar(path)) return await importBundle(path, folder, options);
+    if (await isTarFile(path)) return await importBundle(path, folder, options);
     return [await importFile(path, found.size, folder, options)];
   });
 }
@@ -110,10 +111,10 @@ async function install(model: NewModel, name: string, options: ImportOptions): P
   return await installModel(model, name, options);
 }
 
-async function isTar(path: string): Promise<boolean> {
+async function isTarFile(path: string): Promise<boolean> {
   await using file = await open(path, "r");
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(5), 0, 5, 257);
-  return bytesRead === 5 && buffer.toString("ascii") === "ustar";
+  const { buffer } = await file.read(Buffer.alloc(tar.BLOCK_BYTES), 0, tar.BLOCK_BYTES, 0);
+  return tar.isTar(buffer);
 }
 
 /**

@@ -82,11 +82,6 @@ export async function* arMembers(archive: ByteStream, limits: UnpackingLimits): 
   }
 }
 
-/** Returns whether a file with these first bytes is a tar archive. */
-export function isTar(start: Buffer): boolean {
-  return start.toString("latin1", 257, 262) === "ustar";
-}
-
 /** Types of tar's members: regular files in two spellings, links, links by path, and directories. */
 const FILE_TYPES = ["0", "\0"];
 const EMPTY_TYPES = ["1", "2", "5"];
@@ -123,7 +118,7 @@ function readTarHeader(header: Buffer): { readonly name: string; readonly type: 
   const sum = header.reduce((total, byte) => total + byte, 0);
   const ownSum = header.subarray(148, 156).reduce((total, byte) => total + byte, 0);
   // The sum counts its own field as eight spaces.
-  if (!isTar(header) || octal(header.subarray(148, 156)) !== sum - ownSum + 8 * 0x20) throw damagedHeader();
+  if (!tar.isTar(header) || octal(header.subarray(148, 156)) !== sum - ownSum + 8 * 0x20) throw damagedHeader();
   const type = header.toString("latin1", 156, 157);
   const sizeBytes = octal(header.subarray(124, 136));
   const isKnown =

@@ -3,13 +3,13 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { normalize } from "node:path/posix";
 import { packagePaths, servicePaths } from "../install/index.ts";
+import { tar } from "../storage/index.ts";
 import {
   arMembers,
   cpioMembers,
   gunzip,
   isAr,
   isRpm,
-  isTar,
   type Member,
   skipRpmHeaders,
   tarMembers,
@@ -96,7 +96,7 @@ async function* programsIn(file: ByteStream): AsyncGenerator<PackagedProgram> {
   if (isElf(start)) yield { kind: "program", content: file };
   else if (isAr(start)) yield* programsInDebianPackage(file, "debian_package", limits);
   else if (isRpm(start)) yield* programsInRpmPackage(file, limits);
-  else if (isTar(start)) yield* programsInArchive(file, limits);
+  else if (tar.isTar(start)) yield* programsInArchive(file, limits);
   else throw new FormatError("it is neither a program nor a package that this version can read");
 }
 
@@ -105,7 +105,7 @@ async function* programsInArchive(archive: ByteStream, limits: UnpackingLimits):
   for await (const { content } of tarMembers(archive, limits)) {
     const start = await content.peek(512);
     if (isAr(start)) yield* programsInDebianPackage(content, "apt_repository", limits);
-    else if (isTar(start)) yield* programsAt(servicePaths.program, tarMembers(content, limits), "container_image");
+    else if (tar.isTar(start)) yield* programsAt(servicePaths.program, tarMembers(content, limits), "container_image");
   }
 }
 

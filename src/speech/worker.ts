@@ -32,7 +32,7 @@ export function runWorker(): void {
   const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
   let reportMemory = () => {};
-  const returnMemory = memoryReturner();
+  const releaseMemory = memoryReleaser();
   const running = new Map<number, AbortController>();
 
   const start = async (message: WorkerStart) => {
@@ -57,8 +57,8 @@ export function runWorker(): void {
       faultPoint(operation, params, deviceOf(operation, workbench).device);
       const result = await workbench.run(operation, params, controller.signal);
       reportMemory();
-      returnMemory();
       send({ type: "done", id, result });
+      releaseMemory();
     } catch (error) {
       // The server kills this process and retries the operation elsewhere.
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
@@ -113,21 +113,21 @@ function dieBeforeParent(): void {
   } catch {}
 }
 
-/** Minimum time between two returns of freed memory. Each takes some ten milliseconds. */
+/** Minimum time between two releases of freed memory. Each takes some ten milliseconds. */
 const trimMilliseconds = 10_000;
 
 /**
- * Returns a function to be called after each operation. From time to time it gives memory that native code has freed back
+ * Returns a function to be called after each operation. From time to time it releases memory that native code has freed
  * to the system, because the heap would otherwise grow with the length of a recording. Does nothing on systems other
  * than Linux.
  */
-function memoryReturner(): () => void {
+function memoryReleaser(): () => void {
   if (process.platform !== "linux") return () => {};
   const { symbols } = dlopen("libc.so.6", { malloc_trim: { args: [FFIType.u64], returns: FFIType.i32 } });
-  let returnedAt = performance.now();
+  let releasedAt = performance.now();
   return () => {
-    if (performance.now() - returnedAt < trimMilliseconds) return;
+    if (performance.now() - releasedAt < trimMilliseconds) return;
     symbols.malloc_trim(0);
-    returnedAt = performance.now();
+    releasedAt = performance.now();
   };
 }

@@ -15,7 +15,7 @@ interface DebianTool {
   readonly program: string;
   /** The package with the program, then those with libraries that it needs. */
   readonly packages: readonly [string, ...string[]];
-  /** What is skipped without the program. */
+  /** Tests that are skipped without the program. */
   readonly skipped: string;
 }
 

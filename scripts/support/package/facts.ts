@@ -77,7 +77,7 @@ ${lines.join("\n")}
 `;
 }
 
-/** Who passes a package on has the duties of GPL-3.0 for ffmpeg. */
+/** States the duty of everybody who distributes a package. */
 export const FFMPEG_NOTICE = `ffmpeg, a program of its own, is under
 GPL-3.0-or-later: whoever passes this package on also owes its source.
 `;

@@ -42,7 +42,7 @@ export const relationFlags = {
   rpmlib: 1 << 24,
 } as const;
 
-/** What a package says of itself. */
+/** Metadata of a package. */
 export interface RpmMetadata {
   readonly name: string;
   readonly version: string;

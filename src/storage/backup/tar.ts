@@ -13,6 +13,11 @@ export const BLOCK_BYTES = 512;
 /** Maximum size that a header's eleven octal digits can hold. Larger sizes are written in base 256, as GNU tar does. */
 export const MAX_FILE_BYTES = 8 ** 11 - 1;
 
+/** Returns whether a file with these first bytes is a tar archive, of this form or another. */
+export function isTar(start: Buffer): boolean {
+  return start.toString("latin1", 257, 262) === "ustar";
+}
+
 /** Returns the header of a file. */
 export function header({ name, sizeBytes }: TarFile): Uint8Array {
   if (name.length > 100) throw new RangeError(`${name} is too long for a tar header`);
