@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unpackDebianPackages } from "../../../native/steps/debian-packages.ts";
@@ -39,12 +39,14 @@ export async function vulkanLoader(
   const archive = await obtainArchive(suite, architecture, cacheRoot, archives);
   const version = (await runCommand(["dpkg-deb", "--field", archive, "Version"])).trim();
   const entry = join("packages", `${NAME}_${version.replaceAll(":", "%3a")}_${architecture}`);
-  const root = join(cacheRoot, entry);
-  if (!existsSync(root)) {
+  const folder = join(cacheRoot, entry);
+  if (!existsSync(folder)) {
     await makeCacheEntry(cacheRoot, entry, async (directory) => {
       await runCommand(["dpkg-deb", "--extract", archive, directory]);
     });
   }
+  // The image's files are found by their paths without links.
+  const root = realpathSync(folder);
   const library = readdirSync(join(root, "usr/lib"), { recursive: true })
     .map(String)
     .find((path) => basename(path) === "libvulkan.so.1");

@@ -1,10 +1,13 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { defaultCacheRoot } from "../../../native/build.ts";
 import { writeImageArchive, writeRootArchive } from "../../../scripts/support/container/archives.ts";
 import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
+import { vulkanLoader } from "../../../scripts/support/container/vulkan-loader.ts";
 import { thisMachine } from "../../../src/install/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
@@ -83,6 +86,20 @@ describe.skipIf(!onDebian)("the image", () => {
     expect(paths.filter((path) => /\/lib(?:c\.so\.6|acl\.so\.1)$/.test(path))).toHaveLength(2);
     expect(paths.filter((path) => /ld-linux/.test(path))).toHaveLength(1);
     expect(paths.filter((path) => /^usr\/share\/doc\/(?:dash|libc6)\/copyright$/.test(path))).toHaveLength(2);
+  });
+
+  test("contains the Vulkan loader with its licence also when the cache is behind a link", async () => {
+    const cache = join(directory.path, "cache");
+    symlinkSync(defaultCacheRoot(), cache);
+    const backend = join(root, "build/native/libggml-vulkan.so");
+    const loader = await vulkanLoader([backend], cache).catch((error: unknown) => messageOf(error));
+    if (loader === null || typeof loader === "string") {
+      console.warn(`SKIPPED: the Vulkan loader in a cache behind a link; ${loader ?? "it is installed"}`);
+      return;
+    }
+    const paths = [...(await systemFiles([backend], [loader])).keys()];
+    expect(paths.filter((path) => path.endsWith("/libvulkan.so.1"))).toHaveLength(1);
+    expect(paths).toContain("usr/share/doc/libvulkan1/copyright");
   });
 
   test("is owned by root except for the data, and is reproducible", async () => {
