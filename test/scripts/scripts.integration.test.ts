@@ -98,6 +98,13 @@ describe("scripts/start", () => {
     expect(output).toBe(`set up\n${expected.replace("CHECKOUT", checkout)}\n`);
   });
 
+  test("sets up the checkout, then shows a fleet with the given recording", async () => {
+    await fake("scripts/setup", "echo set up");
+    await fake("build/bun/bun", 'echo "$@"');
+    const { output } = await run("start", ["fleet", "my talk.mp3"]);
+    expect(output).toBe(`set up\n--no-env-file ${checkout}/scripts/support/start-fleet.ts my talk.mp3\n`);
+  });
+
   test("stops when setup fails", async () => {
     await fake("scripts/setup", "exit 7");
     await fake("build/bun/bun", "echo started");
