@@ -1,6 +1,6 @@
 import { copyFile, mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type BuildNativeOptions, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { progressLines } from "./steps/cmake.ts";
 import { cublasFor, fetchCublas } from "./steps/cublas.ts";
@@ -29,18 +29,27 @@ export function cudaArchitectures(list: string): string[] {
   return architectures;
 }
 
+/** ggml's CUDA backend, and what of NVIDIA it needs at run time besides the driver. */
+export interface CudaBackend {
+  readonly library: string;
+  /** Paths of libcublas.so.MAJOR and libcublasLt.so.MAJOR. */
+  readonly cublas: readonly string[];
+  readonly cublasVersion: string;
+  /** Path of cuBLAS' licence. */
+  readonly licence: string;
+}
+
 /**
  * Builds ggml's CUDA backend for this machine's architecture, unless the cache has it. If the CUDA toolkit has no
  * cuBLAS, fetches it into the cache. Logs which libraries the backend needs at run time.
  *
- * @returns a directory that contains only libggml-cuda.so
  * @throws {Error} with the missing tool or the step that failed
  */
 export async function buildCuda(
   { cacheRoot, log }: BuildNativeOptions,
   architectures: readonly string[],
   findToolkit: () => Promise<CudaToolkit> = findCudaToolkit,
-): Promise<string> {
+): Promise<CudaBackend> {
   const toolkit = await findToolkit();
   const architecture = process.arch;
   const tools = await findTools(targetOf(architecture));
@@ -90,8 +99,15 @@ export async function buildCuda(
     await copyFile(join(out, "bin", library), join(output, library));
     return output;
   });
-  const names = ["cublas", "cublasLt"].map((name) => `lib${name}.so.${toolkit.version.major}`).join(" and ");
-  const source = fetched === null ? "they are part of the CUDA toolkit" : `they are in ${dirname(fetched.library)}`;
-  log(`native: at run time ${library} needs ${names} in the same directory or on the system; ${source}`);
-  return directory;
+  const home = dirname(dirname(toolkit.nvcc));
+  const folder = fetched === null ? join(home, "lib64") : dirname(fetched.library);
+  const needed = ["cublas", "cublasLt"].map((name) => join(folder, `lib${name}.so.${toolkit.version.major}`));
+  const names = needed.map((path) => basename(path)).join(" and ");
+  log(`native: at run time ${library} needs ${names} in the same directory or on the system; they are in ${folder}`);
+  return {
+    library: join(directory, library),
+    cublas: needed,
+    cublasVersion: fetched?.version ?? cublas.key.replace("cublas ", "").replaceAll(" ", "."),
+    licence: fetched?.licence ?? join(home, "EULA.txt"),
+  };
 }

@@ -29,6 +29,9 @@ export interface FetchedCublas {
   readonly headers: string;
   /** Path of libcublas.so.MAJOR, the name that programs load. */
   readonly library: string;
+  readonly version: string;
+  /** Path of NVIDIA's licence. */
+  readonly licence: string;
 }
 
 /**
@@ -82,12 +85,19 @@ export async function fetchCublas(
   const files = await readdir(directory, { recursive: true });
   const header = files.find((path) => basename(path) === "cublas_v2.h");
   const library = files.find((path) => basename(path) === `libcublas.so.${cuda.major}`);
-  if (header === undefined || library === undefined) {
+  const licence = files.find((path) => basename(path) === "License.txt");
+  const version = /-(\d[\d.]*)\.dist-info\//.exec(licence ?? "")?.[1];
+  if (header === undefined || library === undefined || licence === undefined || version === undefined) {
     throw new Error(
       `${directory} does not contain cuBLAS for CUDA ${cuda.major}: remove the directory and run the build again`,
     );
   }
-  return { headers: dirname(join(directory, header)), library: join(directory, library) };
+  return {
+    headers: dirname(join(directory, header)),
+    library: join(directory, library),
+    version,
+    licence: join(directory, licence),
+  };
 }
 
 function installAdvice({ major, minor }: CudaVersion): string {

@@ -27,7 +27,7 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
 
   const context = { cacheRoot, log: (line: string) => console.log(line) };
   // Fails before anything else is built when a tool is missing.
-  const cudaDirectory = cuda.length > 0 ? await buildCuda(context, cuda) : null;
+  const cudaBackend = cuda.length > 0 ? await buildCuda(context, cuda) : null;
   const foreign = architecture === process.arch ? undefined : await foreignTarget(context, architecture);
   const foreignParts = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
   const made = await describeCheckout(foreignParts);
@@ -53,8 +53,8 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
 
   await addChecksum(dist, "build", name);
   await addChecksum(dist, "build", materials);
-  if (cudaDirectory === null) return;
+  if (cudaBackend === null) return;
   const library = `${name}.cuda/libggml-cuda.so`;
-  await Bun.write(join(dist, library), Bun.file(join(cudaDirectory, "libggml-cuda.so")));
+  await Bun.write(join(dist, library), Bun.file(cudaBackend.library));
   await addChecksum(dist, "build", library);
 }

@@ -44,16 +44,31 @@ export const imageTexts: Readonly<Record<string, string>> = {
   "etc/nsswitch.conf": "hosts: files dns\n",
 };
 
+async function copyFiles(files: RootFiles, tree: string): Promise<void> {
+  for (const [path, source] of files) {
+    const target = join(tree, path);
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(source, target);
+    await chmod(target, ((await lstat(source)).mode & 0o111) === 0 ? 0o644 : 0o755);
+  }
+}
+
+/** Writes files as the archive of a layer: the same files always give the same bytes. */
+export async function writeLayer(archive: string, files: RootFiles): Promise<void> {
+  const tree = await mkdtemp(join(dirname(archive), "layer-"));
+  try {
+    await copyFiles(files, tree);
+    await packTree(archive, tree);
+  } finally {
+    await rm(tree, { recursive: true, force: true });
+  }
+}
+
 /** Writes the image's files as an archive: the same files always give the same bytes. */
 export async function writeRootArchive(archive: string, files: RootFiles): Promise<void> {
   const tree = await mkdtemp(join(dirname(archive), "root-"));
   try {
-    for (const [path, source] of files) {
-      const target = join(tree, path);
-      await mkdir(dirname(target), { recursive: true });
-      await copyFile(source, target);
-      await chmod(target, ((await lstat(source)).mode & 0o111) === 0 ? 0o644 : 0o755);
-    }
+    await copyFiles(files, tree);
     for (const [path, text] of Object.entries(imageTexts)) {
       await mkdir(dirname(join(tree, path)), { recursive: true });
       await writeFile(join(tree, path), text);
@@ -70,8 +85,8 @@ export async function writeRootArchive(archive: string, files: RootFiles): Promi
 }
 
 export interface ImageOptions {
-  /** Path of the archive of the only layer. */
-  readonly layer: string;
+  /** Paths of the archives of the layers, the lowest first. */
+  readonly layers: readonly string[];
   readonly config: ImagePlan["config"];
   readonly architecture: "amd64" | "arm64";
   /** Name and tag, e.g. `transcribe:0.2.0`. */
@@ -85,29 +100,29 @@ const imageType = "application/vnd.oci.image";
  * 25 needs.
  */
 export async function writeImageArchive(archive: string, options: ImageOptions): Promise<void> {
-  const { layer, config, architecture, reference } = options;
+  const { layers, config, architecture, reference } = options;
   const tree = await mkdtemp(join(dirname(archive), "image-"));
   try {
     const blobs = join(tree, "blobs/sha256");
     await mkdir(blobs, { recursive: true });
-    const layerDigest = await digestFile(layer, "sha256");
-    await link(layer, join(blobs, layerDigest));
-    const layerBlob = {
-      mediaType: `${imageType}.layer.v1.tar`,
-      digest: `sha256:${layerDigest}`,
-      size: Bun.file(layer).size,
-    };
+    const layerBlobs: Blob[] = [];
+    for (const layer of layers) {
+      const digest = await digestFile(layer, "sha256");
+      await link(layer, join(blobs, digest));
+      const size = Bun.file(layer).size;
+      layerBlobs.push({ mediaType: `${imageType}.layer.v1.tar`, digest: `sha256:${digest}`, size });
+    }
     const configBlob = await writeBlob(blobs, `${imageType}.config.v1+json`, {
       architecture,
       os: "linux",
       config,
-      rootfs: { type: "layers", diff_ids: [layerBlob.digest] },
+      rootfs: { type: "layers", diff_ids: layerBlobs.map(({ digest }) => digest) },
     });
     const manifest = await writeBlob(blobs, `${imageType}.manifest.v1+json`, {
       schemaVersion: 2,
       mediaType: `${imageType}.manifest.v1+json`,
       config: configBlob,
-      layers: [layerBlob],
+      layers: layerBlobs,
     });
     const [name = "", tag = ""] = reference.split(":");
     const annotations = {
@@ -118,7 +133,7 @@ export async function writeImageArchive(archive: string, options: ImageOptions):
     await writeJson(join(tree, "oci-layout"), { imageLayoutVersion: "1.0.0" });
     await writeJson(join(tree, "index.json"), { schemaVersion: 2, manifests: [{ ...manifest, annotations }] });
     await writeJson(join(tree, "manifest.json"), [
-      { Config: path(configBlob), RepoTags: [reference], Layers: [path(layerBlob)] },
+      { Config: path(configBlob), RepoTags: [reference], Layers: layerBlobs.map(path) },
     ]);
     await packTree(archive, tree);
   } finally {

@@ -1,7 +1,7 @@
 /** The contents of a Containerfile in the form of an image's configuration. */
 export interface ImagePlan {
-  /** The archive that becomes the only layer. */
-  readonly archive: string;
+  /** The archives that become the layers, the lowest first. */
+  readonly archives: readonly string[];
   /** `config` of the OCI image specification, and Docker's Healthcheck. */
   readonly config: Readonly<Record<string, unknown>>;
 }
@@ -9,12 +9,13 @@ export interface ImagePlan {
 const nanoseconds = 1e9;
 
 /**
- * Reads the instructions that deploy/Containerfile uses, in the forms that it uses. So engines and
- * scripts/build-container build from the same file.
+ * Reads the instructions that the files deploy/Containerfile* use, in the forms that they use. So engines and
+ * scripts/build-container build from the same files.
+ * @param base the image from which this one is made; null for one from scratch
  * @throws {Error} for any other instruction
  */
-export function readContainerfile(text: string): ImagePlan {
-  const config: Record<string, unknown> = {};
+export function readContainerfile(text: string, base: ImagePlan | null = null): ImagePlan {
+  const config: Record<string, unknown> = { ...base?.config };
   let archive = "";
   for (const line of text.split("\n").filter((each) => each !== "" && !each.startsWith("#"))) {
     const space = line.indexOf(" ");
@@ -22,17 +23,17 @@ export function readContainerfile(text: string): ImagePlan {
     const wrong = () => new Error(`deploy/Containerfile: unsupported instruction ${line}`);
     switch (instruction) {
       case "FROM":
-        if (rest !== "scratch") throw wrong();
+        if (rest !== (base === null ? "scratch" : "transcribe")) throw wrong();
         break;
       case "ADD":
         if (archive !== "" || !rest.endsWith(".tar /")) throw wrong();
         archive = rest.slice(0, -2);
         break;
       case "LABEL":
-        config.Labels = Object.fromEntries(assignments(rest));
+        config.Labels = { ...(config.Labels as object), ...Object.fromEntries(assignments(rest)) };
         break;
       case "ENV":
-        config.Env = assignments(rest).map(([name, value]) => `${name}=${value}`);
+        config.Env = [...((config.Env as string[]) ?? []), ...assignments(rest).map((each) => each.join("="))];
         break;
       case "USER":
         config.User = rest;
@@ -62,7 +63,7 @@ export function readContainerfile(text: string): ImagePlan {
         throw wrong();
     }
   }
-  return { archive, config };
+  return { archives: [...(base?.archives ?? []), archive], config };
 }
 
 function list(text: string): string[] {

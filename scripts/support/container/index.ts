@@ -1,46 +1,64 @@
-// The part of scripts/build-container that needs Bun: collects and packs the files, and writes the image.
+// The part of scripts/build-container that needs Bun: collects and packs the files, and writes the images.
 import { readFileSync } from "node:fs";
 import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { buildCuda } from "../../../native/build-cuda.ts";
 import { digestFile, programVersion } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { partSources } from "../build/parts.ts";
+import { targetOf } from "../build/target.ts";
 import { root } from "../checkout.ts";
+import type { Component } from "../sbom/document.ts";
 import { imageSbom, readSbom } from "../sbom/image-sbom.ts";
-import { writeImageArchive, writeRootArchive } from "./archives.ts";
-import { readContainerfile } from "./containerfile.ts";
+import { writeImageArchive, writeLayer, writeRootArchive } from "./archives.ts";
+import { type ImagePlan, readContainerfile } from "./containerfile.ts";
+import { cudaComponents, cudaFiles } from "./cuda-layer.ts";
 import { distributionOf, systemFiles, systemPackages } from "./root-files.ts";
 import { vulkanLoader } from "./vulkan-loader.ts";
 
+const { cuda, architecture } = targetOf(process.argv.slice(2));
+if (architecture !== process.arch) throw new Error("an image is built on a machine of its own architecture");
 const name = `transcribe-${process.platform}-${process.arch}`;
 const dist = join(root, "dist");
 const program = join(dist, name);
-const { archive, config } = readContainerfile(readFileSync(join(root, "deploy/Containerfile"), "utf8"));
+const cacheRoot = defaultCacheRoot();
+const containerfile = (file: string) => readFileSync(join(root, "deploy", file), "utf8");
 
 const native = (await partSources(process.arch)).filter(({ executable }) => executable).map(({ source }) => source);
-const loader = await vulkanLoader(native, defaultCacheRoot()).catch((error: unknown) => {
+const loader = await vulkanLoader(native, cacheRoot).catch((error: unknown) => {
   console.log(`build-container: WITHOUT the Vulkan loader, so the image uses no GPU by Vulkan: ${messageOf(error)}`);
   return null;
 });
 const unpacked = loader === null ? [] : [loader];
 const files = new Map([...(await systemFiles([program, ...native], unpacked)), ["usr/local/bin/transcribe", program]]);
-const layer = join(dist, archive);
-await writeRootArchive(layer, files);
+const packages = await systemPackages(files, unpacked);
 
-const image = join(dist, `${name}.oci.tar`);
-const architecture = process.arch === "arm64" ? "arm64" : "amd64";
-await writeImageArchive(image, { layer, config, architecture, reference: `transcribe:${programVersion}` });
-const materials = `${name}.oci.cdx.json`;
-const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
-const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
-await Bun.write(
-  join(dist, materials),
-  imageSbom(programMaterials, await digestFile(layer, "sha256"), await systemPackages(files, unpacked), distribution),
-);
-for (const file of [`${name}.oci.tar`, materials]) {
-  await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(join(dist, file), "sha256")}  ${file}\n`);
+const plan = readContainerfile(containerfile("Containerfile"));
+await writeRootArchive(join(dist, plan.archives[0] ?? ""), files);
+await writeImage(name, plan, programVersion, []);
+
+if (cuda.length > 0) {
+  const backend = await buildCuda({ cacheRoot, log: console.log }, cuda);
+  const withCuda = readContainerfile(containerfile("Containerfile.cuda"), plan);
+  await writeLayer(join(dist, withCuda.archives[1] ?? ""), cudaFiles(backend));
+  await writeImage(`${name}.cuda`, withCuda, `${programVersion}-cuda`, await cudaComponents(backend));
 }
-console.log(
-  `build-container: ${files.size} files; dist/${archive} and dist/${name}.oci.tar, ${(Bun.file(image).size / 1e6).toFixed(0)} MB`,
-);
+
+/** Writes an image and its bill of materials, with their checksums. */
+async function writeImage(image: string, { archives, config }: ImagePlan, tag: string, more: Component[]) {
+  const layers = archives.map((archive) => join(dist, archive));
+  const file = `${image}.oci.tar`;
+  const reference = `transcribe:${tag}`;
+  const options = { layers, config, architecture: architecture === "arm64" ? "arm64" : "amd64", reference } as const;
+  await writeImageArchive(join(dist, file), options);
+  const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
+  const highest = await digestFile(layers.at(-1) ?? "", "sha256");
+  const materials = `${image}.oci.cdx.json`;
+  const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
+  await Bun.write(join(dist, materials), imageSbom(programMaterials, highest, packages, distribution, more));
+  for (const each of [file, materials]) {
+    await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(join(dist, each), "sha256")}  ${each}\n`);
+  }
+  console.log(`build-container: dist/${file}, ${(Bun.file(join(dist, file)).size / 1e6).toFixed(0)} MB`);
+}

@@ -25,6 +25,7 @@ async function release(args: string[]): Promise<number> {
     args,
     options: {
       "dry-run": { type: "boolean", default: false },
+      cuda: { type: "boolean", default: false },
       key: { type: "string" },
       only: { type: "string" },
     },
@@ -34,7 +35,7 @@ async function release(args: string[]): Promise<number> {
   if (unknown.length > 0) {
     throw new Error(`no step ${unknown.join(", ")}; steps: ${releaseSteps.map(({ name }) => name).join(", ")}`);
   }
-  const outcomes = await runSteps(names, { dryRun: values["dry-run"], key: values.key ?? null });
+  const outcomes = await runSteps(names, { dryRun: values["dry-run"], cuda: values.cuda, key: values.key ?? null });
   await printTables(outcomes);
   return outcomes.every(({ state }) => state === "passed") ? 0 : 1;
 }

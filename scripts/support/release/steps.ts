@@ -17,6 +17,8 @@ import { acceptedSkips, findSkips } from "./skips.ts";
 /** Options of a release. */
 export interface ReleaseOptions {
   readonly dryRun: boolean;
+  /** Whether CUDA's backend, and an image with it, belong to the release. */
+  readonly cuda: boolean;
   /** Path of a secret key of minisign; null to sign nothing. */
   readonly key: string | null;
 }
@@ -68,12 +70,16 @@ async function checkVersion({ dryRun }: ReleaseOptions): Promise<string> {
 }
 
 /** Builds everything here and in a fresh clone elsewhere, and compares the results. */
-async function buildTwice(): Promise<string> {
+async function buildTwice({ cuda }: ReleaseOptions): Promise<string> {
   const log = join(logs, "build.log");
   await rm(dist, { recursive: true, force: true });
+  const options = (maker: string) => (cuda && ["build", "container"].includes(maker) ? ["--cuda"] : []);
   let output = "";
   for (const maker of MAKERS) {
-    output += await runLogged(log, { command: bun(`scripts/support/${maker}/index.ts`), cwd: root });
+    output += await runLogged(log, {
+      command: [...bun(`scripts/support/${maker}/index.ts`), ...options(maker)],
+      cwd: root,
+    });
   }
   const skipped = requireListedSkips(output, "build");
   const first = await readArtefacts(dist);
@@ -83,7 +89,8 @@ async function buildTwice(): Promise<string> {
     await runLogged(log, { command: ["git", "clone", "--quiet", root, clone], cwd: root });
     await runLogged(log, { command: [join(clone, "scripts/setup")], cwd: clone });
     for (const maker of MAKERS) {
-      await runLogged(log, { command: bun(`scripts/support/${maker}/index.ts`, clone), cwd: clone });
+      const command = [...bun(`scripts/support/${maker}/index.ts`, clone), ...options(maker)];
+      await runLogged(log, { command, cwd: clone });
     }
     requireSame(first, await readArtefacts(join(clone, "dist")));
   } finally {

@@ -22,14 +22,16 @@ const systemLicences: Readonly<Record<string, string>> = {
 /**
  * Returns the bill of materials of an image: that of the program, and the packages of the system in it.
  * @param program the program's bill of materials
- * @param layer digest of the image's only layer
+ * @param layer digest of the image's highest layer
  * @param distribution e.g. `debian-12`
+ * @param more what the image has besides
  */
 export function imageSbom(
   program: Bom,
   layer: string,
   packages: readonly SystemPackage[],
   distribution: string,
+  more: readonly Component[] = [],
 ): string {
   const { component: application, timestamp } = program.metadata;
   const system = packages.map((each) => systemComponent(each, distribution));
@@ -42,11 +44,14 @@ export function imageSbom(
     licenses: licensed("MIT"),
   };
   const dependencies = new Map(program.dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn] as const));
-  dependencies.set(product["bom-ref"], [application["bom-ref"], ...system.map((component) => component["bom-ref"])]);
+  dependencies.set(
+    product["bom-ref"],
+    [application, ...system, ...more].map((component) => component["bom-ref"]),
+  );
   return writeBom({
     timestamp,
     product,
-    components: [application, ...program.components, ...system],
+    components: [application, ...program.components, ...system, ...more],
     dependencies,
     incomplete: program.compositions.flatMap(({ assemblies }) => assemblies),
   });

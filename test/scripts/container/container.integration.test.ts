@@ -2,8 +2,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { writeImageArchive, writeRootArchive } from "../../../scripts/support/container/archives.ts";
+import { writeImageArchive, writeLayer, writeRootArchive } from "../../../scripts/support/container/archives.ts";
 import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
+import { cudaFiles } from "../../../scripts/support/container/cuda-layer.ts";
 import { systemFiles } from "../../../scripts/support/container/root-files.ts";
 import { vulkanLoader } from "../../../scripts/support/container/vulkan-loader.ts";
 import { thisMachine } from "../../../src/install/index.ts";
@@ -16,6 +17,7 @@ setDefaultTimeout(60_000);
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 const containerfile = readFileSync(join(root, "deploy/Containerfile"), "utf8");
+const cudaContainerfile = readFileSync(join(root, "deploy/Containerfile.cuda"), "utf8");
 
 /** Returns GNU tar's long listing: mode, owner, size, date, time, name. */
 function listing(archive: string): string[][] {
@@ -37,7 +39,7 @@ function listing(archive: string): string[][] {
 describe("the Containerfile", () => {
   test("describes an image with a user of its own, its data in a volume, and one program", () => {
     expect(readContainerfile(containerfile)).toEqual({
-      archive: "transcribe-linux-x64.root.tar",
+      archives: ["transcribe-linux-x64.root.tar"],
       config: {
         Labels: {
           "org.opencontainers.image.title": "Transcribe",
@@ -63,6 +65,24 @@ describe("the Containerfile", () => {
         Cmd: ["serve"],
       },
     });
+  });
+
+  test("with CUDA adds a layer, names the backend's library, and keeps the rest", () => {
+    const base = readContainerfile(containerfile);
+    const { archives, config } = readContainerfile(cudaContainerfile, base);
+    expect(archives).toEqual(["transcribe-linux-x64.root.tar", "transcribe-linux-x64.cuda.tar"]);
+    const backend = join(directory.path, "libggml-cuda.so");
+    const cublas = [join(directory.path, "libcublas.so.13")];
+    const files = cudaFiles({ library: backend, cublas, cublasVersion: "13.1", licence: join(root, "LICENSE") });
+    const named = (config.Env as string[]).find((line) => line.startsWith("TRANSCRIBE_ENGINE_CUDA_LIBRARY="));
+    expect(files.get(named?.split("=/")[1] ?? "")).toBe(backend);
+    const { Env: own, Labels: ownLabels, ...rest } = config;
+    const { Env: before, Labels: labels, ...restBefore } = base.config;
+    expect(own).toEqual(expect.arrayContaining(before as string[]));
+    expect(rest).toEqual(restBefore);
+    const licences = Object.values(labels as Record<string, string>).find((text) => text.includes(" AND "));
+    expect(Object.values(ownLabels as object)).toContain(`${licences} AND LicenseRef-NVIDIA-CUDA`);
+    expect(() => readContainerfile(cudaContainerfile)).toThrow("FROM transcribe");
   });
 
   for (const line of ["FROM debian:12", "RUN apt-get update", "ADD other.tar /", "COPY a b", "CMD serve", "EXPOSE"]) {
@@ -128,15 +148,22 @@ describe.skipIf(!onDebian)("the image", () => {
 
   test("names each blob by its digest, for readers of OCI layouts and of Docker's archives", async () => {
     const archive = join(directory.path, "image.tar");
+    const second = join(directory.path, "second.tar");
+    await writeLayer(second, new Map([["usr/local/lib/library.so", program]]));
+    expect(listing(second).map((columns) => columns.at(-1))).toContain("./usr/local/lib/library.so");
     const { config } = readContainerfile(containerfile);
-    await writeImageArchive(archive, { layer, config, architecture: "amd64", reference: "transcribe:0.0.1" });
+    const layers = [layer, second];
+    await writeImageArchive(archive, { layers, config, architecture: "amd64", reference: "transcribe:0.0.1" });
     const unpacked = join(directory.path, "image");
     mkdirSync(unpacked);
     expect(thisMachine.run(["tar", "--extract", "--file", archive, "--directory", unpacked]).exitCode).toBe(0);
     const blobs = listing(archive)
       .map((columns) => columns.at(-1) ?? "")
       .filter((path) => /\/[0-9a-f]{64}$/.test(path));
-    expect(blobs).toHaveLength(3);
+    expect(blobs).toHaveLength(4);
+    const manifest: unknown = JSON.parse(readFileSync(join(unpacked, "manifest.json"), "utf8"));
+    const digests = layers.map((path) => new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex"));
+    expect(manifest).toMatchObject([{ Layers: digests.map((digest) => `blobs/sha256/${digest}`) }]);
     for (const blob of blobs) {
       const bytes = readFileSync(join(unpacked, blob));
       expect(blob).toEndWith(new Bun.CryptoHasher("sha256").update(bytes).digest("hex"));
