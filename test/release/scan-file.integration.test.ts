@@ -160,7 +160,12 @@ describe.skipIf(!canPack)("a scan of", () => {
     await packTree(`${root}.tar`, root);
     const image = `${root}.oci.tar`;
     const config = {} as Parameters<typeof writeImageArchive>[1]["config"];
-    await writeImageArchive(image, { layer: `${root}.tar`, config, architecture: "amd64", reference: "transcribe:1" });
+    await writeImageArchive(image, {
+      layers: [`${root}.tar`],
+      config,
+      architecture: "amd64",
+      reference: "transcribe:1",
+    });
     for (const [kind, file] of [
       ["debian_package", deb],
       ["apt_repository", apt],

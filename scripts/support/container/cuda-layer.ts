@@ -19,15 +19,21 @@ export function cudaFiles({ library, cublas, licence }: CudaBackend): RootFiles 
 
 /** Returns the parts of that layer for its bill of materials. */
 export async function cudaComponents({ library, cublas, cublasVersion }: CudaBackend): Promise<Component[]> {
-  const parts = [...cublas].map(async (path): Promise<Component> => {
+  const parts = cublas.map(async (path): Promise<Component> => {
     return {
-      ...{ type: "library", "bom-ref": basename(path), name: basename(path), version: cublasVersion },
+      type: "library",
+      "bom-ref": basename(path),
+      name: basename(path),
+      version: cublasVersion,
       hashes: [{ alg: "SHA-256", content: await digestFile(path, "sha256") }],
       licenses: licensedAs(`NVIDIA's CUDA licence, see /${notice} in the image`),
     };
   });
   const backend: Component = {
-    ...{ type: "library", "bom-ref": basename(library), name: basename(library), version: programVersion },
+    type: "library",
+    "bom-ref": basename(library),
+    name: basename(library),
+    version: programVersion,
     hashes: [{ alg: "SHA-256", content: await digestFile(library, "sha256") }],
     licenses: licensed("MIT"),
   };

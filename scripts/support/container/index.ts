@@ -1,11 +1,11 @@
 // The part of scripts/build-container that needs Bun: collects and packs the files, and writes the images.
 import { readFileSync } from "node:fs";
-import { appendFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
 import { digestFile, programVersion } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
+import { addChecksum } from "../build/checksums.ts";
 import { partSources } from "../build/parts.ts";
 import { targetOf } from "../build/target.ts";
 import { root } from "../checkout.ts";
@@ -57,8 +57,5 @@ async function writeImage(image: string, { archives, config }: ImagePlan, tag: s
   const materials = `${image}.oci.cdx.json`;
   const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
   await Bun.write(join(dist, materials), imageSbom(programMaterials, highest, packages, distribution, more));
-  for (const each of [file, materials]) {
-    await appendFile(join(dist, "SHA256SUMS"), `${await digestFile(join(dist, each), "sha256")}  ${each}\n`);
-  }
-  console.log(`build-container: dist/${file}, ${(Bun.file(join(dist, file)).size / 1e6).toFixed(0)} MB`);
+  for (const each of [file, materials]) await addChecksum(dist, "build-container", each);
 }
