@@ -116,7 +116,7 @@ describe.if(ready)("the program in one file", () => {
     }
   });
 
-  test("writes a PDF and a DOCX with its own fonts", async () => {
+  test("writes a PDF and a DOCX with its own fonts, the same bytes as from source", async () => {
     const input = join(scope.path, "export.jsonl");
     const text = "Hello. こんにちは。 مرحبا";
     const head = {
@@ -136,7 +136,11 @@ describe.if(ready)("the program in one file", () => {
     ] as const) {
       const output = join(scope.path, `export.${format}`);
       expect(await transcribe("__export", format, input, output)).toEqual({ exitCode: 0, stdout: "", stderr: "" });
-      expect(readFileSync(output, "latin1")).toStartWith(magic);
+      const bytes = readFileSync(output, "latin1");
+      expect(bytes).toStartWith(magic);
+      const source = [process.execPath, "--no-env-file", join(root, "src/main.ts")];
+      await run([...source, "__export", format, input, `${output}-source`], { cwd: root, env });
+      expect(readFileSync(`${output}-source`, "latin1") === bytes).toBe(true);
     }
   });
 

@@ -5,7 +5,7 @@ import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import type { Embedded } from "../../../src/program/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
-import { embeddedPage, embedding, onnxBinding } from "./plugins.ts";
+import { embeddedPage, embedding, onnxBinding, packedFonts } from "./plugins.ts";
 
 export interface CompileOptions {
   readonly embedded: Embedded;
@@ -15,12 +15,14 @@ export interface CompileOptions {
   readonly bun: string;
   /** Replaced atomically after success. */
   readonly outfile: string;
+  /** The cache of packed files. */
+  readonly cacheRoot: string;
   /** Receives the files that code was taken from, relative to the checkout; when it throws, nothing is replaced. */
   readonly check: (inputs: readonly string[]) => void;
 }
 
 /** Compiles the program into one file. */
-export async function compile({ embedded, target, bun, outfile, check }: CompileOptions): Promise<void> {
+export async function compile({ embedded, target, bun, outfile, cacheRoot, check }: CompileOptions): Promise<void> {
   // The file's name is part of its content, so the temporary file has a constant name.
   const temporary = join(dirname(outfile), `.${process.pid}`, "transcribe");
   await mkdir(dirname(temporary), { recursive: true });
@@ -42,7 +44,7 @@ export async function compile({ embedded, target, bun, outfile, check }: Compile
       metafile: true,
       // Fonts and WebAssembly are found by their names.
       naming: { asset: "[name].[ext]" },
-      plugins: [embedding(embedded), embeddedPage(page), onnxBinding()],
+      plugins: [embedding(embedded), embeddedPage(page), packedFonts(cacheRoot), onnxBinding()],
       compile: {
         outfile: temporary,
         target,

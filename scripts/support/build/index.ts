@@ -48,6 +48,7 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
     target: `bun-${target}`,
     bun: await patchedBun(bun, cacheRoot),
     outfile,
+    cacheRoot,
     check: (inputs) => requireNotices(inputs, notices),
   });
 

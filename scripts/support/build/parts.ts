@@ -87,17 +87,24 @@ function part(source: string, path: string): PartSource {
  */
 const level = 9;
 
-/** Compresses a part, or takes it from the cache, which stores it by its digest. */
+/** Compresses a part, or takes it from the cache. */
 export async function packPart({ path, source, executable }: PartSource, cacheRoot: string): Promise<EmbeddedPart> {
+  const { sha256, packed } = await packFile(source, cacheRoot);
+  return { path, bytes: Bun.file(source).size, sha256, executable, packed };
+}
+
+/**
+ * Compresses a file, or takes it from the cache, which stores it by its digest.
+ * @returns the file's digest, and the path of its zstd frame
+ */
+export async function packFile(source: string, cacheRoot: string): Promise<Pick<EmbeddedPart, "sha256" | "packed">> {
   const sha256 = await digestFile(source, "sha256");
   const name = `${sha256}.zst`;
   const entry = join("packed", `${sha256}-${level}-${Bun.version}`);
-  let packed = join(cacheRoot, entry, name);
-  if (!(await Bun.file(packed).exists())) {
-    const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
-      await Bun.write(join(directory, name), await Bun.zstdCompress(await Bun.file(source).bytes(), { level }));
-    });
-    packed = join(folder, name);
-  }
-  return { path, bytes: Bun.file(source).size, sha256, executable, packed };
+  const packed = join(cacheRoot, entry, name);
+  if (await Bun.file(packed).exists()) return { sha256, packed };
+  const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await Bun.write(join(directory, name), await Bun.zstdCompress(await Bun.file(source).bytes(), { level }));
+  });
+  return { sha256, packed: join(folder, name) };
 }

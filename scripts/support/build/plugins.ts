@@ -3,6 +3,7 @@ import type { BunPlugin } from "bun";
 import type { ConsoleAssets } from "../../../src/console/index.ts";
 import type { Embedded } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
+import { packFile } from "./parts.ts";
 
 // The output of plugins becomes part of the source maps, so it must not contain paths of the build machine. It contains
 // names, which the plugins resolve.
@@ -34,6 +35,19 @@ export const embedded = {
         const file = files[Number.parseInt(path, 10)];
         if (file === undefined) throw new Error(`the program does not contain ${path}`);
         return { contents: await Bun.file(file).bytes(), loader: "file" };
+      });
+    },
+  };
+}
+
+/** Compresses the font files, which src/exports/pdf/face.ts reads. */
+export function packedFonts(cacheRoot: string): BunPlugin {
+  return {
+    name: "packed-fonts",
+    setup(builder) {
+      builder.onLoad({ filter: /\.ttf$/ }, async ({ path }) => {
+        const { packed } = await packFile(path, cacheRoot);
+        return { contents: await Bun.file(packed).bytes(), loader: "file" };
       });
     },
   };

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import * as hb from "harfbuzzjs";
+import { isCompiled } from "../../program/index.ts";
 import * as fontFiles from "./font-files.ts";
 
 export type FaceName = keyof typeof fontFiles;
@@ -39,7 +40,7 @@ export class Face {
   constructor(name: FaceName) {
     this.name = name;
     // biome-ignore lint/performance/noDynamicNamespaceImportAccess: every font file is part of the program
-    this.bytes = readFileSync(fontFiles[name]);
+    this.bytes = readFace(fontFiles[name]);
     const face = new hb.Face(new hb.Blob(this.bytes));
     this.font = new hb.Font(face);
     this.scale = 1000 / face.upem;
@@ -74,4 +75,10 @@ export class Face {
   widthOf(code: number): number {
     return this.used[code]?.width ?? 0;
   }
+}
+
+/** Reads a font file. A compiled program contains it compressed. */
+function readFace(path: string): Uint8Array {
+  const bytes = readFileSync(path);
+  return isCompiled ? Bun.zstdDecompressSync(bytes) : bytes;
 }
