@@ -98,16 +98,19 @@ const imageType = "application/vnd.oci.image";
 /**
  * Writes an image as an archive of the OCI image layout (image-spec 1.0), with the manifest that Docker before version
  * 25 needs.
+ * @returns the SHA-256 of each layer, the lowest first
  */
-export async function writeImageArchive(archive: string, options: ImageOptions): Promise<void> {
+export async function writeImageArchive(archive: string, options: ImageOptions): Promise<string[]> {
   const { layers, config, architecture, reference } = options;
   const tree = await mkdtemp(join(dirname(archive), "image-"));
   try {
     const blobs = join(tree, "blobs/sha256");
     await mkdir(blobs, { recursive: true });
+    const digests: string[] = [];
     const layerBlobs: Blob[] = [];
     for (const layer of layers) {
       const digest = await digestFile(layer, "sha256");
+      digests.push(digest);
       await link(layer, join(blobs, digest));
       const size = Bun.file(layer).size;
       layerBlobs.push({ mediaType: `${imageType}.layer.v1.tar`, digest: `sha256:${digest}`, size });
@@ -136,6 +139,7 @@ export async function writeImageArchive(archive: string, options: ImageOptions):
       { Config: path(configBlob), RepoTags: [reference], Layers: layerBlobs.map(path) },
     ]);
     await packTree(archive, tree);
+    return digests;
   } finally {
     await rm(tree, { recursive: true, force: true });
   }

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
-import { digestFile, programVersion } from "../../../src/program/index.ts";
+import { programVersion } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { addChecksum } from "../build/checksums.ts";
 import { partSources } from "../build/parts.ts";
@@ -33,6 +33,8 @@ const loader = await vulkanLoader(native, cacheRoot).catch((error: unknown) => {
 const unpacked = loader === null ? [] : [loader];
 const files = new Map([...(await systemFiles([program, ...native], unpacked)), ["usr/local/bin/transcribe", program]]);
 const packages = await systemPackages(files, unpacked);
+const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
+const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
 
 const plan = readContainerfile(containerfile("Containerfile"));
 await writeRootArchive(join(dist, plan.archives[0] ?? ""), files);
@@ -51,11 +53,8 @@ async function writeImage(image: string, { archives, config }: ImagePlan, tag: s
   const file = `${image}.oci.tar`;
   const reference = `transcribe:${tag}`;
   const options = { layers, config, architecture: architecture === "arm64" ? "arm64" : "amd64", reference } as const;
-  await writeImageArchive(join(dist, file), options);
-  const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
-  const highest = await digestFile(layers.at(-1) ?? "", "sha256");
+  const highest = (await writeImageArchive(join(dist, file), options)).at(-1) ?? "";
   const materials = `${image}.oci.cdx.json`;
-  const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
   await Bun.write(join(dist, materials), imageSbom(programMaterials, highest, packages, distribution, more));
   for (const each of [file, materials]) await addChecksum(dist, "build-container", each);
 }

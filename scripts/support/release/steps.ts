@@ -73,25 +73,23 @@ async function checkVersion({ dryRun }: ReleaseOptions): Promise<string> {
 async function buildTwice({ cuda }: ReleaseOptions): Promise<string> {
   const log = join(logs, "build.log");
   await rm(dist, { recursive: true, force: true });
-  const options = (maker: string) => (cuda && ["build", "container"].includes(maker) ? ["--cuda"] : []);
-  let output = "";
-  for (const maker of MAKERS) {
-    output += await runLogged(log, {
-      command: [...bun(`scripts/support/${maker}/index.ts`), ...options(maker)],
-      cwd: root,
-    });
-  }
-  const skipped = requireListedSkips(output, "build");
+  const makeAll = async (cwd: string) => {
+    let output = "";
+    for (const maker of MAKERS) {
+      const options = cuda && (maker === "build" || maker === "container") ? ["--cuda"] : [];
+      const command = [...bun(`scripts/support/${maker}/index.ts`, cwd), ...options];
+      output += await runLogged(log, { command, cwd });
+    }
+    return output;
+  };
+  const skipped = requireListedSkips(await makeAll(root), "build");
   const first = await readArtefacts(dist);
   const clone = join(logs, "second");
   await rm(clone, { recursive: true, force: true });
   try {
     await runLogged(log, { command: ["git", "clone", "--quiet", root, clone], cwd: root });
     await runLogged(log, { command: [join(clone, "scripts/setup")], cwd: clone });
-    for (const maker of MAKERS) {
-      const command = [...bun(`scripts/support/${maker}/index.ts`, clone), ...options(maker)];
-      await runLogged(log, { command, cwd: clone });
-    }
+    await makeAll(clone);
     requireSame(first, await readArtefacts(join(clone, "dist")));
   } finally {
     await rm(clone, { recursive: true, force: true });
