@@ -46,7 +46,9 @@ export const openAiForm = Type.Object({
     }),
   ),
   "include[]": Type.Optional(
-    Type.Array(Type.Literal("logprobs"), { description: "With `json`: the log probabilities of the words." }),
+    Type.Array(Type.Literal("logprobs"), {
+      description: "With `json`, also as a stream: the log probabilities of the words.",
+    }),
   ),
 });
 
@@ -78,7 +80,7 @@ export interface TranscriptionOrder {
 
 /** Reads the text parts of a transcription's form. @throws {OpenAiError} 400 with the part that is not valid */
 export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "lists">): TranscriptionOrder {
-  const model = fields.model?.trim() ?? "";
+  const model = sentIn(fields.model);
   if (model === "") throw invalidParam("model", "Send the name of a model, e.g. whisper-1.");
   const format = formatOf(fields.response_format);
   const isStream = flagOf("stream", fields.stream);
@@ -88,7 +90,7 @@ export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "li
   const granularities = listOf(lists, granularityNames, "timestamp_granularities", ["word", "segment"]);
   const hasLogprobs = listOf(lists, includeNames, "include", ["logprobs"]).length > 0;
   if (hasLogprobs && format !== "json") throw invalidParam("include", "logprobs are part of the format json only.");
-  const language = fields.language?.trim() ?? "";
+  const language = sentIn(fields.language);
   return {
     model,
     language: language === "" || language.toLowerCase() === "auto" ? null : language,
@@ -100,8 +102,14 @@ export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "li
   };
 }
 
+/** Returns a field's text, empty if it is not set. In a form, clients write null as a word. */
+function sentIn(text: string | undefined): string {
+  const sent = text?.trim() ?? "";
+  return sent.toLowerCase() === "null" ? "" : sent;
+}
+
 function formatOf(text: string | undefined): ResponseFormat {
-  const sent = text?.trim() || "json";
+  const sent = sentIn(text) || "json";
   const format = responseFormatSchema.anyOf.find((choice) => choice.const === sent)?.const;
   if (format !== undefined) return format;
   const names = responseFormatSchema.anyOf.map((choice) => choice.const).join(", ");
@@ -110,7 +118,7 @@ function formatOf(text: string | undefined): ResponseFormat {
 
 /** Returns a boolean, which clients write in several ways. */
 export function flagOf(param: string, text: string | undefined): boolean {
-  const sent = text?.trim().toLowerCase() ?? "";
+  const sent = sentIn(text).toLowerCase();
   if (["", "false", "0"].includes(sent)) return false;
   if (["true", "1"].includes(sent)) return true;
   throw invalidParam(param, "It must be true or false.");

@@ -7,7 +7,14 @@ import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
 import { modelFor } from "./models.ts";
 import { toOpenAiForm } from "./openai-error.ts";
 import { followText } from "./recognized-text.ts";
-import { joinedSegments, renderDiarizedJson, renderJson, renderVerboseJson, toDiarizedSegment } from "./render.ts";
+import {
+  joinedSegments,
+  renderDiarizedJson,
+  renderJson,
+  renderVerboseJson,
+  toDiarizedSegment,
+  toLogprob,
+} from "./render.ts";
 import { json, languageFor, type TranscriptionServices, WaitingTranscripts } from "./waiting-transcripts.ts";
 
 /** A recording whose client waits, and what the client asked for. */
@@ -110,12 +117,14 @@ export class OpenAiTranscriptions {
       hasDeltas = endDeltas();
     }
     const texts: string[] = [];
+    const logprobs: ReturnType<typeof toLogprob>[] = [];
     for await (const { segment, text } of joinedSegments(this.#waiting.transcriptOf(recording).segments)) {
       texts.push(text);
       if (!hasDeltas) sendDelta(text);
       if (order.format === "diarized_json") send(toDiarizedSegment(segment));
+      if (order.hasLogprobs) logprobs.push(...segment.words.map(toLogprob));
     }
     await this.#waiting.answered(id, wait);
-    send({ type: "transcript.text.done", text: texts.join("") });
+    send({ type: "transcript.text.done", text: texts.join(""), ...(order.hasLogprobs ? { logprobs } : {}) });
   }
 }

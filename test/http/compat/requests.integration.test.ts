@@ -110,6 +110,13 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     expect((await transcribe(server, client, [...more, ...usualParts()])).status).toBe(200);
   });
 
+  test("may have null, as a word, for what is not set", async () => {
+    const unset = ["language", "response_format", "stream"].map((name): Part => [name, "null"]);
+    const response = await transcribe(server, client, [...usualParts(), ...unset]);
+    expect(response.status).toBe(200);
+    expect(Object.keys(await bodyOf(response))).toEqual(["text", "usage"]);
+  });
+
   test("may be sent without the version in its path", async () => {
     const before = server.queued.length;
     const answer = post(server, client, usualParts(), { path: "/audio/transcriptions" });
@@ -121,6 +128,7 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     ["no file", [model], 400, { param: "file" }],
     ["no model", [file], 400, { param: "model" }],
     ["an empty model", [file, ["model", ""]], 400, { param: "model" }],
+    ["null as a model", [file, ["model", "null"]], 400, { param: "model" }],
     ["an unknown model", [file, ["model", "parakeet-x"]], 404, { param: "model", code: "model_not_found" }],
     ["a path as model", [file, ["model", "/etc/passwd"]], 404, { param: "model", code: "model_not_found" }],
     ["an unknown format", [file, model, ["response_format", "xml"]], 400, { param: "response_format" }],

@@ -255,6 +255,19 @@ describe.if(ready)("a stream of a transcript", () => {
     expect(sent.at(-1)).toMatchObject({ type: "transcript.text.done" });
   });
 
+  test("has log probabilities at its end when include asks for them", async () => {
+    const parts: Part[] = [
+      ["stream", "true"],
+      ["include[]", "logprobs"],
+    ];
+    using wait = await waiting({ parts });
+    end(wait.server, wait.id);
+    const { logprobs } = events(await (await wait.answer).text()).at(-1);
+    const tokens = logprobs.map(({ token }: { token: string }) => token);
+    expect(tokens).toEqual([" Good", " day.", " Hello!", " Bye."]);
+    expect(logprobs[0]).toEqual({ token: " Good", logprob: expect.any(Number), bytes: [32, 71, 111, 111, 100] });
+  });
+
   test("ends with an error event when the recording fails, and when the server stops", async () => {
     for (const fails of [true, false]) {
       using wait = await waiting({ parts: [["stream", "true"]] });
