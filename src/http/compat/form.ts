@@ -31,12 +31,13 @@ export const openAiForm = Type.Object({
       example: "Zau al-Makan, Helstone, Leverrier",
     }),
   ),
-  response_format: Type.Optional({
-    ...responseFormatSchema,
-    description: "Form of the answer; `json` by default.",
-  }),
+  response_format: Type.Optional(
+    Type.Union([responseFormatSchema, Type.Null()], { description: "Form of the answer; `json` by default." }),
+  ),
   stream: Type.Optional(
-    Type.Boolean({ description: "Whether the text is sent as it is recognized, as server-sent events." }),
+    Type.Union([Type.Boolean(), Type.Null()], {
+      description: "Whether the text is sent as it is recognized, as server-sent events.",
+    }),
   ),
   temperature: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   chunking_strategy: Type.Optional(Type.String({ description: "Accepted, without effect." })),
@@ -83,7 +84,7 @@ export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "li
   const model = sentIn(fields.model);
   if (model === "") throw invalidParam("model", "Send the name of a model, e.g. whisper-1.");
   const format = formatOf(fields.response_format);
-  const isStream = flagOf("stream", fields.stream);
+  const isStream = flagOf("stream", sentIn(fields.stream));
   if (isStream && (format === "srt" || format === "vtt")) {
     throw invalidParam("stream", `A transcript in the format ${format} can't be streamed.`);
   }
@@ -118,7 +119,7 @@ function formatOf(text: string | undefined): ResponseFormat {
 
 /** Returns a boolean, which clients write in several ways. */
 export function flagOf(param: string, text: string | undefined): boolean {
-  const sent = sentIn(text).toLowerCase();
+  const sent = text?.trim().toLowerCase() ?? "";
   if (["", "false", "0"].includes(sent)) return false;
   if (["true", "1"].includes(sent)) return true;
   throw invalidParam(param, "It must be true or false.");
