@@ -41,14 +41,16 @@ describe.if(ready)("a recording of one speaker", () => {
   test("is in the metrics of each step with the seconds of its audio", async () => {
     let text = "";
     const metricOf = (name: string) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
-    let received = 0;
     // A recording is counted just after its end is stored, where a client may already have seen it.
     await server.until(async () => {
       text = await (await fetch(`${server.origin}/metrics`)).text();
-      received = metricOf("transcribe_audio_received_seconds_total");
-      return metricOf("transcribe_audio_completed_seconds_total") === received;
+      return (
+        metricOf("transcribe_audio_completed_seconds_total") === metricOf("transcribe_audio_received_seconds_total")
+      );
     });
+    const received = metricOf("transcribe_audio_received_seconds_total");
     expect(received).toBeGreaterThan(10.5);
+    expect(metricOf("transcribe_audio_completed_seconds_total")).toBe(received);
     for (const step of ["decode", "detect", "diarize", "finalize"]) {
       const series = `transcribe_step_audio_seconds_total\\{step="${step}",device="cpu",gpu=""\\}`;
       expect([step, metricOf(series)]).toEqual([step, expect.closeTo(received, 3)]);
