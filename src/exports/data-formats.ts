@@ -141,12 +141,16 @@ export async function* writeRttm(document: ExportDocument): AsyncGenerator<strin
   }
 }
 
+/** Words that programs which read tables (pandas, and pyannote with it) take for a missing value. */
+const missingValue = /^(#?n\/?a|-?nan|null|none)$/i;
+
 /**
  * Returns a text as one field of RTTM. Fields are separated by blanks, angle brackets mark missing values, and programs
  * that read tables take quotation marks for quotes around a field.
  */
 function rttmField(text: string): string {
-  return text.replace(/[\s<>"]+/g, "_");
+  const field = text.replace(/[\s<>"]+/g, "_");
+  return missingValue.test(field) ? `${field}_` : field;
 }
 
 /** Formats a time in seconds with three decimals. */

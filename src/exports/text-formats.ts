@@ -23,12 +23,12 @@ export async function* writeSrt(document: ExportDocument): AsyncGenerator<string
 /** An invisible character. A tag, entity or arrow that contains it is no longer recognized by players. */
 const wordJoiner = "\u2060";
 
-/**
- * Inserts a word joiner into sequences that players would read as markup: `<b>`, `{\an8}`, `\N`, `&lt;` and arrows.
- * SubRip has no escapes.
- */
+/** The beginnings of tags, style overrides (`{\an8}`, `{y:i}`, `\N`), entities, arrows, and a cue's times (`00:00:01,5`). */
+const subRipMarkup = /<(?=\S)|\{(?=\\|[a-z]:)|\\(?=[a-z])|&(?=[#\w])|--(?=>)|(?<=\d:\d\d?):(?=\d\d?[.,]\d)/gi;
+
+/** Inserts a word joiner into sequences that players would read as markup. SubRip has no escapes. */
 function withoutMarkup(line: string): string {
-  return line.replace(/<(?=\S)|\{(?=\\)|\\(?=[a-zA-Z])|&(?=[#\w])|--(?=>)/g, (opening) => opening + wordJoiner);
+  return line.replace(subRipMarkup, (opening) => opening + wordJoiner);
 }
 
 /** Writes WebVTT (W3C), with the speaker of every cue as its voice. */
@@ -48,9 +48,11 @@ export async function* writeLrc(document: ExportDocument): AsyncGenerator<string
   yield `[length:${lrcTime(document.durationSeconds * 1000).slice(0, -3)}]\n\n`;
   for await (const segment of document.segments) {
     const text = cleanText(segment.text);
-    // Players would take a bracket with a number for another time, of this line or of a word.
+    // Players would take a bracket with a number for another time, of this line or of a word, and any bracket directly
+    // after the line's time for a tag.
     const line = text.replace(/[[<](?=\d)/g, (opening) => opening + wordJoiner);
-    if (text !== "") yield `[${lrcTime(segment.startMilliseconds)}]${line}\n`;
+    const gap = line.startsWith("[") ? wordJoiner : "";
+    if (text !== "") yield `[${lrcTime(segment.startMilliseconds)}]${gap}${line}\n`;
   }
 }
 

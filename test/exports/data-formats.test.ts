@@ -103,6 +103,23 @@ describe("rttm", () => {
     expect(lines.every((line) => line.startsWith("SPEAKER Transcript 1 "))).toBe(true);
   });
 
+  test("has no name that readers take for a missing value", async () => {
+    const speakers = ["NA", "null", "None", "nan", "N/A", "#N/A", "Nancy", "NA_"];
+    const segments = speakers.map((_name, speaker) => segment("Hello.", speaker, speaker + 1, speaker));
+    const lines = (await exported("rttm", transcript([], { name: "NULL", speakers, segments }))).trim().split("\n");
+    expect(lines.map((line) => line.split(" ")[7])).toEqual([
+      "NA_",
+      "null_",
+      "None_",
+      "nan_",
+      "N/A_",
+      "#N/A_",
+      "Nancy",
+      "NA__2",
+    ]);
+    expect(lines.every((line) => line.startsWith("SPEAKER NULL_ 1 "))).toBe(true);
+  });
+
   test("counts no time of a speaker twice", async () => {
     const segments = [segment("One.", 0, 4), segment("Two.", 1, 2, 1), segment("Three.", 2, 3), segment("Four.", 3, 5)];
     const lines = (await exported("rttm", transcript([], { segments }))).trim().split("\n");
@@ -132,8 +149,13 @@ describe("lrc", () => {
   });
 
   test("has no other time in a text", async () => {
-    const text = await exported("lrc", transcript(["[01:02.03]Hello <00:01.00>you. [Music]"]));
-    expect(text).toEndWith("[00:00.00][\u206001:02.03]Hello <\u206000:01.00>you. [Music]\n");
+    const text = await exported("lrc", transcript(["Now [01:02.03] Hello <00:01.00>you. [Music]"]));
+    expect(text).toEndWith("[00:00.00]Now [\u206001:02.03] Hello <\u206000:01.00>you. [Music]\n");
+  });
+
+  test("has no tag where a text starts with a bracket", async () => {
+    const text = await exported("lrc", transcript(["[Music]", "[01:02.03]"]));
+    expect(text).toEndWith("[00:00.00]\u2060[Music]\n[00:04.00]\u2060[\u206001:02.03]\n");
   });
 });
 

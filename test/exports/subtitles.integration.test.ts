@@ -26,6 +26,12 @@ Hello <${joiner}i>there<${joiner}/i> & welcome --${joiner}> in.
 `);
 });
 
+test("srt: braces and times in a text are no styling and no cue", async () => {
+  const text = await exported("srt", transcript(["{y:i}Yes {s: 3} {\\an8}", "1:00:00,5 to 02:00:00.500"]));
+  expect(text).toContain("\n{\u2060y:i}Yes {\u2060s: 3} {\u2060\\\u2060an8}\n");
+  expect(text).toContain("\n1:00:\u206000,5 to 02:00:\u206000.500\n");
+});
+
 test("vtt: speakers are voices and markup is escaped", async () => {
   expect(await exported("vtt", two)).toBe(`WEBVTT
 
@@ -63,7 +69,7 @@ const visible = (text: string) => text.replace(/[\u2060\s]+/g, "");
 
 describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads the exported text", () => {
   /** Returns the cue texts that ffmpeg reads, without numbers, times and tags. */
-  async function read(format: "srt" | "vtt", document: ExportDocument): Promise<string> {
+  async function read(format: "srt" | "vtt" | "lrc", document: ExportDocument): Promise<string> {
     using directory = temporaryDirectory();
     const path = join(directory.path, `cues.${format}`);
     await Bun.write(path, await exported(format, document));
@@ -71,6 +77,7 @@ describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads the
     const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect([await child.exited, errors]).toEqual([0, ""]);
     return output
+      .replaceAll("\\{{}", "{") // ffmpeg's own escape
       .split("\n\n")
       .map((cue) => cue.split("\n").slice(2).join(" "))
       .join(" ");
@@ -84,17 +91,19 @@ describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads the
     "1",
     "00:00:01,000 --> 00:00:02,000",
     "NOTE this",
+    "{y:i}yes {c:$ff} {s: 3} {b}x{/b}",
+    "[Music] plays",
   ];
 
-  test.each(["srt", "vtt"] as const)("%s, in every script", async (format) => {
+  test.each(["srt", "vtt", "lrc"] as const)("%s, in every script", async (format) => {
     expect(visible(await read(format, transcript(spoken)))).toBe(visible(spoken.join("")));
   });
 
-  test.each(["srt", "vtt"] as const)("%s, with text that resembles markup", async (format) => {
+  test.each(["srt", "vtt", "lrc"] as const)("%s, with text that resembles markup", async (format) => {
     expect(visible(await read(format, transcript(markup)))).toBe(visible(markup.join("")));
   });
 
-  test.each(["srt", "vtt"] as const)("%s, with hostile texts", async (format) => {
+  test.each(["srt", "vtt", "lrc"] as const)("%s, with hostile texts", async (format) => {
     expect(await read(format, transcript(Object.values(hostileTexts)))).not.toBe("");
   });
 });
