@@ -1,176 +1,127 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { askPython, installPythonPackages } from "../../scripts/support/python.ts";
 import { CommandError } from "../../scripts/support/run-command.ts";
-import { cleanText } from "../../src/exports/clean-text.ts";
-import {
-  exportExtension,
-  exportFormats,
-  exportMediaTypes,
-  jsonExportSchema,
-  wordSchema,
-} from "../../src/exports/index.ts";
-import type { Segment } from "../../src/recordings/index.ts";
-import { ConsoleServer, said } from "../console/support.ts";
-import { bodyOf } from "../support/client.ts";
-import { segmentPageContract } from "../support/contract.ts";
+import { type ExportFormat, exportFormats } from "../../src/exports/index.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { hostileTexts } from "./transcripts.ts";
+import { transcripts } from "./readers/documents.ts";
+import { entrySchema, inPdf, textOf, withoutPackages, withPackages } from "./readers/expected.ts";
+import { exportedBytes } from "./transcripts.ts";
 
 setDefaultTimeout(120_000);
 
-const entrySchema = Type.Object({
-  start: Type.Union([Type.Integer(), Type.Null()]),
-  end: Type.Union([Type.Integer(), Type.Null()]),
-  speaker: Type.Union([Type.String(), Type.Null()]),
-  text: Type.Union([Type.String(), Type.Null()]),
-  words: Type.Optional(Type.Array(wordSchema)),
-});
-const answerSchema = Type.Record(Type.String(), Type.Array(entrySchema));
+const answerSchema = Type.Array(
+  Type.Record(
+    Type.String(),
+    Type.Object({
+      entries: Type.Array(entrySchema),
+      problem: Type.Union([Type.String(), Type.Null()]),
+    }),
+  ),
+);
+type Answer = Static<typeof answerSchema>;
 
+const readers = join(import.meta.dir, "readers");
 const python = Bun.which("python3");
 if (python === null) console.warn("SKIPPED: exports read by other programs; missing: python3");
-const readers = join(import.meta.dir, "readers");
 const packages = python === null ? null : await install();
 
 async function install(): Promise<string | null> {
   try {
     return await installPythonPackages(defaultCacheRoot(), {
-      name: "python-docx",
-      packages: ["python-docx"],
+      name: "export-readers",
+      packages: [
+        ...["lrcparser", "praat-parselmouth", "praatio", "pyannote-database", "pympi-ling", "pypdfium2", "pysubs2"],
+        ...["python-docx", "webvtt-py"],
+      ],
       constraints: join(readers, "constraints.txt"),
-      timeoutMilliseconds: 90_000,
+      timeoutMilliseconds: 300_000,
     });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    console.warn(`SKIPPED: docx read by python-docx, which cannot be installed: ${error.message}`);
+    console.warn(`SKIPPED: exports read by packages, which cannot be installed: ${error.message}`);
     return null;
   }
 }
 
-const server = new ConsoleServer();
-afterAll(() => server[Symbol.dispose]());
-const client = server.api.client("first");
+/** Damages that a reader must report: the bytes that are replaced, and the reader's problem. */
+const damages: readonly [reader: string, from: string, to: string, problem: RegExp][] = [
+  ["json", "]}\n", "", /^JSONDecodeError/],
+  ["csv", "One.", '"One.', /unexpected end of data/],
+  ["tsv", "One.", "One\t.", /too many values/],
+  ["eaf", 'TIME_VALUE="4000"', 'TIME_VALUE="9000"', /time slots are in order/],
+  ["eaf with pympi", ' VERSION="3.0"', ' VERSION="9.0"', /^UserWarning/],
+  ["srt with pysubs2", "One.", "\xff", /^UnicodeDecodeError/],
+  ["vtt with pysubs2", "One.", "\xff", /^UnicodeDecodeError/],
+  ["vtt with webvtt-py", "00:00:00.000 -->", "00:00:00.00 -->", /^MalformedCaptionError/],
+  ["lrc with lrcparser", "[00:00.00]", "[offset:x]", /^ValueError/],
+  ["rttm with pyannote", " A ", " <NA> ", /not JSON compliant/],
+  ["textgrid with praatio", "xmin = 4 ", "xmin = 9 ", /^TextgridStateError/],
+  ["textgrid with Praat", "xmin = 4 ", "xmin = 9 ", /^PraatError/],
+  ["docx with python-docx", "PK\x05\x06", "", /^PackageNotFoundError/],
+  ["pdf with PDFium", "%PDF-", "%TXT-", /^PdfiumError/],
+];
+const names = Object.keys(transcripts);
 
-/** Enters a completed recording. @returns its id */
-function enter(segments: readonly Segment[], durationSeconds: number, language = "en"): string {
-  const id = server.api.enterProcessing(client.accountId, { sourceName: "weekly meeting" });
-  server.api.recordings.describe(id, { durationSeconds, language });
-  server.api.recordings.complete(id, segments);
-  return id;
-}
-
-/** Exports a recording in every format and returns the entries that each reader finds. */
-async function readAll(download: (format: string) => Promise<Response>) {
-  using directory = temporaryDirectory();
-  for (const format of exportFormats) {
-    const answer = await download(format);
-    expect([format, answer.status]).toEqual([format, 200]);
-    await Bun.write(join(directory.path, `export.${format}`), await answer.bytes());
+/** Exports all transcripts in all formats, and the damaged files, each into a folder of its own. */
+async function writeAll(parent: string): Promise<string[]> {
+  for (const [name, { document }] of Object.entries(transcripts)) {
+    const write = async (format: ExportFormat) =>
+      await Bun.write(join(parent, name, `export.${format}`), await exportedBytes(format, document));
+    await Promise.all(exportFormats.map(write));
   }
-  const question = { directory: directory.path, packages: packages !== null };
-  return await askPython(join(readers, "read-exports.py"), packages ?? "", question, answerSchema);
+  for (const [index, [reader, from, to]] of damages.entries()) {
+    const file = `export.${reader.split(" ")[0]}`;
+    const whole = Buffer.from(await Bun.file(join(parent, "overlapping segments", file)).bytes()).toString("latin1");
+    expect(whole).toContain(from);
+    await Bun.write(join(parent, String(index), file), Buffer.from(whole.replace(from, to), "latin1"));
+  }
+  return [...names, ...damages.keys()].map((name) => join(parent, String(name)));
 }
 
-/** Returns the segments as the entries of a format, without what the format does not have. */
-function entries(segments: readonly Segment[], names: readonly string[], shape: { speaker: boolean; text: boolean }) {
-  return segments.map(({ startSeconds, endSeconds, speaker, text }) => ({
-    start: Math.round(startSeconds * 1000),
-    end: Math.round(endSeconds * 1000),
-    speaker: shape.speaker ? (names[speaker] ?? "") : null,
-    text: shape.text ? cleanText(text) : null,
-  }));
-}
-
-const byPlace = (entry: { speaker: string | null; start: number | null }) =>
-  `${entry.speaker ?? ""} ${String(entry.start).padStart(12, "0")}`;
-const sorted = <T extends Parameters<typeof byPlace>[0]>(found: readonly T[] | undefined) =>
-  [...(found ?? [])].sort((a, b) => (byPlace(a) < byPlace(b) ? -1 : 1));
-const words = (texts: readonly (string | null)[]) => texts.join(" ").replaceAll("\u2060", "").split(/\s+/);
-
-const segments = [
-  'Good morning, "everybody"; here is the plan.',
-  "=SUM(A1:A9) is 5 < 7 & 9 > 8.",
-  "שלום Google, מה שלומכם היום?",
-  "مرحبا بكم في هذا اللقاء",
-  "今天天气很好，我们一起去公园散步吧。",
-  "Ça va ? 👨‍👩‍👧‍👦 Tschüß — ‘bye’.",
-].map((text, index): Segment => ({ ...said(text, index), speaker: index % 3 }));
-// The speech of two speakers may overlap, and recordings of earlier versions may have no words.
-segments.push({ index: 6, startSeconds: 5.5, endSeconds: 7.25, speaker: 1, text: "An old one.", words: [] });
-
-describe.if(python !== null)("the exports of a server", () => {
-  const letters = ["A", "B", "C"];
-  const id = enter(segments, 8.5);
-  const download = (format: string, headers = {}) =>
-    client.fetch(`/transcriptions/${id}/export?format=${format}`, { headers });
-
-  test.each(exportFormats)("as %s have their media type and file name, and 304 for a known ETag", async (format) => {
-    const { headers } = await download(format);
-    expect(headers.get("content-type")).toBe(exportMediaTypes[format]);
-    expect(headers.get("content-disposition")).toContain(`filename="weekly meeting.${exportExtension(format)}"`);
-    expect((await download(format, { "if-none-match": headers.get("etag") ?? "none" })).status).toBe(304);
+describe.if(python !== null)("exports", () => {
+  let plain: Answer = [];
+  let packaged: Answer = [];
+  beforeAll(async () => {
+    using parent = temporaryDirectory();
+    const question = { directories: await writeAll(parent.path) };
+    plain = await askPython(join(readers, "read-exports.py"), "", question, answerSchema);
+    if (packages === null) return;
+    packaged = await askPython(join(readers, "read-with-packages.py"), packages, question, answerSchema);
   });
 
-  let answer: ReturnType<typeof readAll> | undefined;
-  const read = () => {
-    answer ??= readAll(download);
-    return answer;
-  };
-
-  test("are read by Python with all texts, times and speakers", async () => {
-    const found = await read();
-    const whole = entries(segments, letters, { speaker: true, text: true });
-    expect(found.json?.map(({ words: _words, ...rest }) => rest)).toEqual(whole);
-    expect(found.csv).toEqual(whole);
-    expect(found.tsv).toEqual(entries(segments, letters, { speaker: false, text: true }));
-    expect(found.rttm).toEqual(entries(segments, letters, { speaker: true, text: false }));
-    expect(found.lrc).toEqual(whole.map(({ start, text }) => ({ start, end: null, speaker: null, text })));
-    expect(sorted(found.eaf)).toEqual(sorted(whole));
-    expect(sorted(found.textgrid)).toEqual(sorted(whole));
+  test.each(Object.entries(transcripts))("with %s are read by Python", (name, expected) => {
+    expect(plain[names.indexOf(name)] ?? {}).toEqual<unknown>(withoutPackages(expected));
   });
 
-  test("as JSON have the segments and words of the API", async () => {
-    const exported = await bodyOf(await download("json"), 200, jsonExportSchema);
-    const page = await bodyOf(
-      await client.fetch(`/transcriptions/${id}/segments?words=true`),
-      200,
-      segmentPageContract,
+  test.if(packages !== null).each(Object.entries(transcripts))(
+    "with %s are read by packages",
+    async (name, expected) => {
+      const { "pdf with PDFium": pdf, ...found } = packaged[names.indexOf(name)] ?? {};
+      expect(found).toEqual<unknown>(await withPackages(expected));
+      // No text is lost where the formats split or join segments.
+      const whole = textOf(withoutPackages(expected).csv.entries);
+      expect(textOf(found["vtt with webvtt-py"]?.entries)).toBe(whole);
+      expect(textOf(found["docx with python-docx"]?.entries.filter(({ speaker }) => speaker === "Normal"))).toBe(whole);
+
+      expect(pdf?.problem).toBeNull();
+      let rest = (pdf?.entries ?? []).map((page) => textOf([page]).replace(/(meeting|null)\d+\/\d+$/, "")).join("");
+      for (const text of await inPdf(expected)) {
+        expect(rest).toContain(text);
+        rest = rest.slice(rest.indexOf(text) + text.length);
+      }
+    },
+  );
+
+  for (const [index, [reader, , to, problem]] of damages.entries()) {
+    test.if(packages !== null || !reader.includes(" with "))(
+      `damaged for ${reader} are a problem (${JSON.stringify(to)})`,
+      () => {
+        const results = { ...plain[names.length + index], ...packaged[names.length + index] };
+        expect(results[reader]?.problem).toMatch(problem);
+      },
     );
-    const { data }: { data: unknown } = page;
-    expect(data).toEqual(exported.segments);
-    expect(exported).toMatchObject({ recording: { id, name: "weekly meeting", duration: 8.5 }, language: "en" });
-  });
-
-  test.if(packages !== null)("as docx are read by python-docx with all texts", async () => {
-    const paragraphs = (await read())["docx with python-docx"] ?? [];
-    const texts = paragraphs.filter(({ speaker }) => speaker === "Normal").map(({ text }) => text);
-    expect(words(texts)).toEqual(words(segments.map(({ text }) => cleanText(text))));
-  });
-});
-
-test.if(python !== null)("the console's exports of hostile texts and names are read by Python", async () => {
-  const names = ['"; drop', "<A> & 'B'", '<v "x">', "Ann Lee", "Ann Lee", "a\u202eb", "x".repeat(100), "שלום, ]]>"];
-  const hostile = Object.values(hostileTexts).map((text, index): Segment => {
-    return { ...said(text.toWellFormed(), index), speaker: index % names.length };
-  });
-  const id = enter(hostile, hostile.length);
-  const operator = await server.operator();
-  const letters = names.map((_name, speaker) => String.fromCharCode(65 + speaker));
-  const body = { names: Object.fromEntries(letters.map((letter, speaker) => [letter, names[speaker]])) };
-  expect((await operator.send("PUT", `/recordings/${id}/speakers`, body)).status).toBe(200);
-  const found = await readAll((format) => operator.data(`/recordings/${id}/exports/${format}`));
-
-  const visible = hostile.filter(({ text }) => cleanText(text) !== "");
-  const shown = names.map(cleanText);
-  const distinct = shown.map((name, index) => (shown.indexOf(name) === index ? name : `${name}_2`));
-  expect(found.csv).toEqual(entries(visible, shown, { speaker: true, text: true }));
-  const onTiers = sorted(entries(visible, distinct, { speaker: true, text: true }));
-  expect(sorted(found.eaf)).toEqual(onTiers);
-  expect(sorted(found.textgrid)).toEqual(onTiers);
-  expect(found.json?.length).toBe(hostile.length);
-  expect(new Set(found.rttm?.map(({ speaker }) => speaker)).size).toBe(names.length);
-  expect(found.lrc?.length).toBe(visible.length);
+  }
 });

@@ -17,7 +17,8 @@ export function segment(text: string, startSeconds: number, endSeconds: number, 
     timeAt(index + word.length),
     0.9,
   ]);
-  return { startMilliseconds: startSeconds * 1000, endMilliseconds: endSeconds * 1000, speaker, text, words };
+  const [startMilliseconds, endMilliseconds] = [Math.round(startSeconds * 1000), Math.round(endSeconds * 1000)];
+  return { startMilliseconds, endMilliseconds, speaker, text, words };
 }
 
 /** Returns a transcript of consecutive texts of four seconds each, with two alternating speakers. */

@@ -1,25 +1,12 @@
-"""Reads exported files with Python's own modules, and with packages.
-
-The question is {"directory": the folder with the files `export.FORMAT`, "packages": whether the packages of
-constraints.txt can be imported}. The answer has, by the name of each reader, the entries that it found.
-"""
+"""Reads exported files with Python's own modules, without any package."""
 
 import csv
 import json
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 from datetime import datetime
-from pathlib import Path
 
-
-def entry(start, end, speaker, text):
-    """An entry of the answer; times in milliseconds, None for what the format does not have."""
-    return {"start": start, "end": end, "speaker": speaker, "text": text}
-
-
-def milliseconds(seconds):
-    return round(float(seconds) * 1000)
+from reading import answer, entry, milliseconds
 
 
 def read_json(path):
@@ -32,8 +19,9 @@ def read_json(path):
 
 def read_csv(path):
     with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, strict=True))
-    return [entry(milliseconds(r["start"]), milliseconds(r["end"]), r["speaker"], r["text"]) for r in rows]
+        header, *rows = csv.reader(file, strict=True)
+    assert header == ["start", "end", "speaker", "text"]
+    return [entry(milliseconds(start), milliseconds(end), speaker, text) for start, end, speaker, text in rows]
 
 
 def read_tsv(path):
@@ -41,57 +29,6 @@ def read_tsv(path):
     assert lines[0] == "start\tend\ttext" and lines[-1] == "", "Whisper's header, and an end of line after each row"
     rows = [line.split("\t") for line in lines[1:-1]]
     return [entry(int(start), int(end), None, text) for start, end, text in rows]
-
-
-def read_lrc(path):
-    found = []
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        tag = re.fullmatch(r"((?:\[\d+:\d\d\.\d\d\])+)(.*)", line)
-        for minutes, seconds in re.findall(r"\[(\d+):([\d.]+)\]", tag[1]) if tag else []:
-            found.append(entry(int(minutes) * 60_000 + milliseconds(seconds), None, None, tag[2]))
-    return found
-
-
-def read_rttm(path):
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        kind, _file, channel, start, duration, ortho, subtype, name, confidence, lookahead = line.split()
-        assert [kind, channel] == ["SPEAKER", "1"]
-        assert {ortho, subtype, confidence, lookahead} == {"<NA>"}
-        found.append(entry(milliseconds(start), milliseconds(start) + milliseconds(duration), name, None))
-    return found
-
-
-def read_textgrid(path):
-    """Reads a TextGrid as Praat does: only strings, flags and numbers between blanks count, all else is a comment."""
-    tokens = []
-    for string, flag, word in re.findall(r'"((?:[^"]|"")*)"|<(\w+)>|(\S+)', path.read_text(encoding="utf-8")):
-        if flag:
-            tokens.append(flag)
-        elif not word:
-            tokens.append(string.replace('""', '"'))
-        elif re.fullmatch(r"[-+]?\d+(\.\d+)?", word):
-            tokens.append(float(word))
-    tokens.reverse()
-    assert [tokens.pop(), tokens.pop()] == ["ooTextFile", "TextGrid"]
-    begin, end = tokens.pop(), tokens.pop()
-    assert begin == 0 < end and tokens.pop() == "exists"
-    found, names = [], set()
-    for _tier in range(int(tokens.pop())):
-        assert tokens.pop() == "IntervalTier"
-        name = tokens.pop()
-        assert name not in names and [tokens.pop(), tokens.pop()] == [begin, end]
-        names.add(name)
-        reached = begin
-        for _interval in range(int(tokens.pop())):
-            start, stop, text = tokens.pop(), tokens.pop(), tokens.pop()
-            assert start == reached < stop, "the intervals of a tier join"
-            reached = stop
-            if text != "":
-                found.append(entry(milliseconds(start), milliseconds(stop), name, text))
-        assert reached == end, "the intervals of a tier reach its end"
-    assert tokens == []
-    return found
 
 
 # The children of each element in the order of EAFv3.0.xsd, as far as exports have them, and the required attributes.
@@ -157,29 +94,4 @@ def read_eaf(path):
     return found
 
 
-def read_docx_with_python_docx(path):
-    from docx import Document
-
-    return [entry(None, None, p.style.name, p.text) for p in Document(str(path)).paragraphs]
-
-
-READERS = {
-    "json": ("json", read_json),
-    "csv": ("csv", read_csv),
-    "tsv": ("tsv", read_tsv),
-    "lrc": ("lrc", read_lrc),
-    "rttm": ("rttm", read_rttm),
-    "eaf": ("eaf", read_eaf),
-    "textgrid": ("textgrid", read_textgrid),
-}
-PACKAGE_READERS = {"docx with python-docx": ("docx", read_docx_with_python_docx)}
-
-
-def main():
-    question = json.load(sys.stdin)
-    directory = Path(question["directory"])
-    readers = {**READERS, **(PACKAGE_READERS if question["packages"] else {})}
-    json.dump({name: read(directory / f"export.{format}") for name, (format, read) in readers.items()}, sys.stdout)
-
-
-main()
+answer({"json": ("json", read_json), "csv": ("csv", read_csv), "tsv": ("tsv", read_tsv), "eaf": ("eaf", read_eaf)})

@@ -1,0 +1,34 @@
+import { afterAll, expect, test } from "bun:test";
+import { exportExtension, exportFormats, exportMediaTypes, jsonExportSchema } from "../../src/exports/index.ts";
+import { ConsoleServer, said } from "../console/support.ts";
+import { bodyOf } from "../support/client.ts";
+import { segmentPageContract } from "../support/contract.ts";
+
+const server = new ConsoleServer();
+afterAll(() => server[Symbol.dispose]());
+const client = server.api.client("first");
+const id = server.api.enterProcessing(client.accountId, { sourceName: "weekly meeting" });
+server.api.recordings.describe(id, { durationSeconds: 8.5, language: "en" });
+server.api.recordings.complete(id, ['Good morning, "everybody".', "שלום Google"].map(said));
+
+const download = (format: string, headers = {}) =>
+  client.fetch(`/transcriptions/${id}/export?format=${format}`, { headers });
+
+test.each(exportFormats)(
+  "an export as %s has its media type and file name, and 304 for a known ETag",
+  async (format) => {
+    const answer = await download(format);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("content-type")).toBe(exportMediaTypes[format]);
+    expect(answer.headers.get("content-disposition")).toContain(`filename="weekly meeting.${exportExtension(format)}"`);
+    expect((await download(format, { "if-none-match": answer.headers.get("etag") ?? "none" })).status).toBe(304);
+  },
+);
+
+test("an export as JSON has the segments and words of the API", async () => {
+  const exported = await bodyOf(await download("json"), 200, jsonExportSchema);
+  const page = await bodyOf(await client.fetch(`/transcriptions/${id}/segments?words=true`), 200, segmentPageContract);
+  const { data }: { data: unknown } = page;
+  expect(data).toEqual(exported.segments);
+  expect(exported).toMatchObject({ recording: { id, name: "weekly meeting", duration: 8.5 }, language: "en" });
+});
