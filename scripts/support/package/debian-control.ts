@@ -60,7 +60,9 @@ export const lintianOverrides = `# The program contains Bun, whose libraries are
 transcribe: embedded-library
 transcribe: unstripped-binary-or-object
 transcribe: hardening-no-pie
-transcribe: hardening-no-fortify-functions
+transcribe: hardening-no-relro
 # Settings may contain a password of a client.
 transcribe: non-standard-file-perm
+# Another program of this name may precede it in the search path: the one of "transcribe service install".
+transcribe: command-with-path-in-maintainer-script
 `;

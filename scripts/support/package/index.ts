@@ -11,12 +11,13 @@ import { root } from "../checkout.ts";
 import { runCommand } from "../run-command.ts";
 import { readSbom } from "../sbom/image-sbom.ts";
 import { writeAptRepository } from "./apt-repository.ts";
+import { checkPackage } from "./checkers.ts";
 import { packPackage, writePackageTree } from "./debian-package.ts";
 import type { PackagedProgram, PackageFacts } from "./facts.ts";
-import { checkWithLintian } from "./lintian.ts";
 import { writeRpmPackage } from "./rpm-package.ts";
 
 const dist = join(root, "dist");
+const log = (line: string) => console.log(`package: ${line}`);
 
 try {
   const { name, architecture } = targetOf(process.argv.slice(2));
@@ -38,6 +39,7 @@ async function writePackages(name: string, architecture: PackageFacts["architect
   await writeDebianFiles(name, facts, program);
   await writeRpmPackage(`${path}.rpm`, facts, program);
   await addChecksum(dist, "package", `${name}.rpm`);
+  await checkPackage("rpm", `${path}.rpm`, log);
 }
 
 async function writeDebianFiles(name: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {
@@ -53,7 +55,7 @@ async function writeDebianFiles(name: string, facts: PackageFacts, program: Pack
   const archive = `${name}.apt.tar`;
   await writeAptRepository(join(dist, archive), deb, facts);
   await addChecksum(dist, "package", archive);
-  await checkWithLintian(deb, (line) => console.log(`package: ${line}`));
+  await checkPackage("deb", deb, log);
 }
 
 /** Returns the version of a program file. @throws {Error} when it was not built from this checkout's version */

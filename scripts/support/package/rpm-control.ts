@@ -38,7 +38,8 @@ export function rpmMetadata(facts: PackageFacts, materials: Bom): RpmMetadata {
     version,
     release: RELEASE,
     architecture,
-    summary: PACKAGE_SUMMARY,
+    // Unlike Debian's, a summary for rpm begins with a capital letter.
+    summary: `${PACKAGE_SUMMARY.charAt(0).toUpperCase()}${PACKAGE_SUMMARY.slice(1)}`,
     description: PACKAGE_DESCRIPTION.join("\n"),
     licence: licenceOfWhole(materials),
     packager: facts.maintainer,

@@ -152,7 +152,7 @@ function packageEntries(metadata: RpmMetadata, files: readonly RpmFile[]): Heade
     integers(1009, "int32", [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]),
     text(1014, metadata.licence),
     text(1015, packager),
-    translatedText(1016, "Unspecified"),
+    translatedText(1016, "Applications/Multimedia"),
     text(1021, "linux"),
     text(1022, metadata.architecture),
     // Without the name of a source package, rpm takes a package for one.

@@ -222,7 +222,7 @@ describe.skipIf(busybox === null)("busybox", () => {
     expect(information).toMatch(/^Name\s*: transcribe\b/m);
     expect(information).toMatch(/^Version\s*: 1\.2\.3~rc\.1\b/m);
     expect(information).toMatch(/^License\s*: MIT AND Zlib$/m);
-    expect(information).toContain("self-hosted transcription appliance");
+    expect(information).toContain("Self-hosted transcription appliance");
     const { members } = readRpm(readFileSync(path));
     const files = members.map(({ name }) => name.slice(1));
     expect(run([program, "rpm", "-qlp", path]).trim().split("\n")).toEqual(files);
