@@ -117,7 +117,7 @@ transcribe
 `,
     );
     expect(calls).toEqual([
-      ...["systemctl --no-reload disable transcribe.service", "systemctl stop transcribe.service"],
+      ...["systemctl stop transcribe.service", "systemctl --no-reload disable transcribe.service"],
       reload,
     ]);
   });
