@@ -1,0 +1,50 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../support/checkout.ts";
+import { independentValidators, type Validate } from "../support/validators/index.ts";
+import { Manifests, manifestFolder } from "./manifests.ts";
+
+setDefaultTimeout(120_000);
+
+const validators = await independentValidators("the manifests by the schemas of Kubernetes and Compose");
+const validate: Validate = (format, documents) => {
+  if (validators === null) throw new Error("there are no validators");
+  return validators(format, documents);
+};
+const read = (path: string) => readFileSync(join(manifestFolder, path), "utf8");
+/** The files that are complete without Kustomize. */
+const files = ["server", "fleet"].flatMap((folder) =>
+  readdirSync(join(manifestFolder, folder))
+    .filter((name) => !["kustomization.yaml", "coordinator.yaml"].includes(name))
+    .map((name) => `${folder}/${name}`),
+);
+const compose = readFileSync(join(root, "deploy/compose.yaml"), "utf8");
+
+describe.skipIf(validators === null)("independent validators", () => {
+  test("find no fault in the manifests, by the strict schemas of the oldest and of the newest Kubernetes", async () => {
+    // Kustomize patches the workloads of a fleet.
+    const patched = new Manifests("fleet").workloads.map((each) => JSON.stringify(each));
+    expect(files.length).toBeGreaterThan(5);
+    const faults = await validate("kubernetes", [...files.map(read), ...patched]);
+    expect(faults.flatMap((each, index) => each.map((fault) => `${files[index]}: ${fault}`))).toEqual([]);
+  });
+
+  test("find no fault in the Compose file", async () => {
+    expect(await validate("compose", [compose])).toEqual([[]]);
+  });
+
+  test("find a misspelt word", async () => {
+    const broken = [
+      read("server/server.yaml").replace("readOnlyRootFilesystem", "readonlyRootFilesystem"),
+      read("server/namespace.yaml").replace("kind: Namespace", "kind: Namespaces"),
+    ];
+    const faults = await validate("kubernetes", broken);
+    expect(faults.map((each) => each.join("\n"))).toEqual([
+      expect.stringContaining("readonlyRootFilesystem"),
+      expect.stringContaining("find schema for kind Namespaces"),
+    ]);
+    const [inCompose = []] = await validate("compose", [compose.replace("mem_limit", "memory_limit")]);
+    expect(inCompose.join("\n")).toContain("memory_limit");
+  });
+});
