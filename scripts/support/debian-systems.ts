@@ -26,14 +26,17 @@ function ownSuite(): string {
  * Returns the root directories of minimal Debian systems from the cache, and installs missing systems there: with
  * debootstrap, which needs a network. Without it, this machine's own release is copied from its installed packages.
  * @param packages packages that are installed in addition; the systems with them get a name of their own
+ * @param optional packages that a copied system has only if this machine has them
  * @param onFailure receives the reason for each system that cannot be installed
  */
 export async function debianSystems(
   cacheRoot: string,
   log: (line: string) => void,
-  { nameSuffix = "", packages = [] as readonly string[] },
+  { nameSuffix = "", packages = [] as readonly string[], optional = [] as readonly string[] },
   onFailure: (reason: string) => void,
 ): Promise<string[]> {
+  const all = [...packages, ...optional];
+  const installed = [...packages, ...optional.filter((name) => existsSync(`/var/lib/dpkg/info/${name}.list`))];
   const roots: string[] = [];
   for (const suite of SUITES) {
     const fetched = join("roots", `${suite}${nameSuffix}`);
@@ -46,12 +49,12 @@ export async function debianSystems(
     }
     try {
       log(`installing Debian ${suite} into the cache`);
-      roots.push(await makeCacheEntry(cacheRoot, fetched, (directory) => fetchSystem(suite, directory, packages)));
+      roots.push(await makeCacheEntry(cacheRoot, fetched, (directory) => fetchSystem(suite, directory, all)));
     } catch (error) {
       onFailure(`${suite} cannot be fetched: ${messageOf(error)}`);
       if (suite !== ownSuite()) continue;
       log(`copying Debian ${suite} from this machine's packages`);
-      roots.push(await makeCacheEntry(cacheRoot, copied, (directory) => copySystem(directory, ["apt", ...packages])));
+      roots.push(await makeCacheEntry(cacheRoot, copied, (directory) => copySystem(directory, ["apt", ...installed])));
     }
   }
   return roots;

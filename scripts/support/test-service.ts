@@ -10,7 +10,11 @@ if (obstacle !== null) {
   process.exit(1);
 }
 const log = (line: string) => console.log(`test-service: ${line}`);
-const withSystemd = { nameSuffix: "-systemd-python", packages: ["systemd", "systemd-sysv", "iproute2", "python3"] };
+const withSystemd = {
+  nameSuffix: "-service",
+  packages: ["systemd", "systemd-sysv", "iproute2", "python3"],
+  optional: ["rpm", "dnf"],
+};
 const systems = await debianSystems(defaultCacheRoot(), log, withSystemd, (reason) =>
   log(`SKIPPED: the service on ${reason}`),
 );

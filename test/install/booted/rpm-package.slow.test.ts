@@ -1,101 +1,170 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { root } from "../../support/checkout.ts";
-import { debianTool } from "../../support/debian-tool.ts";
+import { writeRpm } from "../../../scripts/support/package/rpm-file.ts";
+import { writeRpmPackage } from "../../../scripts/support/package/rpm-package.ts";
+import { readSbom } from "../../../scripts/support/sbom/image-sbom.ts";
+import { packageFacts } from "../../scripts/package/small-program.ts";
+import { samplePath } from "../../support/checkout.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
-// rpm is not available on Debian: this test places the package's files and runs its scripts in rpm's order.
-const { TEST_SYSTEMS: systems, TEST_RPM: rpm = "" } = process.env;
-if (systems === undefined) console.warn("SKIPPED: the RPM package; scripts/test-service runs it");
-const bsdtar =
-  systems === undefined
-    ? null
-    : await debianTool({
-        ...{ program: "bsdtar", packages: ["libarchive-tools", "libarchive13"] },
-        skipped: "the RPM package under systemd",
-      });
+const { TEST_SYSTEMS: listed, TEST_INSTALLER: installer = "", TEST_RPM: rpm = "" } = process.env;
+if (listed === undefined) console.warn("SKIPPED: the RPM package; scripts/test-service runs it");
+const systems = (listed ?? "").split(":").filter((tree) => existsSync(join(tree, "usr/bin/dnf")));
+if (listed !== undefined && systems.length < listed.split(":").length) {
+  console.warn("SKIPPED: the RPM package under systemd; a system has no dnf (on Debian: apt install debootstrap)");
+}
 
 const timeout = 180_000;
 const settings = "/etc/transcribe/transcribe.toml";
 const parts = "/usr/lib/transcribe";
 const data = "/var/lib/transcribe";
+/** dnf of Debian, without a repository and without a question. Debian has no release that dnf could detect. */
+const dnf = ["dnf", "--assumeyes", "--disablerepo=*", "--releasever=1", "--setopt=install_weak_deps=False"];
+const libraries = [
+  ...["libc.so.6(GLIBC_2.34)(64bit)", "libgcc_s.so.1(GCC_4.2.0)(64bit)", "libstdc++.so.6(GLIBCXX_3.4.30)(64bit)"],
+];
 
-describe.skipIf(bsdtar === null).each((systems ?? "").split(":"))("on %s", (tree) => {
+/** Writes a package that provides to rpm what Debian's packages have installed. */
+async function writeStandIn(target: string): Promise<void> {
+  const any = (name: string) => ({ name, flags: 0, version: "" });
+  await writeRpm(
+    target,
+    {
+      ...{ name: "debian", version: "1", release: "1", architecture: "x86_64", epoch: packageFacts.epoch },
+      ...{
+        summary: "Debian",
+        description: "Debian",
+        licence: "MIT",
+        packager: packageFacts.maintainer,
+        change: "None",
+      },
+      ...{
+        provides: ["/bin/sh", "shadow", ...libraries].map(any),
+        requires: [any("/bin/sh")],
+        suggests: [any("none")],
+      },
+      scripts: { pre: ":", post: ":", preun: ":", postun: ":" },
+    },
+    [{ path: "/usr/share/doc/debian", mode: 0o040755, content: null, flags: 0, group: "root" }],
+  );
+}
+
+const scope = temporaryDirectory();
+afterAll(() => scope[Symbol.dispose]());
+const standIn = join(scope.path, "stand-in.rpm");
+const older = join(scope.path, "older.rpm");
+
+beforeAll(async () => {
+  if (systems.length === 0) return;
+  await writeStandIn(standIn);
+  // An older version by rpm's comparison: a prerelease of this one.
+  const { version } = (await Bun.file("package.json").json()) as { version: string };
+  const program = { path: installer, materials: await readSbom(`${installer}.cdx.json`) };
+  await writeRpmPackage(older, { ...packageFacts, version: `${version}-rc.1` }, program);
+}, timeout);
+
+describe.each(systems)("on %s", (tree) => {
   let machine: BootedMachine;
   const shell = async (script: string) => {
     const { exitCode, stdout, stderr } = await machine.run("sh", "-euc", script);
     expect([exitCode, stderr], script).toEqual([0, ""]);
     return stdout;
   };
-  const script = (name: string, installed: number) => shell(`sh /srv/scripts/${name} ${installed}`);
   const property = async (name: string) => (await shell(`systemctl show transcribe --value -p ${name}`)).trim();
-  const place = async () => {
-    // tar replaces a file and does not overwrite it, as rpm does.
-    await shell(`tar -C / --warning=no-timestamp -xf /srv/package.tar && chgrp transcribe ${settings}`);
+  const change = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await machine.run(...dnf, ...args);
+    // dnf installs a package although the script after its installation failed.
+    expect([exitCode, stdout + stderr], args.join(" ")).toEqual([
+      0,
+      expect.not.stringMatching(/error|scriptlet failed/i),
+    ]);
+    return stdout + stderr;
   };
+  const installed = () => shell("rpm -q transcribe");
 
   beforeAll(async () => {
     machine = new BootedMachine(tree);
     await machine.booted();
-    await shell("mkdir /srv/scripts");
-    for (const name of ["pre", "post", "preun", "postun"]) {
-      machine.write(`/srv/scripts/${name}`, readFileSync(join(root, "deploy/rpm", name)));
-    }
-    const library = join(bsdtar ?? "", "usr/lib", process.arch === "x64" ? "x86_64-linux-gnu" : "aarch64-linux-gnu");
-    using scope = temporaryDirectory();
-    const archive = join(scope.path, "package.tar");
-    const converted = Bun.spawnSync([join(bsdtar ?? "", "usr/bin/bsdtar"), "-cf", archive, `@${rpm}`], {
-      env: { ...process.env, LD_LIBRARY_PATH: library },
-    });
-    expect([converted.exitCode, converted.stderr.toString()]).toEqual([0, ""]);
-    machine.copy("/srv/package.tar", archive);
+    machine.copy("/srv/stand-in.rpm", standIn);
+    machine.copy("/srv/older.rpm", older);
+    machine.copy("/srv/newer.rpm", rpm);
+    machine.write("/srv/jfk.mp3", readFileSync(samplePath("jfk.mp3")));
   }, timeout);
   afterAll(() => machine?.[Symbol.asyncDispose](), timeout);
 
   test(
-    `${basename(tree)}: an installation does not start the server, which then serves with all restrictions`,
+    `${basename(tree)}: dnf refuses the package without its libraries`,
     async () => {
-      await script("pre", 1);
-      await place();
-      await script("post", 1);
+      const { exitCode, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
+      expect(exitCode).toBe(1);
+      for (const needed of [...libraries, "(shadow-utils or shadow)"]) expect(stderr).toContain(`provides ${needed} `);
+    },
+    timeout,
+  );
+
+  test(
+    "an installation does not start the server, which then transcribes with all restrictions",
+    async () => {
+      await change("install", "/srv/stand-in.rpm");
+      await change("install", "/srv/older.rpm");
       expect(await property("ActiveState")).toBe("inactive");
+      expect(await shell("rpm --verify transcribe")).toBe("");
       expect(await shell(`stat -c '%a %U %G' ${settings}`)).toBe("640 root transcribe\n");
       await shell("systemctl enable --now transcribe 2>/dev/null; transcribe accounts create acme >/dev/null");
       expect([await property("ActiveState"), await property("User")]).toEqual(["active", "transcribe"]);
       expect(await shell(`find ${data} ! -user transcribe; find ${parts} -user transcribe`)).toBe("");
+      const key = /"key": "(\w+)"/.exec(await shell("transcribe keys create --account acme --json"))?.[1] ?? "";
+      const submitted = await machine.run(
+        ...["env", `TRANSCRIBE_API_KEY=${key}`, "transcribe", "submit", "/srv/jfk.mp3", "--wait"],
+      );
+      expect(submitted.stdout.replace(/\s+/g, " ")).toContain("what you can do for your country");
     },
     timeout,
   );
 
-  test(
-    "an upgrade stops the running server before its files are replaced, and starts it again with its data",
-    async () => {
+  test.each([
+    ["an upgrade", "upgrade", "/srv/newer.rpm", /^transcribe-\d+\.\d+\.\d+-1\./],
+    ["a downgrade", "downgrade", "/srv/older.rpm", /^transcribe-\d+\.\d+\.\d+~rc\.1-1\./],
+  ])(
+    "%s restarts the server, and keeps data and changed settings",
+    async (_, command, file, name) => {
+      await shell(`printf '# ${command}\\n' >> ${settings}`);
       const pid = await property("MainPID");
-      await script("pre", 2);
-      expect(await property("ActiveState")).toBe("inactive");
-      await place();
-      await script("post", 2);
-      await script("preun", 1);
-      await script("postun", 1);
+      await change(command, file);
+      expect(await installed()).toMatch(name);
       expect([await property("ActiveState"), await property("UnitFileState")]).toEqual(["active", "enabled"]);
       expect(await property("MainPID")).not.toBe(pid);
       expect(await shell("transcribe accounts list")).toContain("acme");
+      expect(machine.read(settings)).toEndWith(`# ${command}\n`);
+      const changed = await machine.run("rpm", "--verify", "transcribe");
+      expect(changed.stdout.trim()).toMatch(/^S\S+ +c \/etc\/transcribe\/transcribe\.toml$/);
     },
     timeout,
   );
 
   test(
-    "a removal stops the server, removes its parts, and keeps data and user",
+    "a removal stops the server, removes its parts, and keeps data, user and changed settings",
     async () => {
-      await script("preun", 0);
-      await shell("rm /usr/bin/transcribe /usr/lib/systemd/system/transcribe.service");
-      expect(await script("postun", 0)).toContain(`rm -r ${data} && userdel transcribe`);
+      expect(await change("remove", "transcribe")).toContain(`rm -r ${data} && userdel transcribe`);
       expect(await property("LoadState")).toBe("not-found");
-      const left = `ls -d ${parts} ${data}/transcribe.db 2>/dev/null || true; id -un transcribe`;
-      expect(await shell(left)).toBe(`${data}/transcribe.db\ntranscribe\n`);
+      const places = `/usr/bin/transcribe ${parts} /usr/share/doc/transcribe /usr/share/licenses/transcribe`;
+      const left = `ls -d ${places} /etc/transcribe/* ${data}/transcribe.db 2>/dev/null || true; id -un transcribe`;
+      expect(await shell(left)).toBe(`${settings}.rpmsave\n${data}/transcribe.db\ntranscribe\n`);
       expect(await shell("find /etc/systemd -name 'transcribe*'")).toBe("");
+    },
+    timeout,
+  );
+
+  test(
+    "the package is refused next to the program's own service",
+    async () => {
+      machine.copy("/srv/installer", installer);
+      await shell("/srv/installer service install --no-start >/dev/null");
+      const { exitCode, stdout, stderr } = await machine.run(...dnf, "install", "/srv/newer.rpm");
+      expect([exitCode, stdout + stderr]).toEqual([1, expect.stringContaining("  transcribe service uninstall\n")]);
+      expect(await shell("ls /usr/bin/transcribe 2>/dev/null || true")).toBe("");
     },
     timeout,
   );
