@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Artefact, otherFiles, readArtefacts, requireSame } from "../../scripts/support/release/artefacts.ts";
 import { checkChangelog } from "../../scripts/support/release/changelog.ts";
 import { acceptedSkips, findSkips } from "../../scripts/support/release/skips.ts";
 import { releaseSteps } from "../../scripts/support/release/steps.ts";
+import { checkTools, RELEASE_TOOLS } from "../../scripts/support/release/tools.ts";
 import { root } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -83,6 +84,25 @@ describe("skipped tests of a release", () => {
       expect(steps.filter((step) => !names.has(step))).toEqual([]);
       expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
     }
+  });
+});
+
+describe("the programs of a release", () => {
+  const packages = RELEASE_TOOLS.map((tool) => tool.package);
+
+  test("are those of the packages in CONTRIBUTING.md", () => {
+    const page = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");
+    const listed = /^apt-get install --no-install-recommends \\\n((?: {2}.*\n)+)/m.exec(page)?.[1] ?? "";
+    expect(listed.split(/[\s\\]+/).filter((name) => name !== "")).toEqual(packages);
+  });
+
+  test("are named with their packages when they are missing, before anything is built", () => {
+    expect(releaseSteps[0]?.name).toBe("tools");
+    expect(checkTools(() => true, true)).toBe(`${packages.length} programs are installed`);
+    expect(() => checkTools((program) => !["fish", "pdftotext"].includes(program), true)).toThrow(
+      /^missing: fish, pdftotext; on Debian: apt-get install --no-install-recommends fish poppler-utils$/,
+    );
+    expect(() => checkTools(() => true, false)).toThrow("root");
   });
 });
 

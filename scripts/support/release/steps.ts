@@ -13,6 +13,7 @@ import { checkChangelog } from "./changelog.ts";
 import { previousProgram, previousRelease } from "./previous.ts";
 import { runLogged } from "./run-logged.ts";
 import { acceptedSkips, findSkips } from "./skips.ts";
+import { checkTools } from "./tools.ts";
 
 /** Options of a release. */
 export interface ReleaseOptions {
@@ -38,6 +39,7 @@ const program = join(dist, `transcribe-${process.platform}-${process.arch}`);
 const MAKERS = ["build", "package", "container", "sdk"] as const;
 
 export const releaseSteps: readonly ReleaseStep[] = [
+  { name: "tools", run: async () => checkTools((program) => Bun.which(program) !== null, process.getuid?.() === 0) },
   { name: "tree", run: checkTree },
   { name: "version", run: checkVersion },
   { name: "build", run: buildTwice },
