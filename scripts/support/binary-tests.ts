@@ -2,6 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
+import { messageOf } from "../../src/text/index.ts";
+import { Podman, podmanCompose } from "../../test/binary/podman.ts";
 import { natsServerProgram } from "../../test/support/nats-server.ts";
 import { root } from "./checkout.ts";
 import { debianSystems, systemsObstacle } from "./debian-systems.ts";
@@ -37,6 +39,7 @@ export async function binaryTests(
   const roots = obstacle === null ? await debianSystems(defaultCacheRoot(), log, {}, logSkipped) : [];
   // Fetched into the cache now, because the tests may have no network.
   await natsServerProgram("a fleet of compiled programs");
+  if (Podman.obstacle() === null) await podmanCompose().catch((error: unknown) => log(messageOf(error)));
   const runtimeDirectory = await mkdtemp(join(tmpdir(), "transcribe-runtime-"));
   const command = bunTest(names.length > 0 ? names : END_TO_END_TESTS);
   const hasBrowser = names.some((name) => name.startsWith(BROWSER_TESTS));
