@@ -25,10 +25,9 @@ export const RELEASE_TOOLS: readonly ReleaseTool[] = [
   { program: "zsh", package: "zsh" },
   { program: "fish", package: "fish" },
   { program: "pdftotext", package: "poppler-utils" },
-  // Traced and slow requests.
+  // Requests, certificates and traced system calls.
   { program: "curl", package: "curl" },
   { program: "openssl", package: "openssl" },
-  { program: "slowhttptest", package: "slowhttptest" },
   { program: "strace", package: "strace" },
 ];
 
