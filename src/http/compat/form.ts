@@ -39,6 +39,12 @@ export const openAiForm = Type.Object({
       description: "Whether the text is sent as it is recognized, as server-sent events.",
     }),
   ),
+  "languages[]": Type.Optional(
+    Type.Array(Type.String(), {
+      description: "As `language`. If it names several languages, the language is detected.",
+    }),
+  ),
+  "keywords[]": Type.Optional(Type.Array(Type.String(), { description: "Used like `prompt`, together with it." })),
   temperature: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   chunking_strategy: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   "timestamp_granularities[]": Type.Optional(
@@ -60,24 +66,37 @@ const UNREADABLE_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028
 const listNames = (name: string) => [name, `${name}[]`, ...[0, 1, 2, 3].map((index) => `${name}[${index}]`)];
 const granularityNames = listNames("timestamp_granularities");
 const includeNames = listNames("include");
+const languageNames = listNames("languages");
+const keywordNames = listNames("keywords");
 
 /** The text parts of a transcription's form that have a meaning. */
 export const openAiParts: FormParts = {
   once: ["model", "language", "prompt", "response_format", "stream"],
-  repeated: [...granularityNames, ...includeNames],
+  repeated: [...granularityNames, ...includeNames, ...languageNames, ...keywordNames],
 };
+
+/** The name of a language, and the part of the form that has it. */
+interface SentLanguage {
+  readonly param: "language" | "languages";
+  readonly name: string;
+}
 
 /** A transcription that a client asks for, besides its file. The model and the language are names as sent. */
 export interface TranscriptionOrder {
   readonly model: string;
-  /** Null for language detection. */
-  readonly language: string | null;
+  /** The possible languages; empty for language detection. */
+  readonly languages: readonly SentLanguage[];
   readonly prompt: string | null;
   readonly format: ResponseFormat;
   readonly isStream: boolean;
   readonly hasWords: boolean;
   readonly hasLogprobs: boolean;
+  /** Whether the answer names the languages, as that of gpt-transcribe does. */
+  readonly hasLanguages: boolean;
 }
+
+/** The model that answers `json` with the languages of the recording, and its snapshots. */
+const NAMES_LANGUAGES = /^gpt-transcribe(?:-|$)/;
 
 /** Reads the text parts of a transcription's form. @throws {OpenAiError} 400 with the part that is not valid */
 export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "lists">): TranscriptionOrder {
@@ -91,16 +110,24 @@ export function readOrder({ fields, lists }: Pick<ReceivedUpload, "fields" | "li
   const granularities = listOf(lists, granularityNames, "timestamp_granularities", ["word", "segment"]);
   const hasLogprobs = listOf(lists, includeNames, "include", ["logprobs"]).length > 0;
   if (hasLogprobs && format !== "json") throw invalidParam("include", "logprobs are part of the format json only.");
-  const language = sentIn(fields.language);
   return {
     model,
-    language: language === "" || language.toLowerCase() === "auto" ? null : language,
-    prompt: promptOf(fields.prompt),
+    languages: [
+      ...languagesOf("language", [fields.language]),
+      ...languagesOf("languages", valuesOf(lists, languageNames).flatMap(splitList)),
+    ],
+    prompt: promptOf([fields.prompt ?? "", ...valuesOf(lists, keywordNames)].join("\n")),
     format,
     isStream,
     hasWords: granularities.includes("word"),
     hasLogprobs,
+    hasLanguages: NAMES_LANGUAGES.test(model),
   };
+}
+
+function languagesOf(param: SentLanguage["param"], texts: readonly (string | undefined)[]): SentLanguage[] {
+  const names = texts.map((text) => sentIn(text)).filter((name) => name !== "" && name.toLowerCase() !== "auto");
+  return names.map((name) => ({ param, name }));
 }
 
 /** Returns a field's text, empty if it is not set. In a form, clients write null as a word. */
@@ -131,13 +158,22 @@ function listOf(
   param: string,
   allowed: readonly string[],
 ): string[] {
-  const values = names
-    .flatMap((name) => lists[name] ?? [])
-    .flatMap((value) => value.split(","))
-    .map((value) => value.trim())
-    .filter((value) => value !== "");
+  const values = valuesOf(lists, names).flatMap(splitList);
   if (values.every((value) => allowed.includes(value))) return values;
   throw invalidParam(param, `Its values must be ${allowed.join(" or ")}.`);
+}
+
+/** Returns the values of a list that is sent under one of several names. */
+function valuesOf(lists: ReceivedUpload["lists"], names: readonly string[]): string[] {
+  return names.flatMap((name) => lists[name] ?? []);
+}
+
+/** Returns the values of a list that is written with commas. */
+function splitList(text: string): string[] {
+  return text
+    .split(",")
+    .map((value) => value.trim())
+    .filter((value) => value !== "");
 }
 
 /**

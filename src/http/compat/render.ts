@@ -30,6 +30,11 @@ export const openAiTranscriptSchema = Type.Object(
     words: Type.Optional(
       Type.Array(Type.Object({ word: Type.String(), start: seconds("Start."), end: seconds("End.") })),
     ),
+    languages: Type.Optional(
+      Type.Array(Type.Object({ code: Type.String() }), {
+        description: "With the model `gpt-transcribe` and `json`: the language, if speech was found.",
+      }),
+    ),
     logprobs: Type.Optional(Type.Array(Type.Object({ token: Type.String(), logprob: Type.Number() }))),
   },
   { description: "A transcript in the form of OpenAI's API." },
@@ -80,15 +85,27 @@ export async function renderText({ segments }: Pick<Transcript, "segments">): Pr
 }
 
 /** Returns the body for `json`. */
-export async function renderJson({ durationSeconds, segments }: Transcript, hasLogprobs: boolean): Promise<string> {
+export async function renderJson(
+  { durationSeconds, language, segments }: Transcript,
+  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
+): Promise<string> {
   const texts: string[] = [];
   const logprobs: ReturnType<typeof toLogprob>[] = [];
   for await (const { segment, text } of joinedSegments(segments)) {
     texts.push(text);
     if (hasLogprobs) logprobs.push(...segment.words.map(toLogprob));
   }
-  const usage = usageOf(durationSeconds);
-  return JSON.stringify({ text: texts.join(""), ...(hasLogprobs ? { logprobs } : {}), usage });
+  return JSON.stringify({
+    text: texts.join(""),
+    ...(hasLanguages ? { languages: languagesOf(language) } : {}),
+    ...(hasLogprobs ? { logprobs } : {}),
+    usage: usageOf(durationSeconds),
+  });
+}
+
+/** Returns the languages of a recording as the answer of gpt-transcribe has them. */
+export function languagesOf(language: string | null) {
+  return language === null ? [] : [{ code: language }];
 }
 
 /** Returns the body for `verbose_json`. */

@@ -9,6 +9,7 @@ import { toOpenAiForm } from "./openai-error.ts";
 import { followText } from "./recognized-text.ts";
 import {
   joinedSegments,
+  languagesOf,
   renderDiarizedJson,
   renderJson,
   renderVerboseJson,
@@ -57,11 +58,13 @@ export class OpenAiTranscriptions {
     }
   }
 
-  #submissionOf({ model: name, language: sent, prompt }: TranscriptionOrder) {
+  #submissionOf({ model: name, languages: sent, prompt }: TranscriptionOrder) {
     const { models, compat } = this.#services;
     const model = modelFor(models, name);
+    const languages = new Set(sent.map(({ param, name: each }) => languageFor(model, each, param)));
     return {
-      pinnedLanguage: languageFor(model, sent),
+      // Language detection can't be limited to several languages.
+      pinnedLanguage: languages.size === 1 ? ([...languages][0] ?? null) : null,
       hints: { prompt, minSpeakers: null, maxSpeakers: null },
       speechModel: model.id,
       isTransient: !compat().keep,
@@ -79,7 +82,7 @@ export class OpenAiTranscriptions {
     const transcript = this.#waiting.transcriptOf(recording);
     switch (order.format) {
       case "json":
-        return json(await renderJson(transcript, order.hasLogprobs));
+        return json(await renderJson(transcript, order));
       case "verbose_json":
         return json(await renderVerboseJson(transcript, order.hasWords));
       case "diarized_json":
@@ -125,6 +128,10 @@ export class OpenAiTranscriptions {
       if (order.hasLogprobs) logprobs.push(...segment.words.map(toLogprob));
     }
     await this.#waiting.answered(id, wait);
-    send({ type: "transcript.text.done", text: texts.join(""), ...(order.hasLogprobs ? { logprobs } : {}) });
+    send({
+      ...{ type: "transcript.text.done", text: texts.join("") },
+      ...(order.hasLanguages ? { languages: languagesOf(recording.language) } : {}),
+      ...(order.hasLogprobs ? { logprobs } : {}),
+    });
   }
 }

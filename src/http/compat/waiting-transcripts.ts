@@ -148,10 +148,14 @@ export class WaitingTranscripts {
   }
 }
 
-/** Returns the language that a client means; null for language detection. @throws {OpenAiError} 400 for an unknown one */
-export function languageFor({ languages }: UsableModel, sent: string | null): string | null {
+/**
+ * Returns the language that a client means; null for language detection.
+ * @param param the field that names it
+ * @throws {OpenAiError} 400 for an unknown one
+ */
+export function languageFor({ languages }: UsableModel, sent: string | null, param = "language"): string | null {
   const language = sent === null ? null : findLanguage(languages, sent);
-  if (language === undefined) throw invalidParam("language", "The model does not know this language.");
+  if (language === undefined) throw invalidParam(param, "The model does not know this language.");
   return language?.code ?? null;
 }
 

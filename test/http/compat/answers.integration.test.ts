@@ -95,6 +95,16 @@ describe.if(ready)("POST /v1/audio/transcriptions", () => {
     expect(body.logprobs[0]).toEqual({ token: " Good", logprob, bytes: [32, 71, 111, 111, 100] });
   });
 
+  test.each([
+    ["gpt-transcribe", ["de"]],
+    ["gpt-transcribe-2026-10-01", ["de"]],
+    ["gpt-4o-transcribe", undefined],
+  ])("answers json of the model %s with the languages %p", async (model, codes) => {
+    const parts: Part[] = [["model", model], ...usualParts().slice(0, 1)];
+    const body = await bodyOf(await transcribe(server, client, parts, { language: "de" }));
+    expect<unknown>(body.languages).toEqual(codes?.map((code) => ({ code })));
+  });
+
   test("joins the texts of a language without spaces without spaces", async () => {
     const span = { startSeconds: 0, endSeconds: 1, speaker: 0, words: [] };
     const segments = ["今日は。", "元気です。"].map((text, index) => ({ ...span, index, text }));

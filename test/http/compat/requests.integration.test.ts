@@ -76,6 +76,37 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
   });
 
   test.each([
+    ["languages[]=de", "de"],
+    ["languages=German", "de"],
+    ["languages[0]=de", "de"],
+    ["languages[]=de,de-AT&language=deu", "de"],
+    ["languages[]=de&languages[]=en", null],
+    ["languages[]=de&language=en", null],
+    ["languages[]=", null],
+  ])("with the possible languages %p pins the language %p", async (fields, code) => {
+    const before = server.queued.length;
+    const answer = post(server, client, [...new URLSearchParams(fields), ["model", "gpt-transcribe"], file]);
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)?.pinnedLanguage ?? null).toBe(code);
+    end(server, id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test("uses keywords together with the prompt", async () => {
+    const before = server.queued.length;
+    const hints: Part[] = [
+      ["keywords[]", "Zau al-Makan"],
+      ["prompt", "Helstone"],
+      ["keywords[]", "Leverrier"],
+    ];
+    const answer = post(server, client, [...hints, ...usualParts()]);
+    const id = await nextQueued(server, before);
+    expect(server.recordings.get(id)?.prompt).toBe("Helstone, Zau al-Makan, Leverrier");
+    end(server, id);
+    expect((await answer).status).toBe(200);
+  });
+
+  test.each([
     ["", null],
     ["  \n", null],
     ["...", null],
@@ -133,6 +164,12 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     ["a path as model", [file, ["model", "/etc/passwd"]], 404, { param: "model", code: "model_not_found" }],
     ["an unknown format", [file, model, ["response_format", "xml"]], 400, { param: "response_format" }],
     ["an unknown language", [file, model, ["language", "klingon"]], 400, { param: "language" }],
+    [
+      "an unknown language among several",
+      [file, model, ["languages[]", "en"], ["languages[]", "klingon"]],
+      400,
+      { param: "languages" },
+    ],
     ["a language that the model lacks", [file, model, ["language", "fr"]], 400, { param: "language" }],
     [
       "an unknown granularity",

@@ -44,6 +44,7 @@ export function ask(server: ApiServer, client: KeyClient, path: string, init: Re
 interface Body {
   readonly text: string;
   readonly language: string;
+  readonly languages?: readonly unknown[];
   readonly segments: readonly { readonly text: string; readonly avg_logprob: number }[];
   readonly words: readonly unknown[];
   readonly logprobs: readonly unknown[];
