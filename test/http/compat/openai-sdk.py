@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+import urllib.request
 
 import openai
 
@@ -51,8 +52,9 @@ def retried(key):
     return {"outcome": outcome, "pauses": list(pauses)}
 
 
+urllib.request.urlopen(question["control_url"] + "/refuse").read()
 outcomes = {
-    # The server refuses the first call with 503, so this one must be the first.
+    # The server refuses the next call with 503.
     "retried_503": retried(question["key"]),
     "retried_429": retried(question["full_key"]),
     "json": transcribe(),
