@@ -24,12 +24,14 @@ async function install(what: string, wanted: Pick<PythonPackages, "name" | "pack
 }
 
 const sdk = await install("tests with OpenAI's Python SDK", { name: "openai-sdk", packages: ["openai"] });
-const parserPackages = (await Bun.file(join(import.meta.dir, "langchain-constraints.txt")).text()).match(
-  /^[\w-]+(?===)/gm,
-);
-const langchain = await install("tests with langchain's parser", {
-  ...{ name: "langchain", packages: parserPackages ?? [], alone: true },
-});
+const langchain = await install("tests with langchain's parser", await allOf("langchain"));
+const litellm = await install("tests with LiteLLM", await allOf("litellm"));
+
+/** Returns a program's packages that are exactly those of its constraints: it asks for many more, which it does not import. */
+async function allOf(name: string): Promise<Pick<PythonPackages, "name" | "packages" | "alone">> {
+  const constraints = await Bun.file(join(import.meta.dir, `${name}-constraints.txt`)).text();
+  return { name, packages: constraints.match(/^[\w-]+(?===)/gm) ?? [], alone: true };
+}
 
 /** Runs a script with the packages of a folder. @returns the outcomes of its calls */
 async function outcomesOf(stage: ClientStage, script: string, packages: string, environment = {}) {
@@ -93,6 +95,63 @@ test.if(langchain !== null)(
       srt: one(expect.stringContaining(answers.srt)),
       verbose: one("Good day. Hello! Bye."),
     });
+  },
+  60_000,
+);
+
+test.if(litellm !== null)(
+  "LiteLLM reads every format, stream and error of the server, repeats what is worth it, and finds the server healthy",
+  async () => {
+    await using stage = new ClientStage();
+    const { later, ...outcomes } = await outcomesOf(stage, "litellm-sdk.py", litellm ?? "");
+    const { text, usage, segments } = answers;
+    const json = { text, usage };
+    const verbose = expect.objectContaining({
+      ...{ text, usage, task: "transcribe", language: "english", duration: 32.25 },
+      segments: expect.any(Array),
+    });
+    const languages = [{ code: "en" }];
+    expect(outcomes).toEqual({
+      retried_503: { outcome: null, pauses: [10] },
+      retried_429: { outcome: ["RateLimitError", 429], pauses: [10] },
+      default: verbose,
+      json,
+      text: { text: `${text}\n` },
+      srt: { text: expect.stringContaining(answers.srt) },
+      vtt: { text: expect.stringContaining(answers.vtt) },
+      words: expect.objectContaining({ text, words: answers.words.map((word) => expect.objectContaining(word)) }),
+      gpt: json,
+      diarized: { text, usage, task: "transcribe", duration: 32.25, segments },
+      languages: { text, usage, languages },
+      stream: [...answers.stream.slice(0, -1), { ...answers.stream.at(-1), languages }],
+      opened_file: verbose,
+      silence: expect.objectContaining({ text: "", language: "unknown", segments: [] }),
+      custom_provider: verbose,
+      failed: ["InternalServerError", 500],
+      wrong_key: ["AuthenticationError", 401],
+      unknown_model: ["NotFoundError", 404],
+      unknown_language: ["BadRequestError", 400],
+      no_recording: ["BadRequestError", 400],
+      empty_file: ["BadRequestError", 400],
+      large_file: [expect.any(String), 413],
+      timeout: ["APITimeoutError", null],
+    });
+    expect(later).toEqual({
+      json,
+      default: verbose,
+      srt: { text: expect.stringContaining(answers.srt) },
+      wrong_key: ["AuthenticationError", 401],
+      large_file: [expect.any(String), 413],
+      cancelled: expect.any(Number),
+      health_check: verbose,
+    });
+    expect(Object(later).cancelled).toBeLessThan(2);
+    expect(stage.hints).toEqual([
+      ["Grünwald", "de"],
+      ["Leverrier", "en"],
+      ["silence", null],
+      ["fail", null],
+    ]);
   },
   60_000,
 );
