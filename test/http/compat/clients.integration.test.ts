@@ -21,8 +21,8 @@ interface ClientRequest {
   readonly path?: string;
   readonly headers: readonly string[];
   readonly parts: readonly RawPart[];
-  /** Whether the body has no Content-Length. */
-  readonly isChunked?: boolean;
+  /** How a body without Content-Length is divided: inside the recording, or at the boundaries, heads and values of parts. */
+  readonly chunks?: "halves" | "pieces";
   /** Text that the body of the answer contains. */
   readonly contains: string;
   readonly contentType: string;
@@ -62,7 +62,7 @@ const requests: readonly ClientRequest[] = [
       field("language", ""),
       field("temperature", "0"),
     ],
-    isChunked: true,
+    chunks: "halves",
     contains: whole,
     contentType: JSON_TYPE,
     recording: { pinnedLanguage: null },
@@ -115,12 +115,25 @@ const requests: readonly ClientRequest[] = [
       field("stream", "true"),
       field("include[]", "logprobs"),
     ],
-    isChunked: true,
+    chunks: "halves",
     contains: 'data: {"type":"transcript.text.done","text":"Good day. Hello! Bye."',
     contentType: "text/event-stream; charset=utf-8",
   },
   {
-    client: "@ai-sdk/openai: verbose_json of the diarize model, arrays with brackets",
+    client: "openai-node with a stream without a name: a chunk for each boundary, head and value",
+    headers: ["Accept: application/json", "User-Agent: OpenAI/JS 7.57.0", "Sec-Fetch-Mode: cors"],
+    parts: [
+      file("unknown_file", "application/octet-stream"),
+      field("model", "whisper-1"),
+      field("response_format", "verbose_json"),
+      field("timestamp_granularities[]", "word"),
+    ],
+    chunks: "pieces",
+    contains: '"words":[{"word":"Good","start":0.5,"end":0.9}',
+    contentType: JSON_TYPE,
+  },
+  {
+    client: "the Vercel AI SDK before version 7: verbose_json of the diarize model, arrays with brackets",
     headers: ["User-Agent: ai/6.0.0 ai-sdk/openai/3.0.0 runtime/node.js/24"],
     parts: [
       field("model", "gpt-4o-transcribe-diarize"),
@@ -141,6 +154,19 @@ const requests: readonly ClientRequest[] = [
     contentType: JSON_TYPE,
   },
   {
+    client: "LiteLLM with a file of unknown length: chunked, all fields before the file",
+    headers: ["Accept: application/json", "User-Agent: AsyncOpenAI/Python 3.57.0", "X-Stainless-Async: async:asyncio"],
+    parts: [
+      field("model", "whisper-1"),
+      field("response_format", "verbose_json"),
+      field("timestamp_granularities[]", "word"),
+      file("upload", "application/octet-stream"),
+    ],
+    chunks: "halves",
+    contains: '"words":[{"word":"Good","start":0.5,"end":0.9}',
+    contentType: JSON_TYPE,
+  },
+  {
     client: "OpenAI's Python SDK with srt, which accepts application/json all the same",
     headers: ["Accept: application/json", "User-Agent: OpenAI/Python 3.22.1", "X-Stainless-Lang: python"],
     parts: [field("model", "whisper-1"), field("response_format", "srt"), file("talk.mp3", "audio/mpeg")],
@@ -157,24 +183,27 @@ const requests: readonly ClientRequest[] = [
   },
 ];
 
-/** Returns a request byte by byte. A body without Content-Length arrives in two chunks, divided inside the recording. */
-function bytesOf(key: string, { path, headers, parts, isChunked = false }: ClientRequest): Buffer {
+/** Returns a request byte by byte. */
+function bytesOf(key: string, { path, headers, parts, chunks }: ClientRequest): Buffer {
   const boundary = "----formdata-0.8675309";
-  const pieces = parts.flatMap(([head, value]) => [`--${boundary}\r\n${head}\r\n\r\n`, value, "\r\n"]);
-  const body = Buffer.concat([...pieces, `--${boundary}--\r\n`].map((piece) => Buffer.from(piece)));
+  const pieces = [
+    ...parts.flatMap(([head, value]) => [`--${boundary}\r\n`, `${head}\r\n\r\n`, value, "\r\n"]),
+    `--${boundary}--\r\n`,
+  ].map((piece) => Buffer.from(piece));
+  const body = Buffer.concat(pieces);
   const half = Math.floor(body.length / 2);
-  const chunks = [body.subarray(0, half), body.subarray(half)];
-  const framed = [...chunks, Buffer.alloc(0)].flatMap((chunk) => [`${chunk.length.toString(16)}\r\n`, chunk, "\r\n"]);
+  const sent = chunks === "pieces" ? pieces : [body.subarray(0, half), body.subarray(half)];
+  const framed = [...sent, Buffer.alloc(0)].flatMap((chunk) => [`${chunk.length.toString(16)}\r\n`, chunk, "\r\n"]);
   const head = [
     `POST ${path ?? "/v1/audio/transcriptions"} HTTP/1.1`,
     "Host: 127.0.0.1:8787",
     `Authorization: Bearer ${key}`,
     ...headers,
     `Content-Type: multipart/form-data; boundary=${boundary}`,
-    isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`,
+    chunks !== undefined ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`,
   ];
   return Buffer.concat(
-    [`${head.join("\r\n")}\r\n\r\n`, ...(isChunked ? framed : [body])].map((piece) => Buffer.from(piece)),
+    [`${head.join("\r\n")}\r\n\r\n`, ...(chunks === undefined ? [body] : framed)].map((piece) => Buffer.from(piece)),
   );
 }
 
