@@ -1,8 +1,21 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { connect } from "node:net";
 import { available, ffmpegPath } from "../../support/checkout.ts";
 import { ApiServer } from "../support.ts";
-import { ask, bodyOf, end, jfk, leftovers, nextQueued, type Part, post, transcribe, usualParts } from "./support.ts";
+import {
+  ask,
+  bodyOf,
+  end,
+  jfk,
+  leftovers,
+  nextQueued,
+  type Part,
+  post,
+  transcribe,
+  untilNothingIsLeft,
+  usualParts,
+} from "./support.ts";
 
 const ready = available("tests of requests to OpenAI's audio API", ffmpegPath, jfk);
 
@@ -16,19 +29,36 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
   afterAll(() => server[Symbol.dispose]());
   afterEach(() => expect(leftovers(server)).toEqual([]));
 
+  type RawPart = readonly [head: string, value: string | Buffer];
+
+  /** Returns the bytes of a form. */
+  function formBytes(parts: readonly RawPart[]): Buffer {
+    const pieces = parts.flatMap(([head, value]) => [`--b\r\n${head}\r\n\r\n`, value, "\r\n"]);
+    return Buffer.concat([...pieces, "--b--\r\n"].map((piece) => Buffer.from(piece)));
+  }
+
+  /** Returns the head of a request with a form. @param length null for a chunked body */
+  function headOf(length: number | null, ...more: readonly string[]): string {
+    const lines = [
+      `POST ${path} HTTP/1.1`,
+      "Host: localhost",
+      `Authorization: Bearer ${client.key}`,
+      "Content-Type: multipart/form-data; boundary=b",
+      length === null ? "Transfer-Encoding: chunked" : `Content-Length: ${length}`,
+      ...more,
+    ];
+    return `${lines.join("\r\n")}\r\n\r\n`;
+  }
+
+  /** Returns a chunked body of one chunk. */
+  const chunked = (body: Buffer) =>
+    Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from("\r\n0\r\n\r\n")]);
+
   /** Sends a form byte by byte as given, with or without a Content-Length, and returns the whole answer. */
-  async function sendRaw(
-    parts: readonly [head: string, value: string | Buffer][],
-    isChunked: boolean,
-  ): Promise<string> {
-    const pieces = parts.map(([head, value]) =>
-      Buffer.concat([Buffer.from(`--b\r\n${head}\r\n\r\n`), Buffer.from(value), Buffer.from("\r\n")]),
-    );
-    const body = Buffer.concat([...pieces, Buffer.from("--b--\r\n")]).toString("latin1");
-    const length = isChunked ? "Transfer-Encoding: chunked" : `Content-Length: ${body.length}`;
-    const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${client.key}\r\nContent-Type: multipart/form-data; boundary=b\r\n${length}\r\n\r\n`;
-    const framed = isChunked ? `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n` : body;
-    return await server.raw(Buffer.from(head + framed, "latin1"));
+  async function sendRaw(parts: readonly RawPart[], isChunked: boolean): Promise<string> {
+    const body = formBytes(parts);
+    const head = Buffer.from(headOf(isChunked ? null : body.length));
+    return await server.raw(Buffer.concat([head, isChunked ? chunked(body) : body]));
   }
 
   const bytes = ready ? readFileSync(jfk) : Buffer.alloc(0);
@@ -48,7 +78,7 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
       for (const parts of [
         [[fileHead, bytes], modelPart],
         [modelPart, [fileHead, bytes]],
-      ] as [string, string | Buffer][][]) {
+      ] as RawPart[][]) {
         const before = server.queued.length;
         const answer = sendRaw(parts, isChunked);
         end(server, await nextQueued(server, before));
@@ -153,6 +183,46 @@ describe.if(ready)("a form of POST /v1/audio/transcriptions", () => {
     const answer = post(server, client, usualParts(), { path: "/audio/transcriptions" });
     end(server, await nextQueued(server, before));
     expect((await answer).status).toBe(200);
+  });
+
+  test.each(["Content-Length", "Transfer-Encoding"])(
+    "of a client that waits for 100 Continue is read when the client continues, with %s",
+    async (framing) => {
+      const body = formBytes([modelPart, [fileHeads[0] ?? "", bytes]]);
+      const isChunked = framing === "Transfer-Encoding";
+      const before = server.queued.length;
+      const socket = connect(server.port, "127.0.0.1");
+      let received = "";
+      socket.on("data", (data) => {
+        received += data.toString();
+      });
+      socket.write(headOf(isChunked ? null : body.length, "Expect: 100-continue"));
+      while (!received.startsWith("HTTP/1.1 100 ")) await Bun.sleep(2);
+      socket.write(isChunked ? chunked(body) : body);
+      end(server, await nextQueued(server, before));
+      while (!received.includes("Hello!")) await Bun.sleep(2);
+      socket.destroy();
+      expect(received).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n/);
+    },
+  );
+
+  test("that ends in the middle, because its client disconnects, leaves nothing and gives its turn to the next", async () => {
+    using narrow = new ApiServer({ recordingsPerAccount: 1 });
+    const other = narrow.client("first");
+    const body = formBytes([modelPart, [fileHeads[0] ?? "", bytes]]);
+    for (const length of [body.length, null]) {
+      const socket = connect(narrow.port, "127.0.0.1");
+      const head = headOf(length).replace(client.key, other.key);
+      const half = body.subarray(0, body.length / 2);
+      socket.write(Buffer.concat([Buffer.from(head), length === null ? chunked(half).subarray(0, -5) : half]));
+      while (narrow.filesIn("incoming").length === 0) await Bun.sleep(2);
+      const before = narrow.queued.length;
+      const answer = post(narrow, other, usualParts());
+      socket.destroy();
+      end(narrow, await nextQueued(narrow, before));
+      expect((await answer).status).toBe(200);
+      await untilNothingIsLeft(narrow);
+    }
   });
 
   const refusals: [what: string, parts: Part[], status: number, error: Record<string, unknown>][] = [
