@@ -66,8 +66,19 @@ async function librariesOf(aptGet: readonly string[], packages: readonly string[
 }
 
 /** Returns the mirror of Debian's own packages from this machine's apt configuration, or else the default mirror. */
-async function mirror(): Promise<string> {
+export async function mirror(): Promise<string> {
+  return (await knownMirror("debian")) ?? defaultMirror;
+}
+
+/** Returns the mirror of Debian's security updates from this machine's apt configuration; null when it has none. */
+export async function securityMirror(): Promise<string | null> {
+  return await knownMirror("debian-security");
+}
+
+/** Returns the mirror whose path ends in `name`, with a slash at its end. */
+async function knownMirror(name: string): Promise<string | null> {
   const targets = ["indextargets", "--format", "$(REPO_URI)", "Created-By: Packages", "Origin: Debian"];
   const known = await runTool(["apt-get", ...targets], () => {}).catch(() => "");
-  return known.split("\n").find((line) => /^https?:\/\/\S*\/debian\/?$/.test(line)) ?? defaultMirror;
+  const found = known.split("\n").find((line) => new RegExp(`^https?://\\S*/${name}/?$`).test(line));
+  return found === undefined ? null : found.replace(/\/?$/, "/");
 }

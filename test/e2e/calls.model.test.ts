@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { FFMPEG, makeWithFfmpeg } from "../media/support.ts";
+import { FFMPEG, MEDIA_TOOL, makeWithFfmpeg } from "../media/support.ts";
 import { available, corpusPath } from "../support/checkout.ts";
 import type { Segment } from "../support/contract.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -24,7 +24,7 @@ async function partiesOf(path: string, beforeSeconds: number): Promise<string[]>
 
 const call = corpusPath("dialogue/dlg-11-2spk-stereo-call.wav");
 const both = corpusPath("dialogue/stereo-two-channels.flac");
-const ready = available("e2e tests of calls", call, both, FFMPEG);
+const ready = available("e2e tests of calls", call, both, FFMPEG, MEDIA_TOOL);
 
 /** Filter that adds an echo of the other party at a tenth of the volume, 0.2 s late. */
 const withEcho =

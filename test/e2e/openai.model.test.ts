@@ -3,13 +3,13 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Usage } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { available, corpusPath, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { available, corpusPath, mediaToolPath, samplePath } from "../support/checkout.ts";
 import type { TestClient } from "../support/client.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const minute = corpusPath("single/en-earnings22-4482311.flac");
-const ready = available("e2e tests of OpenAI's audio API", jfk, minute);
+const ready = available("e2e tests of OpenAI's audio API", jfk, minute, mediaToolPath);
 
 /** The tests run in order on one data directory. */
 describe.if(ready)("OpenAI's audio API", () => {
@@ -92,7 +92,7 @@ describe.if(ready)("OpenAI's audio API", () => {
     server.showingLog(async () => {
       const before = state().chargedSeconds;
       const arguments_ = ["-v", "error", "-i", jfk, "-f", "s16le", "-ac", "1", "-ar", "16000", "-"];
-      const samples = await Bun.spawn([ffmpegPath, ...arguments_]).stdout.blob();
+      const samples = await Bun.spawn([mediaToolPath, ...arguments_]).stdout.blob();
       const ask = (target: string) => {
         const body = new FormData();
         body.append("audio_file", samples, "audio_file");

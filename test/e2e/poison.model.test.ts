@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../support/checkout.ts";
 import { TestClient } from "../support/client.ts";
 import { isFromSource } from "../support/program.ts";
 import { startTimeout, TestServer } from "../support/server.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
-const ready = available("e2e tests of a recording that crashes workers", jfk, ffmpegPath) && isFromSource;
+const ready =
+  available("e2e tests of a recording that crashes workers", jfk, ffmpegPath, mediaToolPath) && isFromSource;
 if (!isFromSource)
   console.warn("SKIPPED: e2e tests of a recording that crashes workers; the compiled program has no fault injection");
 
@@ -26,7 +27,7 @@ describe.if(ready)("a recording that crashes the worker at one chunk", () => {
 
   beforeAll(async () => {
     const cut = ["-v", "error", "-i", jfk, "-ac", "1", "-ar", "16000", "-t", String(poisonSamples / 16_000), poison];
-    const child = Bun.spawn([ffmpegPath, ...cut], { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
+    const child = Bun.spawn([mediaToolPath, ...cut], { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
     expect(await child.exited).toBe(0);
     await server.start();
     key = server.client("poison").key;

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { ExportDocument, ExportFormat } from "../../src/exports/index.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
+import { available, mediaToolPath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, transcript } from "./transcripts.ts";
 
@@ -67,13 +67,15 @@ test("a recording without segments gives a valid empty file", async () => {
 
 const visible = (text: string) => text.replace(/[\u2060\s]+/g, "");
 
-describe.if(available("subtitles read by ffmpeg", ffmpegPath))("ffmpeg reads the exported text", () => {
+describe.if(available("subtitles read by ffmpeg", mediaToolPath))("ffmpeg reads the exported text", () => {
   /** Returns the cue texts that ffmpeg reads, without numbers, times and tags. */
   async function read(format: "srt" | "vtt" | "lrc", document: ExportDocument): Promise<string> {
     using directory = temporaryDirectory();
     const path = join(directory.path, `cues.${format}`);
     await Bun.write(path, await exported(format, document));
-    const child = Bun.spawn([ffmpegPath, "-v", "error", "-nostdin", "-i", path, "-f", "srt", "-"], { stderr: "pipe" });
+    const child = Bun.spawn([mediaToolPath, "-v", "error", "-nostdin", "-i", path, "-f", "srt", "-"], {
+      stderr: "pipe",
+    });
     const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     expect([await child.exited, errors]).toEqual([0, ""]);
     return output

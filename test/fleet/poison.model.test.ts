@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../support/checkout.ts";
 import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
 import { isFromSource } from "../support/program.ts";
 import { TestServer } from "../support/server.ts";
@@ -12,7 +12,7 @@ setDefaultTimeout(180_000);
 const what = "a recording that crashes the workers of a fleet";
 const jfk = samplePath("jfk.mp3");
 const program = await natsServerProgram(what);
-const ready = available(what, jfk, ffmpegPath) && isFromSource && program !== null;
+const ready = available(what, jfk, ffmpegPath, mediaToolPath) && isFromSource && program !== null;
 if (!isFromSource) console.warn(`SKIPPED: ${what}; the compiled program has no fault injection`);
 
 /** Length of the recording at which the worker's engine crashes, in samples. */
@@ -24,7 +24,7 @@ test.skipIf(!ready)(
     using directory = temporaryDirectory();
     const poison = join(directory.path, "poison.wav");
     const cut = ["-v", "error", "-i", jfk, "-ac", "1", "-ar", "16000", "-t", String(poisonSamples / 16_000), poison];
-    expect(await Bun.spawn([ffmpegPath, ...cut], { stdin: "ignore", stdout: "ignore" }).exited).toBe(0);
+    expect(await Bun.spawn([mediaToolPath, ...cut], { stdin: "ignore", stdout: "ignore" }).exited).toBe(0);
     await using broker = await new NatsServer(program ?? "").start();
     await using server = new TestServer({
       TRANSCRIBE_FLEET_BROKER: broker.url,

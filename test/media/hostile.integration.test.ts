@@ -3,9 +3,19 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
 import { withExternalReference } from "./quicktime.ts";
-import { available, FFMPEG, inFolder, lavfi, loudness, makeWithFfmpeg, samplesOf, waveHeader } from "./support.ts";
+import {
+  available,
+  FFMPEG,
+  inFolder,
+  lavfi,
+  loudness,
+  MEDIA_TOOL,
+  makeWithFfmpeg,
+  samplesOf,
+  waveHeader,
+} from "./support.ts";
 
-const ready = available(FFMPEG, "hostile media tests");
+const ready = available(FFMPEG, "hostile media tests") && available(MEDIA_TOOL, "hostile media tests");
 
 async function decodedSamples(folder: string, inputPath: string, maxSeconds = 600): Promise<Int16Array> {
   const outputPath = join(folder, "decoded.pcm");

@@ -6,11 +6,21 @@ import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from 
 import { machineTrouble } from "../../src/storage/index.ts";
 import { isAlive } from "../support/processes.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
-import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg, namesIn, waveHeader } from "./support.ts";
+import {
+  available,
+  FFMPEG,
+  fakeFfmpeg,
+  inFolder,
+  lavfi,
+  MEDIA_TOOL,
+  makeWithFfmpeg,
+  namesIn,
+  waveHeader,
+} from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "ffmpeg process tests");
+const ready = available(FFMPEG, "ffmpeg process tests") && available(MEDIA_TOOL, "ffmpeg process tests");
 
 /** Makes four hours of silence as a sparse file, long enough to be interrupted. */
 async function longRecording(folder: string): Promise<string> {

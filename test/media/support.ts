@@ -6,6 +6,8 @@ import { join } from "node:path";
 const REPOSITORY = join(import.meta.dir, "..", "..");
 
 export const FFMPEG = join(REPOSITORY, "build", "ffmpeg", "ffmpeg");
+/** A complete ffmpeg, which makes the recordings of tests. */
+export const MEDIA_TOOL = join(REPOSITORY, "build", "media-tool", "ffmpeg");
 export const SHARED_AUDIO = join(REPOSITORY, "..", "shared", "audio");
 
 /** Returns whether a path exists, and prints which tests are skipped if not. */
@@ -27,7 +29,7 @@ export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise
 
 /** Makes a file with ffmpeg's signal generators, for example with `lavfi("sine=duration=2")` as input. */
 export function makeWithFfmpeg(...args: string[]): void {
-  const made = Bun.spawnSync([FFMPEG, "-nostdin", "-v", "error", "-y", ...args]);
+  const made = Bun.spawnSync([MEDIA_TOOL, "-nostdin", "-v", "error", "-y", ...args]);
   if (made.exitCode !== 0) throw new Error(`ffmpeg could not make a fixture: ${made.stderr.toString()}`);
 }
 

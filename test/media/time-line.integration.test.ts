@@ -2,11 +2,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
 import { copyOf } from "./playback/copy-of.ts";
-import { available, FFMPEG, inFolder, lavfi, makeWithFfmpeg, samplesOf } from "./support.ts";
+import { available, FFMPEG, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg, samplesOf } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "tests of media times");
+const ready = available(FFMPEG, "tests of media times") && available(MEDIA_TOOL, "tests of media times");
 
 /** Six seconds with a tone of 0.2 s at each odd second. */
 const tones = lavfi("aevalsrc=if(between(mod(t\\,2)\\,1\\,1.2)\\,0.5*sin(3000*t)\\,0):d=6:s=48000");

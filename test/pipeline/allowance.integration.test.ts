@@ -9,14 +9,14 @@ import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices, unused } from "./services.ts";
 
 setDefaultTimeout(60_000);
 
-describe.if(available("tests of the allowance", ffmpegPath))("the daily allowance", () => {
+describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the daily allowance", () => {
   let parent: ReturnType<typeof temporaryDirectory>;
   let store: Store;
   let recordings: Recordings;

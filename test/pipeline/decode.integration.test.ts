@@ -9,7 +9,7 @@ import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DataPaths, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { lavfi, makeWithFfmpeg } from "../media/support.ts";
-import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
+import { available, corpusPath, ffmpegPath, mediaToolPath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -87,7 +87,12 @@ test.each([
 });
 
 describe.if(
-  available("tests of what the log says of damaged files", ffmpegPath, corpusPath("formats/bad-truncated.mp3")),
+  available(
+    "tests of what the log says of damaged files",
+    ffmpegPath,
+    mediaToolPath,
+    corpusPath("formats/bad-truncated.mp3"),
+  ),
 )("a file that ends before it should", () => {
   test.each([
     ["bad-truncated.mp3", [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: 11 }]],

@@ -9,7 +9,7 @@ import { DataDirectory, DiskSpace, openDatabase } from "../../src/storage/index.
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../support/checkout.ts";
 import { newRecording } from "../support/new-recording.ts";
 import { canMount, SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -122,87 +122,90 @@ class Workplace implements Disposable {
   }
 }
 
-describe.if(canMount && available("tests of the disk space for work files", ffmpegPath, jfk))("on a small disk", () => {
-  test.each([
-    ["4600k", 1],
-    ["8m", 2],
-  ])("of %s, four recordings of which %i fit at once all complete", async (size, atOnce) => {
-    using place = new Workplace(size);
-    const source = await place.silence(100);
-    const ids = Array.from({ length: 4 }, () => place.create(source));
-    const queue = place.queue();
-    queue.recover();
-    await place.untilAllEnd();
-    await queue.stop();
-    expect(ids.map((id) => place.ended(id))).toEqual(ids.map(() => ["failed", "no_speech", null]));
-    expect(place.mostAtOnce).toBeLessThanOrEqual(atOnce);
-    expect(place.waits.filter((wait) => !wait.startsWith("no_room"))).toEqual([]);
-    expect(readdirSync(place.dataDirectory.work)).toEqual([]);
-  });
+describe.if(canMount && available("tests of the disk space for work files", ffmpegPath, mediaToolPath, jfk))(
+  "on a small disk",
+  () => {
+    test.each([
+      ["4600k", 1],
+      ["8m", 2],
+    ])("of %s, four recordings of which %i fit at once all complete", async (size, atOnce) => {
+      using place = new Workplace(size);
+      const source = await place.silence(100);
+      const ids = Array.from({ length: 4 }, () => place.create(source));
+      const queue = place.queue();
+      queue.recover();
+      await place.untilAllEnd();
+      await queue.stop();
+      expect(ids.map((id) => place.ended(id))).toEqual(ids.map(() => ["failed", "no_speech", null]));
+      expect(place.mostAtOnce).toBeLessThanOrEqual(atOnce);
+      expect(place.waits.filter((wait) => !wait.startsWith("no_room"))).toEqual([]);
+      expect(readdirSync(place.dataDirectory.work)).toEqual([]);
+    });
 
-  test("recordings with decoded audio from a killed server go first, and partial files are removed", async () => {
-    using place = new Workplace("8m");
-    const source = await place.silence(100);
-    const half = place.create(source);
-    const decoded = place.create(source);
-    await Bun.write(join(place.dataDirectory.filesOf(half).work, "audio.pcm.partial"), new Uint8Array(1_000_000));
-    const sound = join(place.dataDirectory.filesOf(decoded).work, "audio.pcm");
-    await Bun.write(sound, new Uint8Array(3_200_000));
-    const { store, services, disk } = place;
-    store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [decoded, '{"sampleCount":1600000}']);
-    await recoverWork(services);
-    expect(readdirSync(place.dataDirectory.work)).toEqual([decoded]);
-    // There would be space for one more, without the reservation of the other.
-    disk.fill(3_800_000);
-    expect(await place.process(half)).toEqual({ waitsFor: "no_room" });
-    expect(await place.process(decoded)).toBeNull();
-    expect(await place.process(half)).toBeNull();
-    expect(place.ended(half)).toEqual(["failed", "no_speech", null]);
-  });
+    test("recordings with decoded audio from a killed server go first, and partial files are removed", async () => {
+      using place = new Workplace("8m");
+      const source = await place.silence(100);
+      const half = place.create(source);
+      const decoded = place.create(source);
+      await Bun.write(join(place.dataDirectory.filesOf(half).work, "audio.pcm.partial"), new Uint8Array(1_000_000));
+      const sound = join(place.dataDirectory.filesOf(decoded).work, "audio.pcm");
+      await Bun.write(sound, new Uint8Array(3_200_000));
+      const { store, services, disk } = place;
+      store.$client.run("INSERT INTO checkpoints VALUES (?, 'decode', 0, ?)", [decoded, '{"sampleCount":1600000}']);
+      await recoverWork(services);
+      expect(readdirSync(place.dataDirectory.work)).toEqual([decoded]);
+      // There would be space for one more, without the reservation of the other.
+      disk.fill(3_800_000);
+      expect(await place.process(half)).toEqual({ waitsFor: "no_room" });
+      expect(await place.process(decoded)).toBeNull();
+      expect(await place.process(half)).toBeNull();
+      expect(place.ended(half)).toEqual(["failed", "no_speech", null]);
+    });
 
-  test("a recording longer than declared fills the disk once, is then measured, and waits for its real size", async () => {
-    using place = new Workplace("16m");
-    const id = place.create(await place.understated(220));
-    place.disk.fill(4_000_000);
-    // Which of the two depends on whether the decoder fills the disk before the check.
-    expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
-    expect(readdirSync(place.dataDirectory.filesOf(id).work)).toEqual([]);
-    const soundBytes = 220 * 32_000;
-    const rows = place.store.$client.query<{ payload: string }, []>("SELECT payload FROM checkpoints").all();
-    const { bytes } = JSON.parse(rows[0]?.payload ?? "{}");
-    expect(bytes).toBeGreaterThanOrEqual(soundBytes);
-    expect(bytes).toBeLessThan(soundBytes * 1.02);
-    // It does not start before there is space for all of it.
-    place.disk.empty();
-    place.disk.fill(bytes);
-    expect(await place.process(id)).toEqual({ waitsFor: "no_room" });
-    expect(place.waits.at(-1)).toContain("more are needed");
-    place.disk.empty();
-    expect(await place.process(id)).toBeNull();
-    expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
-  });
+    test("a recording longer than declared fills the disk once, is then measured, and waits for its real size", async () => {
+      using place = new Workplace("16m");
+      const id = place.create(await place.understated(220));
+      place.disk.fill(4_000_000);
+      // Which of the two depends on whether the decoder fills the disk before the check.
+      expect(["no_room", "disk_full"]).toContain((await place.process(id))?.waitsFor ?? "");
+      expect(readdirSync(place.dataDirectory.filesOf(id).work)).toEqual([]);
+      const soundBytes = 220 * 32_000;
+      const rows = place.store.$client.query<{ payload: string }, []>("SELECT payload FROM checkpoints").all();
+      const { bytes } = JSON.parse(rows[0]?.payload ?? "{}");
+      expect(bytes).toBeGreaterThanOrEqual(soundBytes);
+      expect(bytes).toBeLessThan(soundBytes * 1.02);
+      // It does not start before there is space for all of it.
+      place.disk.empty();
+      place.disk.fill(bytes);
+      expect(await place.process(id)).toEqual({ waitsFor: "no_room" });
+      expect(place.waits.at(-1)).toContain("more are needed");
+      place.disk.empty();
+      expect(await place.process(id)).toBeNull();
+      expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
+    });
 
-  test.each([
-    ["declares more than the disk holds", (place: Workplace) => place.silence(200)],
-    ["is longer than declared and than the disk", (place: Workplace) => place.understated(220)],
-  ])("a recording that %s can never fit and fails instead of waiting", async (_, make) => {
-    using place = new Workplace("6m");
-    const id = place.create(await make(place));
-    for (let tries = 0; tries < 3 && place.ended(id)[0] !== "failed"; tries++) await place.process(id);
-    expect(place.ended(id)).toEqual(["failed", "internal", "disk_full"]);
-    expect(readdirSync(place.dataDirectory.work)).toEqual([]);
-  });
+    test.each([
+      ["declares more than the disk holds", (place: Workplace) => place.silence(200)],
+      ["is longer than declared and than the disk", (place: Workplace) => place.understated(220)],
+    ])("a recording that %s can never fit and fails instead of waiting", async (_, make) => {
+      using place = new Workplace("6m");
+      const id = place.create(await make(place));
+      for (let tries = 0; tries < 3 && place.ended(id)[0] !== "failed"; tries++) await place.process(id);
+      expect(place.ended(id)).toEqual(["failed", "internal", "disk_full"]);
+      expect(readdirSync(place.dataDirectory.work)).toEqual([]);
+    });
 
-  test("a recording that declares more than the disk holds is measured and processed", async () => {
-    using place = new Workplace("6m");
-    const source = await place.silence(100);
-    const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 400 * 32_000 });
-    await Bun.write(source, Buffer.concat([header, Buffer.alloc(100 * 32_000)]));
-    const id = place.create(source);
-    expect(await place.process(id)).toBeNull();
-    expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
-  });
-});
+    test("a recording that declares more than the disk holds is measured and processed", async () => {
+      using place = new Workplace("6m");
+      const source = await place.silence(100);
+      const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 400 * 32_000 });
+      await Bun.write(source, Buffer.concat([header, Buffer.alloc(100 * 32_000)]));
+      const id = place.create(source);
+      expect(await place.process(id)).toBeNull();
+      expect(place.ended(id)).toEqual(["failed", "no_speech", null]);
+    });
+  },
+);
 
 test("no checkpoint is stored for a recording that has ended, even by an operation that finishes later", () => {
   const store = openDatabase(":memory:");

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { inFolder, namesIn } from "../media/support.ts";
-import { available, ffmpegPath, root } from "../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, root } from "../support/checkout.ts";
 import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available("tests of scripts/endurance", ffmpegPath) && canSeeProcesses;
+const ready = available("tests of scripts/endurance", ffmpegPath, mediaToolPath) && canSeeProcesses;
 
 describe.if(ready)("scripts/endurance, interrupted by", () => {
   test.each([

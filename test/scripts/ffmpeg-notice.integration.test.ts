@@ -1,36 +1,68 @@
 import { describe, expect, test } from "bun:test";
-import { ffmpegNotice } from "../../scripts/support/build/ffmpeg-notice.ts";
-import { pinnedFfmpegDigests } from "../../scripts/support/ffmpeg.ts";
-import { type BuildInfo, buildInfo } from "../../src/program/index.ts";
+import { ffmpegSources } from "../../native/build-ffmpeg.ts";
+import { askFfmpeg, ffmpegNotice, readFfmpeg } from "../../scripts/support/build/ffmpeg-notice.ts";
+import { isOwnFfmpeg } from "../../scripts/support/ffmpeg.ts";
+import { DECODERS, DEMUXERS } from "../../src/media/ffmpeg-formats.ts";
+import { type BuildInfo, buildInfo, digestFile } from "../../src/program/index.ts";
+import { available, ffmpegPath } from "../support/checkout.ts";
 
 const build = async (ffmpeg: string): Promise<BuildInfo> => ({ ...(await buildInfo()), ffmpeg });
 const report = {
-  version: "ffmpeg version n9.0-1-gabc1234\nconfiguration: --enable-gpl --enable-version3",
-  licence: "ffmpeg is free software; you can redistribute it under version 3 of the License",
+  version: "ffmpeg version 7.1.5\nconfiguration: --disable-everything",
+  licence: "ffmpeg is free software; you can redistribute it under version 2.1 of the License",
 };
+const sha256 = "a".repeat(64);
+const origins = [...Object.values(ffmpegSources).map((source) => source.sha256), "GNU LESSER GENERAL PUBLIC LICENSE"];
 
 describe("the notice of ffmpeg", () => {
-  test.each(Object.entries(pinnedFfmpegDigests))(
-    "of the pinned build for %s names it, its origin and its licence",
-    async (_, sha256) => {
-      const notice = ffmpegNotice(await build("n9.0-1-gabc1234"), report, sha256);
-      expect(notice).toMatchObject({ licence: "GPL-3.0-or-later", source: expect.stringContaining("BtbN") });
-      for (const part of [sha256, report.version, "commit abc1234", "imageio-ffmpeg", "GNU GENERAL PUBLIC LICENSE"]) {
-        expect(notice.text).toContain(part);
-      }
-    },
-  );
+  test("of the compiled one has its report, its sources and the licences of all its parts", async () => {
+    const notice = ffmpegNotice(await build("7.1.5"), report, { sha256, isOwn: true });
+    expect(notice.licence).toStartWith("LGPL-2.1-or-later");
+    for (const part of [sha256, report.version, report.licence, "Xiph.Org", "Jean-loup Gailly", ...origins]) {
+      expect(notice.text).toContain(part);
+    }
+  });
 
-  test.each(["a".repeat(64), "unknown"])(
-    "of another build, SHA-256 %s, claims no origin and no licence",
-    async (sha256) => {
-      const notice = ffmpegNotice(await build("n9.0-1-gabc1234"), report, sha256);
-      expect(notice).toMatchObject({ licence: "as it reports below", source: "unknown" });
-      expect(notice.text).toContain(sha256);
-      expect(notice.text).toContain(report.version);
-      for (const claim of ["BtbN", "imageio", "commit abc1234", "GNU GENERAL PUBLIC LICENSE"]) {
-        expect(notice.text).not.toContain(claim);
-      }
-    },
-  );
+  test("of another build claims no origin and no licence", async () => {
+    const notice = ffmpegNotice(await build("7.1.5"), report, { sha256, isOwn: false });
+    expect(notice).toMatchObject({ licence: "as it reports below", source: "unknown" });
+    for (const part of [sha256, report.version, report.licence]) expect(notice.text).toContain(part);
+    for (const claim of origins) expect(notice.text).not.toContain(claim);
+  });
+});
+
+const own =
+  available("the compiled ffmpeg", ffmpegPath) &&
+  (await isOwnFfmpeg(await digestFile(ffmpegPath, "sha256"), process.arch));
+
+describe.if(own)("the compiled ffmpeg", () => {
+  const list = async (option: string) => {
+    const child = Bun.spawn([ffmpegPath, "-hide_banner", option], { stdout: "pipe", stderr: "ignore" });
+    const lines = (await child.stdout.text()).split("\n");
+    return lines.flatMap((line) => /^ +[A-Z.]+ +([^=\s]\S*) /.exec(line)?.[1] ?? []);
+  };
+
+  test("reports the LGPL and its own version, and its file has the same report", async () => {
+    const asked = await askFfmpeg(ffmpegPath);
+    expect(asked.version).toStartWith(`ffmpeg version ${ffmpegSources.ffmpeg.version} `);
+    expect(asked.version).not.toMatch(/--enable-(gpl|version3|nonfree)/);
+    expect(asked.licence).toContain("GNU Lesser General Public");
+    const { version, licence } = await readFfmpeg(ffmpegPath);
+    expect(asked.version).toContain(version?.split("\n")[1] ?? "no configuration");
+    expect(licence).toBe(asked.licence);
+  });
+
+  test("has exactly the demuxers and decoders that read recordings", async () => {
+    expect((await list("-demuxers")).sort()).toEqual(Object.values(DEMUXERS).sort());
+    expect((await list("-decoders")).sort()).toEqual(Object.values(DECODERS).sort());
+  });
+
+  test("has no network, no devices, no pictures and two encoders", async () => {
+    expect((await list("-encoders"))).toEqual(["libopus", "pcm_s16le"]);
+    expect((await list("-muxers")).sort()).toEqual(["framecrc", "s16le", "webm"]);
+    expect(await list("-devices")).toEqual([]);
+    const child = Bun.spawn([ffmpegPath, "-hide_banner", "-protocols"], { stdout: "pipe", stderr: "ignore" });
+    const protocols = (await child.stdout.text()).match(/^ {2}\w+$/gm)?.map((name) => name.trim());
+    expect([...new Set(protocols)].sort()).toEqual(["file", "pipe"]);
+  });
 });

@@ -4,8 +4,11 @@ import { join, relative, resolve } from "node:path";
 /** Root directory of the checkout. */
 export const root = resolve(import.meta.dir, "../..");
 
-/** The ffmpeg that scripts/setup installs. */
+/** The ffmpeg that decodes recordings. It has few encoders and filters. */
 export const ffmpegPath = join(root, "build/ffmpeg/ffmpeg");
+
+/** A complete ffmpeg, which makes the recordings of tests. */
+export const mediaToolPath = join(root, "build/media-tool/ffmpeg");
 
 /** Returns the path of a sample that scripts/setup fetches: `jfk.mp3`, `sample.wav`, `sample.rttm`, `sample.stm`. */
 export function samplePath(name: string): string {

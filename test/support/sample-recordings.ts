@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { ffmpegPath, samplePath } from "./checkout.ts";
+import { mediaToolPath, samplePath } from "./checkout.ts";
 
 /** Files that the recordings of this module are made of. */
-export const sampleRecordingNeeds = [ffmpegPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
+export const sampleRecordingNeeds = [mediaToolPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
 
 /** Spans of the samples that contain speech: file name, start and end in seconds. */
 const speechSpans = [
@@ -52,7 +52,7 @@ export async function makeLongRecording(directory: string): Promise<string> {
 }
 
 async function runFfmpeg(options: readonly string[]): Promise<void> {
-  const command = [ffmpegPath, "-v", "error", "-y", ...options];
+  const command = [mediaToolPath, "-v", "error", "-y", ...options];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
   if ((await child.exited) !== 0) throw new Error("ffmpeg cannot join the samples");
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { digestFile, programFiles } from "../../../src/program/index.ts";
 import { fleetIdentity } from "../../../src/server/index.ts";
+import { mediaToolPath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import type { NatsServer } from "../../../test/support/nats-server.ts";
 import { killedWithParent, TestServer } from "../../../test/support/server.ts";
@@ -110,9 +111,8 @@ export async function measureScaling(load: Load, coordinator: Coordinator, file:
 /** Makes a recording of silence. */
 export async function makeSilence(hours: number, directory: string): Promise<string> {
   const path = join(directory, `${hours}h.flac`);
-  const { ffmpeg } = await programFiles("");
   const source = ["-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono,asetnsamples=n=16000", "-t", String(hours * HOUR)];
-  await runCommand([ffmpeg, "-v", "error", ...source, "-compression_level", "0", path]);
+  await runCommand([mediaToolPath, "-v", "error", ...source, "-compression_level", "0", path]);
   return path;
 }
 

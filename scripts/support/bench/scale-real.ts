@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { programFiles } from "../../../src/program/index.ts";
+import { mediaToolPath } from "../../../test/support/checkout.ts";
 import { TestServer } from "../../../test/support/server.ts";
 import { beforeStop, childrenOf, commandOf, cpuSecondsOf } from "../processes.ts";
 import { runCommand } from "../run-command.ts";
@@ -101,8 +101,7 @@ async function run(server: TestServer, file: string, copies: number): Promise<Ru
 async function repeated(source: string, minutes: number, directory: string): Promise<string> {
   const path = join(directory, `${minutes}min.flac`);
   if (existsSync(path)) return path;
-  const { ffmpeg } = await programFiles("");
   const length = ["-t", String(60 * minutes)];
-  await runCommand([ffmpeg, "-v", "error", "-stream_loop", "-1", "-i", source, ...length, path]);
+  await runCommand([mediaToolPath, "-v", "error", "-stream_loop", "-1", "-i", source, ...length, path]);
   return path;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { ffmpegPath } from "../../../test/support/checkout.ts";
+import { mediaToolPath } from "../../../test/support/checkout.ts";
 import { readCorpus } from "../evaluate/corpus.ts";
 import { runCommand } from "../run-command.ts";
 import type { RecognizerTask } from "./recognize-chunks.ts";
@@ -47,6 +47,6 @@ function addPiece(chunks: RecognizerTask["chunks"], piece: RecognizerTask["chunk
 
 async function readSamples(recording: string, target: string): Promise<Float32Array> {
   const form = ["-f", "f32le", "-ac", "1", "-ar", String(SAMPLE_RATE)];
-  await runCommand([ffmpegPath, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
+  await runCommand([mediaToolPath, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
   return new Float32Array(await Bun.file(target).arrayBuffer());
 }

@@ -17,7 +17,7 @@ import { median } from "./table.ts";
 
 const nativeDirectory = join(root, "build", "native");
 const model = join(root, "build", "models", "ggml-base.bin");
-const ffmpeg = join(root, "build", "ffmpeg", "ffmpeg");
+const ffmpeg = join(root, "build", "media-tool", "ffmpeg");
 const defaultRecording = resolve(root, "../shared/audio/dialogue/dlg-02-2spk-MM.flac");
 
 const { values, positionals } = parseArgs({

@@ -13,6 +13,7 @@ import {
 import { markedDescription } from "../../../src/release/program-file.ts";
 import { migrationNames } from "../../../src/storage/migrate.ts";
 import { root } from "../checkout.ts";
+import { isOwnFfmpeg } from "../ffmpeg.ts";
 import { runCommand } from "../run-command.ts";
 import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
 import { packageNotices } from "./package-notices.ts";
@@ -89,7 +90,7 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
     whisperCppNotice(build),
     vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
-    ffmpegNotice(build, report, sha256),
+    ffmpegNotice(build, report, { sha256, isOwn: await isOwnFfmpeg(sha256, build.target.replace("linux-", "")) }),
     cLibraryNotice(),
     ...modelNotices(build),
     ...packageNotices(),
@@ -143,15 +144,15 @@ function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
 }
 
 /**
- * Returns glibc's notice. Only the program that confines ffmpeg links it statically; all else uses the machine's own.
+ * Returns glibc's notice. Only ffmpeg and the program that confines it link it statically; all else uses the machine's.
  */
 function cLibraryNotice(): Notice {
   return {
     name: "GNU C Library",
-    version: "2, linked into the program that confines ffmpeg",
+    version: "2, linked into ffmpeg and into the program that confines it",
     licence: "LGPL-2.1-or-later",
     source:
-      "https://sourceware.org/glibc; that program's source, to link it again, is in native/confine of this product",
+      "https://sourceware.org/glibc; the sources of both programs, to link them again, are in .ffmpeg-source.tar and in native/confine of this product",
     text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${read("licences/lgpl-2.1.txt")}`,
   };
 }

@@ -1,17 +1,20 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { ffmpegSources } from "../../../native/build-ffmpeg.ts";
 import type { BuildInfo, Notice } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
-import { pinnedFfmpegDigests } from "../ffmpeg.ts";
 import { runCommand } from "../run-command.ts";
 
 /**
  * Returns the notice of an ffmpeg: its build and licence, both as it reports them, and its origin.
- * @param sha256 digest of the program; the notice states the origin only of a pinned one
+ * @param sha256 digest of the program
+ * @param isOwn whether it was compiled from the pinned sources; the notice states the origin of no other
  */
-export function ffmpegNotice({ ffmpeg }: BuildInfo, { version, licence }: FfmpegReport, sha256: string): Notice {
-  const isPinned = Object.values(pinnedFfmpegDigests).includes(sha256);
-  const gpl = licence?.includes("version 3") === true;
+export function ffmpegNotice(
+  { ffmpeg }: BuildInfo,
+  { version, licence }: FfmpegReport,
+  { sha256, isOwn }: { readonly sha256: string; readonly isOwn: boolean },
+): Notice {
   const text = `ffmpeg is a program of its own that this product starts; it is not linked with it. This copy has the SHA-256
 ${sha256} and reports of itself:
 
@@ -19,28 +22,39 @@ ${version}
 
 ${licence}
 
-${isPinned ? originOf(ffmpeg) : "This product does not ship this build: whoever installed it can state its origin, licence and source."}`;
+${isOwn ? ownOrigin() : "This product does not ship this build: whoever installed it can state its origin, licence and source."}`;
   return {
     name: "ffmpeg",
     version: ffmpeg,
-    licence: isPinned && gpl ? "GPL-3.0-or-later" : "as it reports below",
-    source: isPinned ? "https://github.com/FFmpeg/FFmpeg, https://github.com/BtbN/FFmpeg-Builds" : "unknown",
+    licence: isOwn ? "LGPL-2.1-or-later, with Opus (BSD-3-Clause) and zlib (Zlib)" : "as it reports below",
+    source: isOwn ? "the file .ffmpeg-source.tar next to this product; https://github.com/FFmpeg/FFmpeg" : "unknown",
     text,
   };
 }
 
-function originOf(version: string): string {
-  const revision = version.match(/-g([0-9a-f]+)/)?.[1];
-  return `Its source
-  FFmpeg: https://github.com/FFmpeg/FFmpeg${revision === undefined ? `, release ${version}` : `, commit ${revision}`}
-  The scripts that build it, with the sources of the libraries in it: https://github.com/BtbN/FFmpeg-Builds
-  What it was taken from: the PyPI package imageio-ffmpeg (https://github.com/imageio/imageio-ffmpeg)
+function ownOrigin(): string {
+  const archives = Object.values(ffmpegSources).map(
+    ({ name, version, path, sha256 }) => `  ${name} ${version}: ${basename(path)}, SHA-256 ${sha256}`,
+  );
+  const licence = (name: string) => readFileSync(join(root, "licences", `${name}.txt`), "utf8").trim();
+  return `It was compiled without changes from the source archives of Debian's packages:
 
-Whoever passes this product on passes ffmpeg on in object form and owes its complete corresponding source (GPL-3.0, section
-6): for at least three years they give it, on request and for no more than the cost of doing so, to everyone who has this
-product. Ask whom you have it from.
+${archives.join("\n")}
 
-${readFileSync(join(root, "licences/gpl-3.0.txt"), "utf8")}`;
+The file .ffmpeg-source.tar next to this product contains these archives and the scripts that compile them. Whoever
+passes this product on passes that file on, too (LGPL 2.1, sections 4 and 6). You may replace the program by your own.
+
+The licence of FFmpeg:
+
+${licence("lgpl-2.1")}
+
+The licence of Opus:
+
+${licence("opus")}
+
+The licence of zlib:
+
+${licence("zlib")}`;
 }
 
 /** An ffmpeg's own report about itself; null when it is not available. */

@@ -9,6 +9,7 @@ import { programSbom } from "../sbom/program-sbom.ts";
 import { addChecksum } from "./checksums.ts";
 import { compile, patchedBun } from "./compile.ts";
 import { checkoutNotices, describeCheckout, writeDescription } from "./describe-checkout.ts";
+import { writeFfmpegSource } from "./ffmpeg-source.ts";
 import { requireNotices, writeNotices } from "./package-notices.ts";
 import { packPart, partSources } from "./parts.ts";
 import { foreignTarget, type Target, targetOf } from "./target.ts";
@@ -54,6 +55,9 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
 
   await addChecksum(dist, "build", name);
   await addChecksum(dist, "build", materials);
+  const source = `${name}.ffmpeg-source.tar`;
+  await writeFfmpegSource(join(dist, source), context);
+  await addChecksum(dist, "build", source);
   if (cudaBackend === null) return;
   const library = `${name}.cuda/libggml-cuda.so`;
   await Bun.write(join(dist, library), Bun.file(cudaBackend.library));

@@ -4,7 +4,7 @@ import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import { builtInPath, productCatalogue } from "../../../src/models/index.ts";
 import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../../src/program/index.ts";
 import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
-import { pinnedFfmpegDigests } from "../ffmpeg.ts";
+import { isOwnFfmpeg } from "../ffmpeg.ts";
 
 /** A file of the checkout that the program contains and unpacks. */
 export interface PartSource {
@@ -18,16 +18,16 @@ export interface PartSource {
  * Returns all files that the program contains besides code, sorted by path.
  * @param architecture architecture of the parts, by Node's name
  * @param files the parts; by default this machine's
- * @throws {Error} when ffmpeg is not a pinned build, because its contents and licence are then unknown
+ * @throws {Error} when ffmpeg was not compiled from the pinned sources: its contents and licence are then unknown
  * @throws {Error} when a model is not the file that releases contain
  */
 export async function partSources(architecture: string, files?: ProgramFiles): Promise<PartSource[]> {
   const chosen = files ?? (await programFiles(""));
   const sha256 = await digestFile(chosen.ffmpeg, "sha256");
-  if (sha256 !== pinnedFfmpegDigests[architecture]) {
+  if (!(await isOwnFfmpeg(sha256, architecture))) {
     throw new Error(
-      `the program cannot include the ffmpeg of this checkout, SHA-256 ${sha256}: it is not the pinned build for ` +
-        `${architecture}; run scripts/setup with access to PyPI`,
+      `the program cannot include the ffmpeg of this checkout, SHA-256 ${sha256}: it was not compiled for ` +
+        `${architecture} from the pinned sources; run scripts/setup with access to a mirror of Debian`,
     );
   }
   for (const { id, file, sha256, path } of builtInFiles(chosen)) await requireWeights(id, { file, sha256, path });

@@ -3,10 +3,10 @@ import { parseArgs } from "node:util";
 import { nativeArchitectures, targetMachine } from "../../../native/build.ts";
 import { buildConfine } from "../../../native/build-confine.ts";
 import { cudaArchitectures, defaultCudaArchitecture } from "../../../native/build-cuda.ts";
+import { buildFfmpeg } from "../../../native/build-ffmpeg.ts";
 import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
 import { type ProgramFiles, programFiles } from "../../../src/program/index.ts";
 import { root, type SetupContext } from "../checkout.ts";
-import { fetchedFfmpeg } from "../ffmpeg.ts";
 import { runCommand } from "../run-command.ts";
 import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
 
@@ -73,7 +73,7 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   // Fails before anything is fetched when the compiler is missing.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
   const confine = await buildConfine(context, architecture);
-  const ffmpeg = await fetchedFfmpeg(context, architecture);
+  const ffmpeg = await buildFfmpeg(context, architecture);
   const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
   const fetchBun = join(root, "scripts/support/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);

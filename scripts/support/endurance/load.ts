@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ffmpegPath, samplePath } from "../../../test/support/checkout.ts";
+import { mediaToolPath, samplePath } from "../../../test/support/checkout.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import { randomNumbers } from "../../../test/support/random-numbers.ts";
 import { makeLongRecording } from "../../../test/support/sample-recordings.ts";
@@ -209,7 +209,7 @@ function faultRows(server: TestServer): Row[] {
 async function makeLongerRecording(directory: string): Promise<string> {
   const once = await makeLongRecording(directory);
   const path = join(directory, "longer.flac");
-  const command = [ffmpegPath, "-v", "error", "-y", "-stream_loop", "3", "-i", once, path];
+  const command = [mediaToolPath, "-v", "error", "-y", "-stream_loop", "3", "-i", once, path];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
   if ((await child.exited) !== 0) throw new Error("the longer recording cannot be created");
   return path;

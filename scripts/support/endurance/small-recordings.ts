@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { ffmpegPath, samplePath } from "../../../test/support/checkout.ts";
+import { mediaToolPath, samplePath } from "../../../test/support/checkout.ts";
 import { makeRecordingOfChunks } from "../../../test/support/sample-recordings.ts";
 
 /** Files from which the small recordings are created. */
-export const smallRecordingNeeds = [ffmpegPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
+export const smallRecordingNeeds = [mediaToolPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
 
 const [sample, jfk] = [samplePath("sample.wav"), samplePath("jfk.mp3")];
 
@@ -35,7 +35,7 @@ export const smallRecordings: readonly SmallRecording[] = [
  */
 export async function makeSmallRecordings(directory: string, chunks = 3): Promise<void> {
   for (const [name, input] of Object.entries(made)) {
-    const command = [ffmpegPath, "-v", "error", "-y", ...input, "-bitexact", join(directory, name)];
+    const command = [mediaToolPath, "-v", "error", "-y", ...input, "-bitexact", join(directory, name)];
     const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
     if ((await child.exited) !== 0) throw new Error(`${name} cannot be created`);
   }

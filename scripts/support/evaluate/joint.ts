@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { loadGgml } from "../../../src/speech/ggml.ts";
 import { openModel } from "../../../src/speech/recognizer/whisper/index.ts";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
-import { ffmpegPath, root } from "../../../test/support/checkout.ts";
+import { mediaToolPath, root } from "../../../test/support/checkout.ts";
 import { softwareGpu } from "../../../test/support/software-gpu.ts";
 import { wordErrors } from "../../../test/support/wer.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
@@ -126,7 +126,7 @@ async function readWindows(seconds: number): Promise<Window[]> {
 
 async function readSamples(file: string): Promise<Float32Array> {
   const output = ["-f", "f32le", "-ac", "1", "-ar", String(SAMPLE_RATE), "-"];
-  const child = Bun.spawn([ffmpegPath, "-v", "error", "-i", file, ...output], {
+  const child = Bun.spawn([mediaToolPath, "-v", "error", "-i", file, ...output], {
     ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
   });
   return new Float32Array(await new Response(child.stdout).arrayBuffer());

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ffmpegPath } from "../../../test/support/checkout.ts";
+import { mediaToolPath } from "../../../test/support/checkout.ts";
 import { runCommand } from "../run-command.ts";
 import type { Reference } from "./corpus.ts";
 import { recordingsWithoutSpeech } from "./corpus.ts";
@@ -23,7 +23,7 @@ export async function concatenate(parts: readonly Part[], target: string): Promi
   const chains = parts.map((_, index) => `[${index}:a]${form}[part${index}]`);
   const joined = `${parts.map((_, index) => `[part${index}]`).join("")}concat=n=${parts.length}:v=0:a=1[out]`;
   await runCommand([
-    ...[ffmpegPath, "-nostdin", "-v", "error", "-y", ...inputs],
+    ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...inputs],
     ...["-filter_complex", [...chains, joined].join(";"), "-map", "[out]", target],
   ]);
 }

@@ -51,7 +51,7 @@ export function copyrightFile(licence: string, materials: Bom): string {
 ${licence.trim()}
 
 ${licencesOfParts(materials)}
-On Debian systems, the texts of Apache-2.0, GPL-3 and the LGPL are in
+On Debian systems, the texts of Apache-2.0 and the LGPL are in
 /usr/share/common-licenses. ${FFMPEG_NOTICE}`;
 }
 

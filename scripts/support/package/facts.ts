@@ -79,5 +79,6 @@ ${lines.join("\n")}
 
 /** States the duty of everybody who distributes a package. */
 export const FFMPEG_NOTICE = `ffmpeg, a program of its own, is under
-GPL-3.0-or-later: whoever passes this package on also owes its source.
+LGPL-2.1-or-later: whoever passes this package on also owes its source,
+which is in the release's file .ffmpeg-source.tar.
 `;

@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { ffmpegSources } from "../../../native/build-ffmpeg.ts";
+import type { DebianSource } from "../../../native/steps/debian-sources.ts";
 import { type BuildInfo, builtInModels } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
 import type { Component } from "./document.ts";
@@ -18,8 +20,8 @@ export interface NativeInputs {
   readonly parts: readonly ProgramPart[];
   /** Digest of the Bun program before three names in it are overwritten. */
   readonly bunSha256: string;
-  /** The licence of ffmpeg, as an SPDX expression; null when it is not a pinned build. */
-  readonly ffmpegLicence: string | null;
+  /** Whether ffmpeg was compiled from the pinned sources. The licence and the parts of another one are unknown. */
+  readonly isOwnFfmpeg: boolean;
   /** SHA-512 of the npm archives that contain sources of native parts, by name and version. */
   readonly archive: (name: string) => { readonly url: string; readonly sha512: string };
 }
@@ -29,6 +31,8 @@ interface Native {
   readonly component: Component;
   /** Matches the paths of its files. */
   readonly files: RegExp;
+  /** Libraries that are linked into it. */
+  readonly linked?: readonly Component[];
 }
 
 /**
@@ -40,10 +44,11 @@ export function nativeComponents(inputs: NativeInputs): Component[] {
     ...[whisperCpp(inputs), ggml(inputs), onnxRuntime(inputs), ffmpeg(inputs), confine(), addon(inputs), sample()],
     ...models(),
   ];
-  const owned = natives.map(({ component, files }) =>
+  const owned = natives.map(({ component, files, linked = [] }) =>
     withFiles(
       component,
       inputs.parts.filter(({ path }) => files.test(path)),
+      linked,
     ),
   );
   const orphan = inputs.parts.find(({ path }) => !natives.some(({ files }) => files.test(path)));
@@ -51,14 +56,14 @@ export function nativeComponents(inputs: NativeInputs): Component[] {
   return [bun(inputs), ...vulkanHeaders(), cLibrary(), ...owned];
 }
 
-function withFiles(component: Component, parts: readonly ProgramPart[]): Component {
+function withFiles(component: Component, parts: readonly ProgramPart[], linked: readonly Component[]): Component {
   const components = parts.map(({ path, sha256 }) => ({
     type: "file" as const,
     "bom-ref": `file:${path}`,
     name: path,
     hashes: [{ alg: "SHA-256" as const, content: sha256 }],
   }));
-  return { ...component, components };
+  return { ...component, components: [...components, ...linked] };
 }
 
 function bun({ build, bunSha256 }: NativeInputs): Component {
@@ -189,19 +194,51 @@ function onnxRuntime({ build }: NativeInputs): Native {
   return { component, files: /^onnxruntime\// };
 }
 
-function ffmpeg({ build, ffmpegLicence }: NativeInputs): Native {
-  const revision = build.ffmpeg.match(/-g([0-9a-f]+)/)?.[1];
+function ffmpeg({ build, isOwnFfmpeg }: NativeInputs): Native {
+  const { ffmpeg: source, opus, zlib } = ffmpegSources;
   const component: Component = {
     type: "application",
     "bom-ref": "ffmpeg",
     name: "ffmpeg",
     description: "a program of its own that the server starts",
     version: build.ffmpeg,
-    licenses: ffmpegLicence === null ? licensedAs("as the program reports it") : licensed(ffmpegLicence),
-    purl: `pkg:github/ffmpeg/ffmpeg@${revision ?? encodeURIComponent(build.ffmpeg)}`,
+    licenses: isOwnFfmpeg ? licensed("LGPL-2.1-or-later") : licensedAs("as the program reports it"),
+    purl: `pkg:github/ffmpeg/ffmpeg@${encodeURIComponent(isOwnFfmpeg ? `n${source.version}` : build.ffmpeg)}`,
     externalReferences: [{ url: "https://github.com/FFmpeg/FFmpeg", type: "vcs" }],
+    ...(isOwnFfmpeg ? { properties: sourceDigest(source) } : {}),
   };
-  return { component, files: /^ffmpeg\/ffmpeg$/ };
+  return { component, files: /^ffmpeg\/ffmpeg$/, linked: isOwnFfmpeg ? [opusIn(opus), zlibIn(zlib)] : [] };
+}
+
+function opusIn(source: DebianSource): Component {
+  return {
+    type: "library",
+    "bom-ref": "ffmpeg/opus",
+    name: source.name,
+    version: source.version,
+    licenses: licensed("BSD-3-Clause"),
+    purl: `pkg:github/xiph/opus@v${source.version}`,
+    properties: sourceDigest(source),
+  };
+}
+
+function zlibIn(source: DebianSource): Component {
+  return {
+    type: "library",
+    "bom-ref": "ffmpeg/zlib",
+    name: source.name,
+    version: source.version,
+    licenses: licensed("Zlib"),
+    purl: `pkg:github/madler/zlib@v${source.version}`,
+    properties: sourceDigest(source),
+  };
+}
+
+function sourceDigest({ path, sha256 }: DebianSource): NonNullable<Component["properties"]> {
+  return [
+    { name: "transcribe:source-archive", value: basename(path) },
+    { name: "transcribe:source-sha256", value: sha256 },
+  ];
 }
 
 function confine(): Native {
@@ -220,7 +257,7 @@ function cLibrary(): Component {
     type: "library",
     "bom-ref": "glibc",
     name: "GNU C Library",
-    description: "linked statically into confine only",
+    description: "linked statically into confine and ffmpeg only",
     licenses: licensed("LGPL-2.1-or-later"),
     externalReferences: [{ url: "https://sourceware.org/glibc", type: "website" }],
   };

@@ -3,7 +3,7 @@ import { describeCheckout } from "../build/describe-checkout.ts";
 import { installedPackages } from "../build/package-notices.ts";
 import { programParts } from "../build/parts.ts";
 import { root } from "../checkout.ts";
-import { pinnedFfmpegDigests } from "../ffmpeg.ts";
+import { isOwnFfmpeg } from "../ffmpeg.ts";
 import { runCommand } from "../run-command.ts";
 import { type Component, writeBom } from "./document.ts";
 import { commonExpression, licensed } from "./licences.ts";
@@ -37,11 +37,12 @@ export async function programSbom({ build, parts, bun }: ProgramContents): Promi
   const installed = installedPackages();
   const packages = [...installed.values()].filter(({ directory }) => directory !== root);
   const unique = new Map(packages.map((each) => [npmReference(each.name, each.version), each]));
+  const ownFfmpeg = await hasOwnFfmpeg(build, parts);
   const native = nativeComponents({
     build,
     parts,
     bunSha256: await digestFile(bun, "sha256"),
-    ffmpegLicence: isPinned(parts) ? "GPL-3.0-or-later" : null,
+    isOwnFfmpeg: ownFfmpeg,
     archive: (name) => archiveOf(name, integrity),
   });
   const components = [...native, ...[...unique.values()].map((each) => npmComponent(each, integrity))];
@@ -59,12 +60,13 @@ export async function programSbom({ build, parts, bun }: ProgramContents): Promi
   dependencies.set("addon", ["whisper.cpp", "ggml"]);
   dependencies.set("ggml", ["Vulkan-Headers", "SPIRV-Headers"]);
   dependencies.set("confine", ["glibc"]);
+  dependencies.set("ffmpeg", ["glibc"]);
   return writeBom({
     timestamp: await commitTime(build),
     product,
     components,
     dependencies,
-    incomplete: ["bun", "ffmpeg", "onnxruntime"],
+    incomplete: ["bun", ...(ownFfmpeg ? [] : ["ffmpeg"]), "onnxruntime"],
   });
 }
 
@@ -84,9 +86,10 @@ function productOf({ version, commit, target }: BuildInfo, components: readonly 
   };
 }
 
-function isPinned(parts: readonly ProgramPart[]): boolean {
+/** Returns whether a program contains the ffmpeg that is compiled from the pinned sources. */
+async function hasOwnFfmpeg({ target }: BuildInfo, parts: readonly ProgramPart[]): Promise<boolean> {
   const sha256 = parts.find(({ path }) => path === "ffmpeg/ffmpeg")?.sha256;
-  return Object.values(pinnedFfmpegDigests).some((pinned) => pinned === sha256);
+  return sha256 !== undefined && (await isOwnFfmpeg(sha256, target.replace("linux-", "")));
 }
 
 /** Returns the page and the digest of an npm package that is used for its sources only. */

@@ -4,13 +4,13 @@ import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { askPython, installPythonPackages, type PythonPackages } from "../../../scripts/support/python.ts";
 import { CommandError } from "../../../scripts/support/run-command.ts";
-import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../support/checkout.ts";
 import { answers, ClientStage } from "./client-stage.ts";
 import { jfk, untilNothingIsLeft } from "./support.ts";
 
 /** Returns the folder of a program's packages; null where they can't be installed. */
 async function install(what: string, wanted: Pick<PythonPackages, "name" | "packages" | "alone">) {
-  if (!available(what, ffmpegPath, jfk, samplePath("sample.wav"))) return null;
+  if (!available(what, ffmpegPath, mediaToolPath, jfk, samplePath("sample.wav"))) return null;
   const constraints = join(import.meta.dir, `${wanted.name}-constraints.txt`);
   return await installPythonPackages(defaultCacheRoot(), {
     ...wanted,
@@ -84,7 +84,7 @@ test.if(langchain !== null)(
     const sample = samplePath("sample.wav");
     await using stage = new ClientStage(sample);
     // The parser reads WAV files itself, and converts them with the ffmpeg of the search path.
-    const path = `${dirname(ffmpegPath)}:${process.env.PATH}`;
+    const path = `${dirname(mediaToolPath)}:${process.env.PATH}`;
     const documents = await outcomesOf(stage, "langchain.py", langchain ?? "", { PATH: path });
     expect(stage.hints).toEqual([["Grünwald", "de"]]);
 

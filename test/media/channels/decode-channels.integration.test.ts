@@ -1,13 +1,26 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { decodeRecording } from "../../../src/media/index.ts";
-import { available, FFMPEG, inFolder, loudness, makeWithFfmpeg, namesIn, SHARED_AUDIO, samplesOf } from "../support.ts";
+import {
+  available,
+  FFMPEG,
+  inFolder,
+  loudness,
+  MEDIA_TOOL,
+  makeWithFfmpeg,
+  namesIn,
+  SHARED_AUDIO,
+  samplesOf,
+} from "../support.ts";
 
 setDefaultTimeout(60_000);
 
 /** A call of 53 s. The left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
 const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
-const ready = available(FFMPEG, "decoding of two channels") && available(call, "decoding of two channels");
+const ready =
+  available(FFMPEG, "decoding of two channels") &&
+  available(MEDIA_TOOL, "decoding of two channels") &&
+  available(call, "decoding of two channels");
 
 const rate = 16_000;
 const [leftTalks, rightTalks] = [

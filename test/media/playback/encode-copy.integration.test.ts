@@ -8,13 +8,24 @@ import { randomNumbers } from "../../support/random-numbers.ts";
 import { corpusFiles } from "../bad-files/corpus-files.ts";
 import { mutate } from "../bad-files/mutate.ts";
 import { specialFiles } from "../bad-files/special-files.ts";
-import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, loudness, makeWithFfmpeg, SHARED_AUDIO } from "../support.ts";
+import {
+  available,
+  FFMPEG,
+  fakeFfmpeg,
+  inFolder,
+  lavfi,
+  loudness,
+  MEDIA_TOOL,
+  makeWithFfmpeg,
+  SHARED_AUDIO,
+} from "../support.ts";
 import { copyOf, lagAt, loudestSeconds, played, UndecodableError } from "./copy-of.ts";
 import { cuesFirst, webmPlaces } from "./webm.ts";
 
 setDefaultTimeout(60_000);
 
-const ready = available(FFMPEG, "tests of copies to listen to");
+const ready =
+  available(FFMPEG, "tests of copies to listen to") && available(MEDIA_TOOL, "tests of copies to listen to");
 const corpus = ready && available(SHARED_AUDIO, "tests of copies of the corpus");
 const inCorpus = (name: string) => join(SHARED_AUDIO, name);
 /** Largest difference in time that a person does not notice, in seconds. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { readWaveform } from "../../../src/media/index.ts";
 import { applyRetention } from "../../../src/recordings/index.ts";
 import { DiskSpace } from "../../../src/storage/index.ts";
-import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../support/checkout.ts";
 import { canMount, SmallDisk } from "../../support/small-disk.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { isAtWorkOn, longRecording, until, Workplace } from "./workplace.ts";
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 
 const speech = samplePath("jfk.mp3");
 const speechSeconds = 11;
-const ready = available("tests of listening copies", ffmpegPath, speech);
+const ready = available("tests of listening copies", ffmpegPath, mediaToolPath, speech);
 const hours = 4;
 
 describe.if(ready)("the copy of a recording", () => {
@@ -262,7 +262,7 @@ describe.if(ready && canMount)("a full disk", () => {
     using elsewhere = temporaryDirectory();
     const place = new Workplace(folder.path);
     const noise = join(elsewhere.path, "noise.wav");
-    Bun.spawnSync([ffmpegPath, "-v", "error", "-f", "lavfi", "-i", "anoisesrc=d=600:r=16000", noise]);
+    Bun.spawnSync([mediaToolPath, "-v", "error", "-f", "lavfi", "-i", "anoisesrc=d=600:r=16000", noise]);
     const long = await place.completed(noise, 600);
     place.copies.request(long);
     await place.untilBegun(long);

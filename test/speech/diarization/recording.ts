@@ -27,9 +27,9 @@ export async function openModels(threads = 2): Promise<DiarizationModels> {
   });
 }
 
-/** Decodes a recording to `target` with the checkout's ffmpeg, or the system's, through filters of ffmpeg's. */
+/** Decodes a recording to `target` with the complete ffmpeg of the checkout, or the system's, through filters of ffmpeg's. */
 export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
-  const own = join(root, "build/ffmpeg/ffmpeg");
+  const own = join(root, "build/media-tool/ffmpeg");
   const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
   const form = ["-af", filters, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "s16le"];
   const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { available, corpusPath, ffmpegPath, root } from "../../../support/checkout.ts";
+import { available, corpusPath, mediaToolPath, root } from "../../../support/checkout.ts";
 
 export const nativeDirectory = join(root, "build", "native");
 export const basePath = join(root, "build", "models", "ggml-base.bin");
@@ -12,7 +12,7 @@ export const threads = 2;
 /** Returns whether the addon, the model and these recordings of the corpus are available; prints what is missing. */
 export function canTranscribe(what: string, ...recordings: readonly string[]): boolean {
   const paths = recordings.map(corpusPath);
-  return available(what, join(nativeDirectory, "whisper.node"), basePath, ffmpegPath, ...paths);
+  return available(what, join(nativeDirectory, "whisper.node"), basePath, mediaToolPath, ...paths);
 }
 
 let base: WhisperModel | undefined;
@@ -26,7 +26,7 @@ export function openBase(): WhisperModel {
 /** A recording of the corpus as 16 kHz mono samples. */
 export async function readSamples(recording: string): Promise<Float32Array> {
   const child = Bun.spawn(
-    [ffmpegPath, "-v", "error", "-i", corpusPath(recording), "-f", "f32le", "-ac", "1", "-ar", "16000", "-"],
+    [mediaToolPath, "-v", "error", "-i", corpusPath(recording), "-f", "f32le", "-ac", "1", "-ar", "16000", "-"],
     { stdin: "ignore", stdout: "pipe", stderr: "inherit" },
   );
   return new Float32Array(await new Response(child.stdout).arrayBuffer());
