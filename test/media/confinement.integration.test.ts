@@ -6,7 +6,7 @@ import { getuid } from "node:process";
 import { confinedCommand, parseConfinement } from "../../src/media/confinement.ts";
 import { runFfmpeg } from "../../src/media/run-ffmpeg.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, makeWithFfmpeg } from "./support.ts";
+import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg } from "./support.ts";
 
 const compiler = Bun.which("c++");
 const confine = join(FFMPEG, "../confine");
@@ -228,12 +228,20 @@ describe.if(ready)("a run of ffmpeg", () => {
   });
 
   const confinement = parseConfinement(Bun.spawnSync([confine, "--report"]).stdout.toString());
-  const canConfine = confinement !== null && confinement.landlock > 0 && confinement.seccomp;
+  const canConfine =
+    available(MEDIA_TOOL, "files that ffmpeg itself may open") &&
+    confinement !== null &&
+    confinement.landlock > 0 &&
+    confinement.seccomp;
   if (!canConfine) console.warn("SKIPPED: files that ffmpeg itself may open; this kernel confines it only partly");
 
   test.if(canConfine)("cannot read another recording or an address, nor write another file", async () => {
     await inFolder(async (folder) => {
       const [input, other, output] = ["input.wav", "other.wav", "output.wav"].map((name) => join(folder, name));
+      // A complete ffmpeg, which could do all of this: the one that decodes recordings has no network at all.
+      const ffmpegPath = join(folder, "ffmpeg");
+      copyFileSync(MEDIA_TOOL, ffmpegPath);
+      copyFileSync(confine, join(folder, "confine"));
       for (const path of [input, other]) makeWithFfmpeg(...lavfi("sine=duration=1"), path ?? "");
       let connections = 0;
       using listener = Bun.listen({
@@ -244,7 +252,7 @@ describe.if(ready)("a run of ffmpeg", () => {
       const endOf = async (source: string, target: string) =>
         (
           await runFfmpeg({
-            ffmpegPath: FFMPEG,
+            ffmpegPath,
             arguments: ["-loglevel", "error", "-i", source, "-y", target],
             ...{ inputPath: input ?? "", outputPaths: [output ?? ""], limits, timeoutSeconds: 60 },
           })

@@ -95,7 +95,10 @@ describe.if(
   ),
 )("a file that ends before it should", () => {
   test.each([
-    ["bad-truncated.mp3", [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: 11 }]],
+    [
+      "bad-truncated.mp3",
+      [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: expect.closeTo(11, 0) }],
+    ],
     ["jfk-video.webm", []],
     // It starts with silence, so ffmpeg estimates 130 s from the bit rate there.
     ["20 s of AAC without a declared length", []],

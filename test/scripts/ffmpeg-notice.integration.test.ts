@@ -58,7 +58,7 @@ describe.if(own)("the compiled ffmpeg", () => {
   });
 
   test("has no network, no devices, no pictures and two encoders", async () => {
-    expect((await list("-encoders"))).toEqual(["libopus", "pcm_s16le"]);
+    expect(await list("-encoders")).toEqual(["libopus", "pcm_s16le"]);
     expect((await list("-muxers")).sort()).toEqual(["framecrc", "s16le", "webm"]);
     expect(await list("-devices")).toEqual([]);
     const child = Bun.spawn([ffmpegPath, "-hide_banner", "-protocols"], { stdout: "pipe", stderr: "ignore" });
