@@ -10,6 +10,18 @@ const libraries = isBuilt ? readdirSync(directory).filter((name) => /\.(?:so|nod
 /** Small libraries that call no function with a bounds-checking variant in the C library. */
 const withoutCheckedCalls = ["libggml.so", "whisper.node"];
 
+/** Static programs: they import nothing, so checks of buffers are not visible as imports. */
+const programs = ["ffmpeg", "confine"].map((name) => join(root, "build/ffmpeg", name));
+
+describe.if(available("the hardening of ffmpeg", ...programs))("the programs that read recordings", () => {
+  test.each(programs)("%s loads at a random address, with read-only tables and no executable stack", (path) => {
+    expect(readElf(readFileSync(path))).toMatchObject({
+      ...{ type: "shared", isRelocationReadOnly: true, bindsNow: true, isStackExecutable: false },
+      ...{ hasTextRelocations: false, writableAndExecutable: 0, imports: [] },
+    });
+  });
+});
+
 describe.skipIf(!isBuilt)("the native libraries", () => {
   test("are the addon, whisper.cpp, ggml and a CPU variant for each kind of machine", () => {
     expect(libraries).toContain("whisper.node");

@@ -21,6 +21,16 @@ test("the lists of demuxers and decoders name each one once", () => {
 const built = available("the parts of the compiled program", ffmpegPath, join(root, "build/native/whisper.node"));
 const own = built ? await builtFfmpeg(defaultCacheRoot(), process.arch) : null;
 
+test("the documentation lists every demuxer and decoder that a recording can reach", async () => {
+  const page = await Bun.file(join(root, "docs/security.md")).text();
+  for (const [row, names] of [
+    ["demuxers", DEMUXERS],
+    ["decoders", DECODERS],
+  ] as const) {
+    expect(page).toContain(`| ${row} | ${Object.values(names).sort().join(", ")} |`);
+  }
+});
+
 describe("the compiled program", () => {
   test.if(built)("contains no ffmpeg that was not compiled from the pinned sources", async () => {
     using directory = temporaryDirectory();

@@ -43,7 +43,7 @@ describe("the Containerfile", () => {
       config: {
         Labels: {
           "org.opencontainers.image.title": "Transcribe",
-          "org.opencontainers.image.licenses": expect.stringContaining("GPL-3.0-or-later AND"),
+          "org.opencontainers.image.licenses": expect.stringContaining("LGPL-2.1-or-later AND"),
         },
         Env: [
           "PATH=/usr/local/bin:/usr/bin:/bin",
