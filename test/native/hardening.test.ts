@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { builtFfmpeg } from "../../native/build-ffmpeg.ts";
 import { available, root } from "../support/checkout.ts";
 import { readElf } from "./elf.ts";
 
@@ -13,7 +15,10 @@ const withoutCheckedCalls = ["libggml.so", "whisper.node"];
 /** Static programs: they import nothing, so checks of buffers are not visible as imports. */
 const programs = ["ffmpeg", "confine"].map((name) => join(root, "build/ffmpeg", name));
 
-describe.if(available("the hardening of ffmpeg", ...programs))("the programs that read recordings", () => {
+const isOwn =
+  available("the hardening of ffmpeg", ...programs) && (await builtFfmpeg(defaultCacheRoot(), process.arch));
+
+describe.if(isOwn !== false && isOwn !== null)("the programs that read recordings", () => {
   test.each(programs)("%s loads at a random address, with read-only tables and no executable stack", (path) => {
     expect(readElf(readFileSync(path))).toMatchObject({
       ...{ type: "shared", isRelocationReadOnly: true, bindsNow: true, isStackExecutable: false },
