@@ -7,8 +7,10 @@ import { root, type SetupContext } from "../checkout.ts";
 import { packTree } from "../container/archives.ts";
 
 /** The scripts that compile ffmpeg, and its lists of parts. */
-const RECIPE =
-  "{native/build-ffmpeg.ts,native/build.ts,native/ffmpeg/*,native/steps/*,src/media/ffmpeg-formats.ts,LICENSE}";
+const RECIPE = [
+  ...["native/build-ffmpeg.ts", "native/build.ts", "native/ffmpeg/*", "native/steps/*"],
+  ...["src/media/ffmpeg-formats.ts", "LICENSE"],
+];
 
 /**
  * Writes the complete source of ffmpeg as a tar archive: the archives that it is compiled from, and the scripts. The
@@ -20,7 +22,11 @@ export async function writeFfmpegSource(target: string, { cacheRoot, log }: Setu
     for (const source of Object.values(ffmpegSources)) {
       await copyInto(tree, await debianSource(source, cacheRoot, log), basename(source.path));
     }
-    for await (const path of new Bun.Glob(RECIPE).scan({ cwd: root })) await copyInto(tree, join(root, path), path);
+    for (const pattern of RECIPE) {
+      for await (const path of new Bun.Glob(pattern).scan({ cwd: root })) {
+        await copyInto(tree, join(root, path), path);
+      }
+    }
     await Bun.write(join(tree, "README"), README);
     await packTree(target, tree);
   });

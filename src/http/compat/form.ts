@@ -44,7 +44,8 @@ export const openAiForm = Type.Object({
       description: "As `language`. If it names several languages, the language is detected.",
     }),
   ),
-  "keywords[]": Type.Optional(Type.Array(Type.String(), { description: "Used like `prompt`, together with it." })),
+  // Documented as a text: in a form, every value of a list of texts is one.
+  "keywords[]": Type.Optional(Type.String({ description: "Used like `prompt`, together with it. May be repeated." })),
   temperature: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   chunking_strategy: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   "timestamp_granularities[]": Type.Optional(
