@@ -39,12 +39,12 @@ export const openAiForm = Type.Object({
       description: "Whether the text is sent as it is recognized, as server-sent events.",
     }),
   ),
+  // Lists of texts are documented as texts: a form cannot tell a text from a list of one.
   "languages[]": Type.Optional(
-    Type.Array(Type.String(), {
-      description: "As `language`. If it names several languages, the language is detected.",
+    Type.String({
+      description: "As `language`. May be repeated: if it names several languages, the language is detected.",
     }),
   ),
-  // Documented as a text: in a form, every value of a list of texts is one.
   "keywords[]": Type.Optional(Type.String({ description: "Used like `prompt`, together with it. May be repeated." })),
   temperature: Type.Optional(Type.String({ description: "Accepted, without effect." })),
   chunking_strategy: Type.Optional(Type.String({ description: "Accepted, without effect." })),
