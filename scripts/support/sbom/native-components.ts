@@ -207,29 +207,19 @@ function ffmpeg({ build, isOwnFfmpeg }: NativeInputs): Native {
     externalReferences: [{ url: "https://github.com/FFmpeg/FFmpeg", type: "vcs" }],
     ...(isOwnFfmpeg ? { properties: sourceDigest(source) } : {}),
   };
-  return { component, files: /^ffmpeg\/ffmpeg$/, linked: isOwnFfmpeg ? [opusIn(opus), zlibIn(zlib)] : [] };
+  const libraries = [libraryInFfmpeg(opus, "xiph/opus", "BSD-3-Clause"), libraryInFfmpeg(zlib, "madler/zlib", "Zlib")];
+  return { component, files: /^ffmpeg\/ffmpeg$/, linked: isOwnFfmpeg ? libraries : [] };
 }
 
-function opusIn(source: DebianSource): Component {
+/** Returns a library that is linked into ffmpeg. @param repository owner and name on GitHub */
+function libraryInFfmpeg(source: DebianSource, repository: string, licence: string): Component {
+  const { name, version } = source;
   return {
     type: "library",
-    "bom-ref": "ffmpeg/opus",
-    name: source.name,
-    version: source.version,
-    licenses: licensed("BSD-3-Clause"),
-    purl: `pkg:github/xiph/opus@v${source.version}`,
-    properties: sourceDigest(source),
-  };
-}
-
-function zlibIn(source: DebianSource): Component {
-  return {
-    type: "library",
-    "bom-ref": "ffmpeg/zlib",
-    name: source.name,
-    version: source.version,
-    licenses: licensed("Zlib"),
-    purl: `pkg:github/madler/zlib@v${source.version}`,
+    "bom-ref": `ffmpeg/${name.toLowerCase()}`,
+    ...{ name, version },
+    licenses: licensed(licence),
+    purl: `pkg:github/${repository}@v${version}`,
     properties: sourceDigest(source),
   };
 }
