@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { messageOf } from "../../../src/text/index.ts";
+import type { Device } from "../device.ts";
 import { recordingNameSchema } from "./recordings.ts";
 
 const seconds = Type.Number({ minimum: 0 });
@@ -43,6 +44,8 @@ export interface RunSettings {
   readonly threads: number;
   /** ISO code; null when each program detects the language. */
   readonly language: string | null;
+  /** The GPU that our program uses; null when it chooses its device. The other programs use the CPU. */
+  readonly gpu: Device | null;
 }
 
 /** A program that transcribes. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "../../../src/text/index.ts";
 import { circumstances } from "../circumstances.ts";
+import { gpuOf } from "../device.ts";
 import { beforeStop } from "../processes.ts";
 import { CommandError } from "../run-command.ts";
 import type { Competitor, CompetitorFactory, Run, RunSettings } from "./competitor.ts";
@@ -33,7 +34,18 @@ const entries: Readonly<Record<string, CompetitorFactory>> = {
 
 type Recording = Awaited<ReturnType<typeof makeRecording>>;
 
-const { rounds, runs: times, only, threads, language, json, add, write, audio } = readOptions(process.argv.slice(2));
+const {
+  rounds,
+  runs: times,
+  only,
+  threads,
+  language,
+  gpu,
+  json,
+  add,
+  write,
+  audio,
+} = readOptions(process.argv.slice(2));
 const bench = { ...(await circumstances(Date.now())), threads, language };
 const runs: Run[] = await readRuns(add, bench).catch((error: unknown) => refuse(messageOf(error)));
 if (!existsSync(join(audio, "manifest.json"))) refuse(`${audio} contains no manifest.json`);
@@ -45,7 +57,7 @@ try {
   const names = [...new Set([...rounds, ...runs].map(({ recording }) => recording))];
   const recordings = await Promise.all(names.map((name) => makeRecording(name, audio, folder)));
   if (times > 0) {
-    const competitors = await competitorsFor({ threads, language });
+    const competitors = await competitorsFor({ threads, language, gpu: gpu === undefined ? null : await gpuOf(gpu) });
     for (let turn = 0; turn < times; turn++) await runAll(competitors, turn, recordings);
   }
   await printReport(recordings);

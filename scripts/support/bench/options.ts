@@ -16,6 +16,8 @@ On two cores a complete run takes a quarter of an hour, most of it for five reco
   --at-once N         send N copies of a recording at the same time: 1, 2 or 5; repeatable
   --threads N         number of threads for each program (default: one per processor)
   --language CODE     give the language to all programs; by default each detects it
+  --gpu WHICH         let our program use a GPU: vulkan, or the path of CUDA's library. The number of operations at once
+                      is measured first
   --json FILE         write the figures and transcripts of every run and the table to FILE
   --add FILE          include the runs of an earlier --json; repeatable, also with --runs 0
   --write             store the table in docs/benchmarks.md
@@ -39,6 +41,7 @@ const options = {
   "at-once": { type: "string", multiple: true, default: [] as string[] },
   threads: { type: "string", default: String(availableParallelism()) },
   language: { type: "string" },
+  gpu: { type: "string" },
   json: { type: "string" },
   add: { type: "string", multiple: true, default: [] as string[] },
   write: { type: "boolean", default: false },
@@ -68,9 +71,9 @@ export function readOptions(args: string[]) {
   ];
   if (unknown.length > 0) refuse(`unknown value ${unknown.join(", ")}; known are ${[...names, ...counts].join(", ")}`);
   const rounds = names.flatMap((recording) => plan[recording].map((count): Round => ({ recording, atOnce: count })));
-  const { only, language = null, json, add, write, audio } = values;
+  const { only, language = null, gpu, json, add, write, audio } = values;
   return {
-    ...{ only, language, json, add, write, audio },
+    ...{ only, language, gpu, json, add, write, audio },
     runs: wholeNumber("--runs", values.runs, 0),
     threads: wholeNumber("--threads", values.threads, 1),
     rounds: rounds.filter(

@@ -48,13 +48,23 @@ export async function transcribe(terms: RunSettings): Promise<Competitor[]> {
   ];
 }
 
-/** Returns the state of a server that has transcribed a recording, in a directory that is removed with this process. */
+/**
+ * Returns the state of a server that has transcribed a recording, and measured how many operations a GPU runs at once, in
+ * a directory that is removed with this process.
+ */
 async function prepareState(files: readonly string[], terms: RunSettings): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-state-"));
   const remove = () => rmSync(directory, { recursive: true, force: true });
   beforeStop(remove);
   process.once("exit", remove);
-  await sendAll(files, terms, undefined, (server) => cpSync(stateOf(server), directory, { recursive: true }));
+  await sendAll(files, terms, undefined, async (server) => {
+    if (terms.gpu !== null) {
+      await server.stop();
+      const { stdout, stderr } = await server.cli("bench", "--tune");
+      console.error(stdout, stderr);
+    }
+    cpSync(stateOf(server), directory, { recursive: true });
+  });
   return directory;
 }
 
@@ -64,19 +74,22 @@ function stateOf({ dataDirectory }: TestServer): string {
 
 async function sendAll(
   files: readonly string[],
-  { threads, language }: RunSettings,
+  { threads, language, gpu }: RunSettings,
   before?: (server: TestServer) => void,
-  after?: (server: TestServer) => void,
+  after?: (server: TestServer) => Promise<void>,
 ): Promise<Figures> {
   await using server = new TestServer({
     TRANSCRIBE_LOG_LEVEL: "info",
     TRANSCRIBE_ENGINE_THREADS: String(threads),
+    ...gpu?.environment,
   });
   using _stop = beforeStop(() => server[Symbol.asyncDispose]());
   before?.(server);
   await server.start();
+  const used = server.log.findLast(({ event }) => event === "engine.ready")?.speechDevice;
+  if (gpu !== null && used !== gpu.speechDevice) throw new Error(`the server uses ${used}, not ${gpu.speechDevice}`);
   const figures = await measure(server, files, language === null ? {} : { language });
-  after?.(server);
+  await after?.(server);
   return figures;
 }
 

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { audioDirectory } from "../../../test/speech/diarization/recording.ts";
-import { softwareGpu } from "../../../test/support/software-gpu.ts";
 import { circumstances } from "../circumstances.ts";
+import { cpu, type Device, gpuOf } from "../device.ts";
 import { beforeStop } from "../processes.ts";
 import { CommandError } from "../run-command.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
@@ -33,16 +33,6 @@ const options = {
 const MIN_EQUAL_SHARE = 0.99;
 /** Time limit of a start, which includes the self-test of a GPU, and of a recording. A GPU in software takes minutes. */
 const TIMEOUT_MILLISECONDS = 3_600_000;
-
-/** The device of a server. */
-interface Device {
-  /** The name in the log: `cpu`, `vulkan` or `cuda`. */
-  readonly speechDevice: string;
-  /** Settings and variables that select it. */
-  readonly environment: Readonly<Record<string, string>>;
-}
-
-const cpu: Device = { speechDevice: "cpu", environment: { TRANSCRIBE_ENGINE_DEVICE: "cpu" } };
 
 try {
   await compare(process.argv.slice(2));
@@ -97,16 +87,6 @@ async function compare(args: string[]): Promise<void> {
   if (equalShare(all.differing) < MIN_EQUAL_SHARE) {
     refuse(`less than ${percent(MIN_EQUAL_SHARE)} of the words are equal`, 1);
   }
-}
-
-async function gpuOf(which: string): Promise<Device> {
-  if (which !== "software" && which !== "vulkan") {
-    const environment = { TRANSCRIBE_ENGINE_DEVICE: "cuda", TRANSCRIBE_ENGINE_CUDA_LIBRARY: resolve(which) };
-    return { speechDevice: "cuda", environment };
-  }
-  const drivers = which === "software" ? await softwareGpu("the words of a GPU") : {};
-  if (drivers === null) throw new CommandError("the software GPU is not available, so there is nothing to compare");
-  return { speechDevice: "vulkan", environment: { TRANSCRIBE_ENGINE_DEVICE: "vulkan", ...drivers } };
 }
 
 /**
