@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, readFileSync, symlinkSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { Glob } from "bun";
 import { runCommand } from "../../scripts/support/run-command.ts";
 import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -47,7 +48,7 @@ export async function installNpmPackages(cacheRoot: string, pins: string): Promi
 /**
  * Runs a script that reads a question as JSON from standard input, and writes its answer as JSON to standard output.
  * @param program Node or Bun
- * @param script path of a module, which can import the packages
+ * @param script path of a module, which can import the packages and the modules next to it
  * @param schema schema of the answer
  * @throws {Error} with the last lines of the script's errors when it fails
  */
@@ -59,10 +60,11 @@ export async function askModule<T extends TSchema>(
 ): Promise<Static<T>> {
   using directory = temporaryDirectory();
   // Modules look for packages next to the importing file only.
-  const copy = join(directory.path, basename(script));
-  copyFileSync(script, copy);
+  for (const name of new Glob("*.mjs").scanSync(dirname(script))) {
+    copyFileSync(join(dirname(script), name), join(directory.path, name));
+  }
   symlinkSync(join(packages.folder, "node_modules"), join(directory.path, "node_modules"));
-  const child = Bun.spawn([program, copy], {
+  const child = Bun.spawn([program, join(directory.path, basename(script))], {
     // A proxy of the user must not come between the script and the server.
     env: { PATH: process.env.PATH, HOME: directory.path },
     stdin: Buffer.from(JSON.stringify(question)),

@@ -1,26 +1,14 @@
 // Calls a server with the Vercel AI SDK, and writes the outcome of each call as JSON.
 
 import { Buffer } from "node:buffer";
-import { readFileSync } from "node:fs";
 import { createOpenAI } from "@ai-sdk/openai";
 import { experimental_transcribe, RetryError, transcribe as transcribeAudio } from "ai";
 import { experimental_transcribe as formerTranscribe } from "former-ai";
 import { createOpenAI as createFormerOpenAI } from "former-ai-sdk-openai";
+import { control, pauses, question, sound } from "./question.mjs";
 
 // Otherwise the SDK writes its warnings to standard output.
 globalThis.AI_SDK_LOG_WARNINGS = false;
-
-const question = JSON.parse(readFileSync(0, "utf8"));
-const sound = readFileSync(question.file);
-
-/** The pauses before a retry, in milliseconds. They are not waited for. */
-const pauses = [];
-const startTimer = globalThis.setTimeout;
-globalThis.setTimeout = (run, milliseconds, ...values) => {
-  if (milliseconds !== 10_000) return startTimer(run, milliseconds, ...values);
-  pauses.push(milliseconds);
-  return startTimer(run, 0, ...values);
-};
 
 const providerWith = (apiKey) => createOpenAI({ baseURL: question.base_url, apiKey });
 const provider = providerWith(question.key);
@@ -29,7 +17,6 @@ const former = {
   of: createFormerOpenAI({ baseURL: question.base_url, apiKey: question.key }),
   call: formerTranscribe,
 };
-const control = (name) => fetch(`${question.control_url}/${name}`).then((answer) => answer.text());
 
 /** Calls the SDK, and returns the properties of its result that a program reads. */
 async function transcribe({ model = "whisper-1", of = provider, openai = {}, call = transcribeAudio, ...fields } = {}) {

@@ -1,27 +1,15 @@
 // Calls a server with OpenAI's SDK for Node, and writes the outcome of each call as JSON.
 
 import { Buffer } from "node:buffer";
-import { createReadStream, readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import OpenAI, { toFile } from "openai";
 import { toStreamingFile } from "openai/uploads";
-
-const question = JSON.parse(readFileSync(0, "utf8"));
-const sound = readFileSync(question.file);
-
-/** The pauses before a retry, in milliseconds. They are not waited for. */
-const pauses = [];
-const startTimer = globalThis.setTimeout;
-globalThis.setTimeout = (run, milliseconds, ...values) => {
-  if (milliseconds !== 10_000) return startTimer(run, milliseconds, ...values);
-  pauses.push(milliseconds);
-  return startTimer(run, 0, ...values);
-};
+import { control, pauses, question, sound } from "./question.mjs";
 
 const clientWith = (apiKey, options) => new OpenAI({ baseURL: question.base_url, apiKey, maxRetries: 0, ...options });
 const client = clientWith(question.key);
 const retrying = clientWith(question.key, { maxRetries: 1 });
-const control = (name) => fetch(`${question.control_url}/${name}`).then((answer) => answer.text());
 
 const file = () => new File([sound], "talk.mp3", { type: "audio/mpeg" });
 const stream = () => Readable.from([sound.subarray(0, 9999), sound.subarray(9999)]);
