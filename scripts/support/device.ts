@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import type { LogLine } from "../../test/support/server.ts";
 import { softwareGpu } from "../../test/support/software-gpu.ts";
 import { CommandError } from "./run-command.ts";
 
@@ -25,4 +26,12 @@ export async function gpuOf(which: string): Promise<Device> {
   const drivers = which === "software" ? await softwareGpu("the words of a GPU") : {};
   if (drivers === null) throw new CommandError("the software GPU is not available, so there is nothing to compare");
   return { speechDevice: "vulkan", environment: { TRANSCRIBE_ENGINE_DEVICE: "vulkan", ...drivers } };
+}
+
+/**
+ * Returns the recognizer's device since the last start of a worker: `cpu`, `vulkan` or `cuda`; undefined before it. Next
+ * to a GPU, workers that run only the speaker models report the CPU.
+ */
+export function speechDeviceIn(log: readonly LogLine[]): unknown {
+  return log.findLast(({ event, role }) => event === "engine.ready" && role !== "speakers")?.speechDevice;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestClient } from "../../../test/support/client.ts";
 import { TestServer } from "../../../test/support/server.ts";
+import { speechDeviceIn } from "../device.ts";
 import {
   beforeStop,
   childrenOf,
@@ -86,7 +87,8 @@ async function sendAll(
   using _stop = beforeStop(() => server[Symbol.asyncDispose]());
   before?.(server);
   await server.start();
-  const used = server.log.findLast(({ event }) => event === "engine.ready")?.speechDevice;
+  await server.until(() => speechDeviceIn(server.log) !== undefined);
+  const used = speechDeviceIn(server.log);
   if (gpu !== null && used !== gpu.speechDevice) throw new Error(`the server uses ${used}, not ${gpu.speechDevice}`);
   const figures = await measure(server, files, language === null ? {} : { language });
   await after?.(server);

@@ -4,6 +4,7 @@ import { openDatabase, type Store } from "../../../src/storage/index.ts";
 import type { TestClient } from "../../../test/support/client.ts";
 import type { NamedTurn } from "../../../test/support/rttm.ts";
 import { TestServer } from "../../../test/support/server.ts";
+import { speechDeviceIn } from "../device.ts";
 import type { Reference } from "./corpus.ts";
 import { concatenate } from "./made-recordings.ts";
 
@@ -47,9 +48,9 @@ export class EvaluationServer implements AsyncDisposable {
     this.#timeoutMilliseconds = timeoutMilliseconds;
   }
 
-  /** Whisper's device since the last start of a worker: `cpu`, `vulkan` or `cuda`. */
+  /** See `speechDeviceIn`. */
   get speechDevice(): unknown {
-    return this.#server.log.findLast(({ event }) => event === "engine.ready")?.speechDevice;
+    return speechDeviceIn(this.#server.log);
   }
 
   /** Returns the warnings and errors in the server's log, one line each. */

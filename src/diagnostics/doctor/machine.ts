@@ -24,8 +24,7 @@ export function thisMachine(signal: AbortSignal, root = "/") {
     read: (path: string) => attempt(() => readFileSync(join(root, path), "utf8")),
     /** Returns the names in a directory, sorted; empty if it cannot be read. */
     list: (path: string) => attempt(() => readdirSync(join(root, path)).sort()) ?? [],
-    /** Returns whether this user may read and write a path, such as a device. */
-    mayUse: (path: string) => attempt(() => accessSync(join(root, path), constants.R_OK | constants.W_OK)) !== null,
+    mayUse: (path: string) => mayUse(join(root, path)),
     /** Returns the size and the free space of a path's file system; null if they are unknown. */
     statfs: (path: string) => attempt(() => statfsSync(join(root, path))),
     /** Runs a program of the system; null if it does not exist, cannot be started, or takes too long. */
@@ -58,6 +57,16 @@ async function runProgram(command: readonly [string, ...string[]], signal: Abort
     return child.exitCode === null ? null : { exitCode: child.exitCode, output: output + errors };
   } catch {
     return null;
+  }
+}
+
+/** Returns whether this user may read and write a path. */
+function mayUse(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -11,7 +11,7 @@ import { type Failure, failed, runSelfTest, type SelfTestResult } from "./run-se
 import type { SelfTestAnswer } from "./self-tests.ts";
 import { addVerdicts, failureVerdict, readVerdicts, shortDigest, verdictKey } from "./verdicts.ts";
 
-/** Result of comparing a GPU with the CPU: the time of each for the same sample, or why the GPU is not used. */
+/** Result of comparing a GPU with the CPU: the time of a pass over the same sample, or why the GPU is not used. */
 export type GpuTestResult = { readonly ok: true; readonly seconds: number; readonly cpuSeconds: number } | Failure;
 
 /** Source of the sample for a self-test. */

@@ -24,7 +24,10 @@ export const selfTests = {
     Type.Object({ ...cpuBackend, gpuLibrary: path }),
     Type.Object({ devices: Type.Array(computeDeviceSchema), unusable: Type.Array(unusableBackendSchema) }),
   ),
-  /** Returns the words of a PCM file in lower case. Some GPU drivers take minutes to compile their kernels. */
+  /**
+   * Returns the words of a PCM file in lower case, and the time of a pass. Some GPU drivers take minutes to compile their
+   * kernels.
+   */
   transcribeSample: selfTest(
     300,
     Type.Object({ ...cpuBackend, speechModel: path, pcmPath: path, gpuLibrary: Type.Optional(path) }),

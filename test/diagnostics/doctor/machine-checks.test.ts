@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import type { Status } from "../../../src/diagnostics/index.ts";
 import type { Confinement } from "../../../src/media/index.ts";
 import { DataPaths } from "../../../src/storage/index.ts";
@@ -395,3 +396,11 @@ test.each<[string, string[], Record<string, string>, FakeMachine, string, Status
     expect([found.status, [summary, ...detail].join("\n")]).toEqual([status, expect.stringMatching(matches)]);
   },
 );
+
+test("the real machine lets a user use what the user may read and write, and nothing else", () => {
+  using directory = temporaryDirectory();
+  writeFileSync(join(directory.path, "device"), "");
+  const machine = thisMachine(new AbortController().signal, directory.path);
+  expect(machine.mayUse("/device")).toBe(true);
+  expect(machine.mayUse("/none")).toBe(false);
+});
