@@ -12,8 +12,8 @@ interface KeyOptions {
   architecture: string;
 }
 
-/** Folders of native/ that are built separately: the GPU backends, ffmpeg and the program that confines it. */
-export const separateFolders = ["vulkan", "cuda", "confine", "ffmpeg"] as const;
+/** Folders of native/ that are built separately: the GPU backends, ffmpeg, the program that confines it, the launcher. */
+export const separateFolders = ["vulkan", "cuda", "confine", "ffmpeg", "launcher"] as const;
 export type SeparateFolder = (typeof separateFolders)[number];
 
 /**

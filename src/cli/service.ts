@@ -25,7 +25,7 @@ import {
   uninstallSteps,
   unitState,
 } from "../install/index.ts";
-import { programFile, programFiles } from "../program/index.ts";
+import { installProgramFiles, programFile } from "../program/index.ts";
 import { size } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type JsonOption, print } from "./output.ts";
@@ -101,7 +101,7 @@ async function install(options: InstallOptions): Promise<void> {
     fleetFolder: typeof options.worker === "string" ? resolve(options.worker) : null,
     user: options.user,
     dataDirectory: options.dataDir ?? null,
-    program: { path: programFile, unpack: programFiles },
+    program: { path: programFile, unpack: installProgramFiles },
   });
   const reports = await runSteps(steps, dryRun, printStep);
   if (dryRun || !isThisMachine) return;
@@ -129,7 +129,7 @@ Settings: ${options.config}, then systemctl ${role === "server" ? "reload" : "re
 async function completePackage(path: string, dryRun: boolean): Promise<void> {
   if (!dryRun) requireRoot("transcribe service install --from-package");
   const layout = { root: "/", configFile: defaultConfigFile };
-  const program = { path, unpack: programFiles };
+  const program = { path, unpack: installProgramFiles };
   await runSteps(packageSteps({ layout, machine: thisMachine, user: defaultUser, program }), dryRun, printStep);
 }
 

@@ -1,7 +1,8 @@
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { embedded } from "./embedded.ts";
+import { UnpackError } from "./unpack-error.ts";
 
 /** Version of this program, as `transcribe version` prints it. */
 export const programVersion: string = packageJson.version;
@@ -12,8 +13,33 @@ export const checkout: string = resolve(import.meta.dir, "../..");
 /** Whether this program is compiled into one file. */
 export const isCompiled = embedded !== null;
 
+/** Variable with which the launcher (native/launcher) passes on the path of the single file. */
+const FILE_VARIABLE = "_TRANSCRIBE_FILE";
+
 /** Path of the single file of a compiled program; null from source. */
-export const programFile: string | null = isCompiled ? process.execPath : null;
+export const programFile: string | null = isCompiled ? (process.env[FILE_VARIABLE] ?? null) : null;
+delete process.env[FILE_VARIABLE];
+
+/** The single file, opened at the start: an upgrade may put another one in its place. */
+const openFile = programFile === null ? null : openOrNull(programFile);
+
+/**
+ * Returns the single file, open for reading.
+ * @throws {UnpackError} when this process has none
+ */
+export function ownFile(): number {
+  if (openFile !== null) return openFile;
+  throw new UnpackError(
+    programFile === null
+      ? `${process.execPath} is only an unpacked part of transcribe: start the file that unpacked it`
+      : `this program's file, ${programFile}, cannot be read: check its rights, and start it again`,
+  );
+}
+
+/** Returns the owner of this program: of the single file, or from source of the runtime. */
+export function programOwner(): number {
+  return (openFile === null ? statSync("/proc/self/exe") : fstatSync(openFile)).uid;
+}
 
 /** Advice for a missing or damaged part of the program, as the end of a sentence. */
 export const renewal: string = isCompiled
@@ -29,8 +55,8 @@ export function ownCommand(...args: string[]): string[] {
 }
 
 /**
- * Returns the path of this executable. A process that dropped root's rights may be unable to reach it by its own path,
- * but the kernel's link still works.
+ * Returns the path of this executable. It may be unreachable by its own path: an upgrade removed it, the launcher started
+ * it from memory, or this process dropped root's rights. The kernel's link still works.
  */
 function ownExecutable(): string {
   try {
@@ -38,5 +64,13 @@ function ownExecutable(): string {
     return process.execPath;
   } catch {
     return "/proc/self/exe";
+  }
+}
+
+function openOrNull(path: string): number | null {
+  try {
+    return openSync(path, "r");
+  } catch {
+    return null;
   }
 }

@@ -1,19 +1,43 @@
+import { dirname } from "node:path";
 import { embedded } from "./embedded.ts";
+import { innerProgramOf } from "./inner-program.ts";
 import { below, checkoutFiles, type ProgramFiles, unpackedLayout } from "./layout.ts";
+import { isCompiled, ownFile } from "./own-program.ts";
 import { requireExecutable } from "./runtime-directory.ts";
-import { findUnpacked, type PartFault, unpackAgain, unpackParts, verifyParts } from "./unpack.ts";
+import {
+  digestFile,
+  findUnpacked,
+  type PackedProgram,
+  type PartFault,
+  unpackAgain,
+  unpackInner,
+  unpackInnerAgain,
+  unpackParts,
+  verifyParts,
+} from "./unpack.ts";
+import type { EmbeddedPart } from "./unpack-child.ts";
+import { UnpackError } from "./unpack-error.ts";
+
+/** Whether the launcher found no directory for this program. The program then takes memory instead of disk space. */
+export const runsFromMemory = isCompiled && process.execPath.startsWith("/memfd:");
 
 /**
  * Returns the parts, ready to be used. From source, scripts/setup has put them into the checkout. A compiled program
- * unpacks them from itself, which takes a second or two the first time.
+ * unpacks them from its file, which takes a second or two the first time.
  * @param runtimeDirectory where a compiled program unpacks them; it stays locked for as long as this process lives
  * @throws {UnpackError} when the parts cannot be unpacked or run there
  */
 export async function programFiles(runtimeDirectory: string): Promise<ProgramFiles> {
   if (embedded === null) return checkoutFiles;
-  const files = below(await unpackParts(runtimeDirectory, embedded.parts), unpackedLayout);
+  const files = below(await unpackParts(runtimeDirectory, packed(embedded.parts)), unpackedLayout);
   requireExecutable(files.ffmpeg, runtimeDirectory);
   return files;
+}
+
+/** Unpacks a compiled program completely, with the inner program, which the launcher starts from there. @throws {UnpackError} */
+export async function installProgramFiles(runtimeDirectory: string): Promise<void> {
+  await programFiles(runtimeDirectory);
+  if (embedded !== null) await unpackInner(runtimeDirectory, packed(embedded.parts));
 }
 
 /**
@@ -29,17 +53,40 @@ export function presentProgramFiles(runtimeDirectory: string): ProgramFiles | nu
   return files;
 }
 
-/** Unpacks a compiled program's parts again and replaces the existing ones. @throws {UnpackError} */
+/**
+ * Unpacks a compiled program's parts again and replaces the existing ones, and the inner program if that was changed.
+ * @throws {UnpackError}
+ */
 export async function renewProgramFiles(runtimeDirectory: string): Promise<void> {
-  if (embedded !== null) await unpackAgain(runtimeDirectory, embedded.parts);
+  if (embedded === null) return;
+  const program = packed(embedded.parts);
+  await unpackAgain(runtimeDirectory, program);
+  if ((await innerFault(program)) !== null) await unpackInnerAgain(dirname(dirname(process.execPath)), program);
 }
 
 /**
- * Verifies every byte of a compiled program's unpacked parts; unpacks them first when they are missing.
+ * Verifies every byte of a compiled program's unpacked parts and of the running inner program; unpacks missing parts
+ * first.
  * @returns the faults; null from source, where nothing is unpacked
  * @throws {UnpackError} when the parts have to be unpacked and cannot be
  */
 export async function verifyProgramFiles(runtimeDirectory: string): Promise<PartFault[] | null> {
   if (embedded === null) return null;
-  return verifyParts(await unpackParts(runtimeDirectory, embedded.parts), embedded.parts);
+  const program = packed(embedded.parts);
+  const faults = await verifyParts(await unpackParts(runtimeDirectory, program), embedded.parts);
+  const fault = await innerFault(program);
+  return fault === null ? faults : [...faults, fault];
+}
+
+async function innerFault({ inner }: PackedProgram): Promise<PartFault | null> {
+  const found = await digestFile("/proc/self/exe", "sha256");
+  return found === inner.sha256 ? null : { path: process.execPath, fault: "changed" };
+}
+
+/** @throws {UnpackError} when the single file was overwritten */
+function packed(parts: readonly EmbeddedPart[]): PackedProgram {
+  const file = ownFile();
+  const inner = innerProgramOf(file);
+  if (inner !== null) return { file, parts, inner };
+  throw new UnpackError("this program's file was overwritten while this process ran: start it again");
 }

@@ -1,12 +1,9 @@
-import { accessSync, constants, lstatSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../text/index.ts";
+import { programOwner } from "./own-program.ts";
 import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
-
-/** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
-export class UnpackError extends Error {
-  override readonly name = "UnpackError";
-}
+import { UnpackError } from "./unpack-error.ts";
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 
@@ -37,7 +34,7 @@ const OVERFLOW_USER_ID = 65_534;
  */
 export function requireTrustedPath(directory: string): void {
   const me = process.getuid?.() ?? 0;
-  const known = [me, OVERFLOW_USER_ID, statSync("/proc/self/exe").uid];
+  const known = [me, OVERFLOW_USER_ID, programOwner()];
   const isTrusted = (userId: number) => known.includes(userId) || isAdministrator(userId);
   for (const step of pathSteps(dirname(directory))) {
     const fault = untrustedWriter(step, isTrusted);

@@ -1,3 +1,4 @@
+import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createZstdDecompress } from "node:zlib";
@@ -5,7 +6,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { codeOf, isSystemError, messageOf } from "../text/index.ts";
 import { ownCommand } from "./own-program.ts";
-import { UnpackError } from "./runtime-directory.ts";
+import { UnpackError } from "./unpack-error.ts";
 
 const partSchema = Type.Object({
   /** Path below the directory of all parts, e.g. `native/whisper.node`. */
@@ -14,8 +15,9 @@ const partSchema = Type.Object({
   /** Lower-case hexadecimal, of the unpacked file. */
   sha256: Type.String(),
   executable: Type.Boolean(),
-  /** Path of its zstd frame inside this program. */
-  packed: Type.String(),
+  /** Place of its zstd frame in the single file. */
+  offset: Type.Integer(),
+  packedBytes: Type.Integer(),
 });
 
 /** A part that must be a file because native code opens it by path: a library, a program or a model. */
@@ -28,18 +30,23 @@ const failureSchema = Type.Object({
   code: Type.String(),
 });
 
+/** Descriptor under which the child process inherits the single file. */
+const FILE_DESCRIPTOR = 3;
+
 /**
- * Writes parts into existing directories, in a child process of this program. Packed parts are read from this program's
- * own file. Hundreds of megabytes of it would count as the reader's memory for as long as the reader lives.
+ * Writes parts into existing directories, in a child process of this program, which takes the decoder's memory with it.
  * @param directory the parts' paths are below it
+ * @param file the single file with the packed parts, open for reading
  * @throws {UnpackError} @throws the file system's error
  */
-export async function writePartsInChild(directory: string, parts: readonly EmbeddedPart[]): Promise<void> {
+export async function writePartsInChild(
+  directory: string,
+  parts: readonly EmbeddedPart[],
+  file: number,
+): Promise<void> {
   const child = Bun.spawn(ownCommand("__unpack", directory, JSON.stringify(parts)), {
-    // Closes when this process exits for any reason; the child then exits, too.
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "ignore",
+    // Standard input closes when this process exits for any reason; the child then exits, too.
+    stdio: ["pipe", "pipe", "ignore", file],
   });
   const [output] = await Promise.all([new Response(child.stdout).text(), child.exited]);
   if (child.exitCode === 0) return;
@@ -81,13 +88,16 @@ export async function runUnpack([directory = "", list = ""]: readonly string[]):
  * @throws {UnpackError} when the result differs from what was packed
  * @throws the file system's error
  */
-async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, path: string): Promise<void> {
+async function writePart(part: EmbeddedPart, path: string): Promise<void> {
+  const { offset, packedBytes, bytes, sha256, executable } = part;
   const file = await open(path, "wx", executable ? 0o500 : 0o400);
   try {
     const hasher = new Bun.CryptoHasher("sha256");
     let written = 0;
     const unpack = createZstdDecompress({ chunkSize: 1 << 20 });
-    await pipeline(Bun.file(packed).stream(), unpack, async (chunks: AsyncIterable<Uint8Array>) => {
+    const range = { start: offset, end: offset + packedBytes - 1, highWaterMark: 1 << 20 };
+    const packed = createReadStream("", { fd: FILE_DESCRIPTOR, autoClose: false, ...range });
+    await pipeline(packed, unpack, async (chunks: AsyncIterable<Uint8Array>) => {
       for await (const chunk of chunks) {
         hasher.update(chunk);
         await file.appendFile(chunk);
@@ -101,7 +111,9 @@ async function writePart({ packed, bytes, sha256, executable }: EmbeddedPart, pa
     // Errors of zstd have a code, too, but come from no system call.
     if (isSystemError(error)) throw error;
     const why = messageOf(error);
-    throw new UnpackError(`this program's file is damaged (${why}): copy it again and compare it with SHA256SUMS`);
+    throw new UnpackError(
+      `this program's file is damaged, or was overwritten while this process ran (${why}): start it again, or else copy it again and compare it with SHA256SUMS`,
+    );
   } finally {
     await file.close();
   }

@@ -15,8 +15,10 @@ import {
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../text/index.ts";
-import { requirePrivate, requireTrustedPath, UnpackError, unpackErrorOf } from "./runtime-directory.ts";
+import { innerDirectoryName } from "./inner-program.ts";
+import { requirePrivate, requireTrustedPath, unpackErrorOf } from "./runtime-directory.ts";
 import { type EmbeddedPart, writePartsInChild } from "./unpack-child.ts";
+import { UnpackError } from "./unpack-error.ts";
 
 const lockName = "lock";
 /** Written last, so a directory that contains it was complete once. */
@@ -28,6 +30,22 @@ const LOCK_WAIT_MILLISECONDS = 30_000;
 /** Locks of the runtime directories that this process uses; they are held until it exits. */
 const heldLocks = new Map<string, Database>();
 
+/** The single file of a program. */
+export interface PackedProgram {
+  /** Open for reading. */
+  readonly file: number;
+  readonly parts: readonly EmbeddedPart[];
+  readonly inner: EmbeddedPart;
+}
+
+/** The content of a directory below a runtime directory. */
+interface Content {
+  readonly name: string;
+  readonly parts: readonly EmbeddedPart[];
+  /** Content of the stamp; null for a directory without one. */
+  readonly manifest: string | null;
+}
+
 /**
  * Makes sure that the parts are in a directory below `runtimeDirectory`, and returns it. Its name is a hash of all
  * parts. It appears complete and verified or not at all; if two processes unpack at once, the slower one discards its
@@ -36,21 +54,32 @@ const heldLocks = new Map<string, Database>();
  * A complete directory is checked only by names and sizes: `verifyParts` checks the bytes.
  * @throws {UnpackError} when the parts cannot be unpacked or the directory is not safe
  */
-export async function unpackParts(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<string> {
-  const manifest = manifestOf(parts);
-  const name = nameOf(manifest);
-  const target = join(runtimeDirectory, name);
+export function unpackParts(runtimeDirectory: string, program: PackedProgram): Promise<string> {
+  return unpackContent(runtimeDirectory, contentOf(program.parts), program);
+}
+
+/**
+ * Makes sure that the inner program is in a directory below `runtimeDirectory`, where the launcher finds it.
+ * @throws {UnpackError}
+ */
+export async function unpackInner(runtimeDirectory: string, program: PackedProgram): Promise<void> {
+  await unpackContent(runtimeDirectory, innerContent(program), program);
+}
+
+async function unpackContent(runtimeDirectory: string, content: Content, program: PackedProgram): Promise<string> {
+  const target = join(runtimeDirectory, content.name);
   try {
     requireTrustedPath(runtimeDirectory);
     mkdirSync(runtimeDirectory, { recursive: true, mode: 0o700 });
     requirePrivate(runtimeDirectory);
-    const lock = heldLocks.get(runtimeDirectory) ?? takeLock(runtimeDirectory, name);
+    const kept = [contentOf(program.parts).name, innerContent(program).name];
+    const lock = heldLocks.get(runtimeDirectory) ?? takeLock(runtimeDirectory, kept);
     if (lock !== null) heldLocks.set(runtimeDirectory, lock);
-    if (!isComplete(target, manifest, parts)) await unpackInto(runtimeDirectory, target, manifest, parts);
+    if (!isComplete(target, content)) await unpackInto(runtimeDirectory, target, content, program.file);
     requirePrivate(target);
     return target;
   } catch (error) {
-    throw unpackErrorOf(error, runtimeDirectory, sizeOf(parts));
+    throw unpackErrorOf(error, runtimeDirectory, sizeOf(content.parts));
   }
 }
 
@@ -59,9 +88,9 @@ export async function unpackParts(runtimeDirectory: string, parts: readonly Embe
  * would have to unpack them, or would not use that directory.
  */
 export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedPart[]): string | null {
-  const manifest = manifestOf(parts);
-  const target = join(runtimeDirectory, nameOf(manifest));
-  if (!isComplete(target, manifest, parts)) return null;
+  const content = contentOf(parts);
+  const target = join(runtimeDirectory, content.name);
+  if (!isComplete(target, content)) return null;
   try {
     requireTrustedPath(runtimeDirectory);
     requirePrivate(runtimeDirectory);
@@ -73,9 +102,20 @@ export function findUnpacked(runtimeDirectory: string, parts: readonly EmbeddedP
 }
 
 /** Replaces the unpacked parts, whatever is wrong with them. @throws {UnpackError} */
-export async function unpackAgain(runtimeDirectory: string, parts: readonly EmbeddedPart[]): Promise<void> {
-  rmSync(join(runtimeDirectory, nameOf(manifestOf(parts)), stampName), { force: true });
-  await unpackParts(runtimeDirectory, parts);
+export async function unpackAgain(runtimeDirectory: string, program: PackedProgram): Promise<void> {
+  rmSync(join(runtimeDirectory, contentOf(program.parts).name, stampName), { force: true });
+  await unpackParts(runtimeDirectory, program);
+}
+
+/** Replaces the unpacked inner program. A process that runs it keeps the old one. @throws {UnpackError} */
+export async function unpackInnerAgain(runtimeDirectory: string, program: PackedProgram): Promise<void> {
+  const content = innerContent(program);
+  try {
+    rmSync(join(runtimeDirectory, content.name, program.inner.path), { force: true });
+  } catch (error) {
+    throw unpackErrorOf(error, runtimeDirectory, program.inner.bytes);
+  }
+  await unpackInner(runtimeDirectory, program);
 }
 
 /** A fault of an unpacked part. */
@@ -95,14 +135,16 @@ export async function verifyParts(directory: string, parts: readonly EmbeddedPar
   return faults;
 }
 
-/** Returns the properties that determine the content of the unpacked files, one line for each part. */
-function manifestOf(parts: readonly EmbeddedPart[]): string {
+/** Returns the directory of the parts. Its stamp has the properties that determine the files, one line for each part. */
+function contentOf(parts: readonly EmbeddedPart[]): Content {
   const lines = parts.map(({ path, bytes, sha256, executable }) => JSON.stringify({ path, bytes, sha256, executable }));
-  return `${lines.sort().join("\n")}\n`;
+  const manifest = `${lines.sort().join("\n")}\n`;
+  return { name: createHash("sha256").update(manifest).digest("hex").slice(0, 32), parts, manifest };
 }
 
-function nameOf(manifest: string): string {
-  return createHash("sha256").update(manifest).digest("hex").slice(0, 32);
+/** Returns the directory of the inner program. The launcher writes no stamp. */
+function innerContent({ inner }: PackedProgram): Content {
+  return { name: innerDirectoryName(inner), parts: [inner], manifest: null };
 }
 
 function sizeOf(parts: readonly EmbeddedPart[]): number {
@@ -114,12 +156,12 @@ function sizeOf(parts: readonly EmbeddedPart[]): number {
  * releases when the process exits for any reason. All programs that use the directory share the lock, so only the first
  * one cleans up. Returns null when nothing can be written: then existing parts may still be used.
  */
-function takeLock(runtimeDirectory: string, name: string): Database | null {
+function takeLock(runtimeDirectory: string, kept: readonly string[]): Database | null {
   try {
     const database = new Database(join(runtimeDirectory, lockName), { create: true });
     if (lockExclusively(database)) {
       try {
-        removeLeftovers(runtimeDirectory, name);
+        removeLeftovers(runtimeDirectory, kept);
       } finally {
         database.run("ROLLBACK");
       }
@@ -143,17 +185,17 @@ function lockExclusively(database: Database): boolean {
   }
 }
 
-function removeLeftovers(runtimeDirectory: string, name: string): void {
+function removeLeftovers(runtimeDirectory: string, kept: readonly string[]): void {
   for (const entry of readdirSync(runtimeDirectory)) {
-    if (/^[0-9a-f]{32}(\.[0-9a-f-]{36})?$/.test(entry) && entry !== name) {
+    if (/^[0-9a-f]{32}(\.[0-9a-f-]{36})?$/.test(entry) && !kept.includes(entry)) {
       rmSync(join(runtimeDirectory, entry), { recursive: true, force: true });
     }
   }
 }
 
-function isComplete(directory: string, manifest: string, parts: readonly EmbeddedPart[]): boolean {
+function isComplete(directory: string, { manifest, parts }: Content): boolean {
   try {
-    if (readFileSync(join(directory, stampName), "utf8") !== manifest) return false;
+    if (manifest !== null && readFileSync(join(directory, stampName), "utf8") !== manifest) return false;
     return parts.every(({ path, bytes }) => {
       const found = lstatSync(join(directory, path));
       return found.isFile() && found.size === bytes;
@@ -163,12 +205,8 @@ function isComplete(directory: string, manifest: string, parts: readonly Embedde
   }
 }
 
-async function unpackInto(
-  runtimeDirectory: string,
-  target: string,
-  manifest: string,
-  parts: readonly EmbeddedPart[],
-): Promise<void> {
+async function unpackInto(runtimeDirectory: string, target: string, content: Content, file: number): Promise<void> {
+  const { manifest, parts } = content;
   const temporary = `${target}.${randomUUID()}`;
   mkdirSync(temporary, { mode: 0o700 });
   try {
@@ -178,14 +216,14 @@ async function unpackInto(
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       directories.add(directory);
     }
-    await writePartsInChild(temporary, parts);
-    await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
+    await writePartsInChild(temporary, parts, file);
+    if (manifest !== null) await writeFile(join(temporary, stampName), manifest, { mode: 0o400, flush: true });
     for (const directory of directories) syncDirectory(directory);
-    if (!moveTo(target, temporary) && !isComplete(target, manifest, parts)) {
+    if (!moveTo(target, temporary) && !isComplete(target, content)) {
       // Files of the target were removed since it was complete. Processes that use it keep their open files.
       const broken = `${target}.${randomUUID()}`;
       renameSync(target, broken);
-      if (!moveTo(target, temporary) && !isComplete(target, manifest, parts)) {
+      if (!moveTo(target, temporary) && !isComplete(target, content)) {
         throw new UnpackError(`something changes ${target} while this program unpacks; stop it and start again`);
       }
       rmSync(broken, { recursive: true, force: true });

@@ -3,6 +3,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
+import { buildLauncher } from "../../../native/build-launcher.ts";
+import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { root } from "../checkout.ts";
 import { programSbom } from "../sbom/program-sbom.ts";
@@ -12,6 +14,7 @@ import { checkoutNotices, describeCheckout, writeDescription } from "./describe-
 import { writeFfmpegSource } from "./ffmpeg-source.ts";
 import { requireNotices, writeNotices } from "./package-notices.ts";
 import { packPart, partSources } from "./parts.ts";
+import { fileStart, writeProgramFile } from "./program-file.ts";
 import { foreignTarget, type Target, targetOf } from "./target.ts";
 
 try {
@@ -33,7 +36,6 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   const foreignParts = foreign && { target, ffmpeg: foreign.ffmpeg, ffmpegPath: foreign.files.ffmpeg };
   const made = await describeCheckout(foreignParts);
   const name = `transcribe-${target}`;
-  const outfile = join(dist, name);
   console.log(`build: ${name} ${made.version}, commit ${made.commit}`);
 
   const parts = [];
@@ -43,14 +45,20 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   const materials = `${name}.cdx.json`;
   const sbom = join(dist, materials);
   await Bun.write(sbom, await programSbom({ build: made, parts, bun }));
-  const description = await writeDescription(made, cacheRoot);
-  await compile({
-    embedded: { build: made, parts, notices: await writeNotices(notices, cacheRoot), sbom, description },
-    target: `bun-${target}`,
-    bun: await patchedBun(bun, cacheRoot),
-    outfile,
-    cacheRoot,
-    check: (inputs) => requireNotices(inputs, notices),
+  const launcher = foreign?.launcher ?? (await buildLauncher(context));
+  const start = fileStart(launcher, await writeDescription(made, cacheRoot), parts);
+  await withTemporaryFolder(cacheRoot, async (folder) => {
+    // A constant name, because the compiler puts it into the program.
+    const inner = join(folder, "transcribe");
+    await compile({
+      embedded: { build: made, parts: start.parts, notices: await writeNotices(notices, cacheRoot), sbom },
+      target: `bun-${target}`,
+      bun: await patchedBun(bun, cacheRoot),
+      outfile: inner,
+      cacheRoot,
+      check: (inputs) => requireNotices(inputs, notices),
+    });
+    await writeProgramFile(join(dist, name), start, inner);
   });
 
   await addChecksum(dist, "build", name);

@@ -87,8 +87,13 @@ function part(source: string, path: string): PartSource {
  */
 const level = 9;
 
+/** A part, and its zstd frame in a file of its own. */
+export interface PackedPart extends Omit<EmbeddedPart, "offset" | "packedBytes"> {
+  readonly packed: string;
+}
+
 /** Compresses a part, or takes it from the cache. */
-export async function packPart({ path, source, executable }: PartSource, cacheRoot: string): Promise<EmbeddedPart> {
+export async function packPart({ path, source, executable }: PartSource, cacheRoot: string): Promise<PackedPart> {
   const { sha256, packed } = await packFile(source, cacheRoot);
   return { path, bytes: Bun.file(source).size, sha256, executable, packed };
 }
@@ -97,7 +102,7 @@ export async function packPart({ path, source, executable }: PartSource, cacheRo
  * Compresses a file, or takes it from the cache, which stores it by its digest.
  * @returns the file's digest, and the path of its zstd frame
  */
-export async function packFile(source: string, cacheRoot: string): Promise<Pick<EmbeddedPart, "sha256" | "packed">> {
+export async function packFile(source: string, cacheRoot: string): Promise<Pick<PackedPart, "sha256" | "packed">> {
   const sha256 = await digestFile(source, "sha256");
   const name = `${sha256}.zst`;
   const entry = join("packed", `${sha256}-${level}-${Bun.version}`);

@@ -9,18 +9,12 @@ import { packFile } from "./parts.ts";
 // names, which the plugins resolve.
 
 /** Replaces src/program/embedded.ts by the embedded data; its files are paths of this machine. */
-export function embedding({ build, parts, notices, sbom, description }: Embedded): BunPlugin {
-  const files = [...parts.map(({ packed }) => packed), notices, sbom, description];
-  const imports = files.map((_, index) => `import file${index} from "embedded:${index}" with { type: "file" };`);
-  const list = parts.map(({ packed: _, ...part }, index) => `{ ...${JSON.stringify(part)}, packed: file${index} }`);
-  const contents = `${imports.join("\n")}
-export const embedded = {
-  build: ${JSON.stringify(build)},
-  parts: [${list.join(", ")}],
-  notices: file${parts.length},
-  sbom: file${parts.length + 1},
-  description: file${parts.length + 2},
-};
+export function embedding({ build, parts, notices, sbom }: Embedded): BunPlugin {
+  const files = [notices, sbom];
+  const contents = `import notices from "embedded:0" with { type: "file" };
+import sbom from "embedded:1" with { type: "file" };
+const { build, parts } = ${JSON.stringify({ build, parts })};
+export const embedded = { build, parts, notices, sbom };
 `;
   const module = new RegExp(`^${RegExp.escape(join(root, "src/program/embedded.ts"))}$`);
   return {

@@ -4,6 +4,7 @@ import { nativeArchitectures, targetMachine } from "../../../native/build.ts";
 import { buildConfine } from "../../../native/build-confine.ts";
 import { cudaArchitectures, defaultCudaArchitecture } from "../../../native/build-cuda.ts";
 import { buildFfmpeg } from "../../../native/build-ffmpeg.ts";
+import { buildLauncher } from "../../../native/build-launcher.ts";
 import { buildNativeWithGpu } from "../../../native/build-vulkan.ts";
 import { type ProgramFiles, programFiles } from "../../../src/program/index.ts";
 import { root, type SetupContext } from "../checkout.ts";
@@ -61,6 +62,7 @@ export interface ForeignTarget {
   readonly files: ProgramFiles;
   readonly bun: string;
   readonly ffmpeg: FfmpegReport;
+  readonly launcher: string;
 }
 
 /**
@@ -74,12 +76,14 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
   const confine = await buildConfine(context, architecture);
   const ffmpeg = await buildFfmpeg(context, architecture);
+  const launcher = await buildLauncher(context, architecture);
   const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
   const fetchBun = join(root, "scripts/support/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
   return {
     files: { ...files, nativeDirectory, onnxBinding, ffmpeg, confine },
     bun: bun.trim(),
+    launcher,
     ffmpeg: await readFfmpeg(ffmpeg),
   };
 }
