@@ -1,11 +1,12 @@
-// Unpacks the parts of a list, prints their directory, and runs until its standard input closes.
+// Unpacks the parts of a program, prints their directory, and runs until its standard input closes.
 import { UnpackError } from "../../src/program/index.ts";
 import { requireExecutable } from "../../src/program/runtime-directory.ts";
 import { unpackParts } from "../../src/program/unpack.ts";
+import { withFile } from "./support.ts";
 
-const [runtimeDirectory = "", list = "[]"] = process.argv.slice(2);
+const [runtimeDirectory = "", program = "{}"] = process.argv.slice(2);
 try {
-  const directory = await unpackParts(runtimeDirectory, JSON.parse(list));
+  const directory = await withFile(JSON.parse(program), (opened) => unpackParts(runtimeDirectory, opened));
   requireExecutable(`${directory}/native/program`, runtimeDirectory);
   console.log(directory);
   for await (const _ of process.stdin);

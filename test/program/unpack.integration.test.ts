@@ -2,34 +2,39 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   lchownSync,
   mkdirSync,
+  openSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
-import { findUnpacked, verifyParts } from "../../src/program/unpack.ts";
+import { innerDirectoryName, innerProgramOf, trailerOf } from "../../src/program/inner-program.ts";
+import { findUnpacked, unpackInner, unpackInnerAgain, verifyParts } from "../../src/program/unpack.ts";
 import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { makePart, makeParts } from "./support.ts";
+import { makeProgram, type TestProgram, withFile } from "./support.ts";
 
 setDefaultTimeout(60_000);
 
 let scope: ReturnType<typeof temporaryDirectory>;
 let runtime: string;
-let parts: EmbeddedPart[];
+let program: TestProgram;
+let parts: readonly EmbeddedPart[];
 const running: Subprocess[] = [];
 
 beforeEach(async () => {
   scope = temporaryDirectory();
   runtime = join(scope.path, "runtime");
-  parts = await makeParts(scope.path);
+  await useProgram();
 });
 afterEach(async () => {
   for (const child of running.splice(0)) {
@@ -39,10 +44,15 @@ afterEach(async () => {
   scope[Symbol.dispose]();
 });
 
+async function useProgram(largeBytes?: number): Promise<void> {
+  program = await makeProgram(join(scope.path, "program"), largeBytes);
+  parts = program.parts;
+}
+
 /** Starts a process that unpacks the parts and stays alive. @param wrapper a command that runs its arguments */
-function start(list: readonly EmbeddedPart[] = parts, wrapper: readonly string[] = []) {
+function start(unpacked = program, wrapper: readonly string[] = []) {
   const script = join(import.meta.dir, "unpack-once.ts");
-  const child = Bun.spawn([...wrapper, process.execPath, script, runtime, JSON.stringify(list)], {
+  const child = Bun.spawn([...wrapper, process.execPath, script, runtime, JSON.stringify(unpacked)], {
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",
@@ -58,8 +68,8 @@ async function directoryOf(child: ReturnType<typeof start>): Promise<string> {
 }
 
 /** Runs a process that unpacks the parts and exits. @returns the directory */
-async function unpackOnce(list: readonly EmbeddedPart[] = parts): Promise<string> {
-  const child = start(list);
+async function unpackOnce(): Promise<string> {
+  const child = start();
   const directory = await directoryOf(child);
   child.stdin.end();
   expect(await child.exited).toBe(0);
@@ -67,8 +77,8 @@ async function unpackOnce(list: readonly EmbeddedPart[] = parts): Promise<string
 }
 
 /** Returns the error of a process that could not unpack, which must exit with 1 and print no stack. */
-async function refusal(wrapper: readonly string[] = [], list: readonly EmbeddedPart[] = parts): Promise<string> {
-  const child = start(list, wrapper);
+async function refusal(wrapper: readonly string[] = [], unpacked = program): Promise<string> {
+  const child = start(unpacked, wrapper);
   const [message, exitCode] = await Promise.all([new Response(child.stderr).text(), child.exited]);
   expect([exitCode, message]).toEqual([1, expect.not.stringContaining("    at ")]);
   return message;
@@ -102,7 +112,7 @@ describe("unpacking", () => {
   });
 
   test("that was killed is never used, and the next start removes what it left", async () => {
-    parts = await makeParts(scope.path, 30_000_000);
+    await useProgram(30_000_000);
     for (;;) {
       const child = start();
       while (!existsSync(runtime) || entries().length === 0) await Bun.sleep(1);
@@ -118,7 +128,7 @@ describe("unpacking", () => {
   });
 
   test("removes another version's parts only once nobody uses the directory", async () => {
-    const older = start(await makeParts(scope.path, 1000));
+    const older = start(await makeProgram(join(scope.path, "older"), 1000));
     const olderDirectory = await directoryOf(older);
     await unpackOnce();
     expect(existsSync(olderDirectory)).toBe(true);
@@ -155,6 +165,50 @@ describe("unpacking", () => {
   });
 });
 
+describe("the inner program", () => {
+  test("is found by the trailer of the file, and not in files without one", async () => {
+    const other = join(scope.path, "other");
+    writeFileSync(other, "a file");
+    const found = [program.path, other].map((path) => {
+      const file = openSync(path, "r");
+      try {
+        return innerProgramOf(file);
+      } finally {
+        closeSync(file);
+      }
+    });
+    expect(found).toEqual([program.inner, null]);
+    expect(trailerOf(program.inner)).toHaveLength(72);
+  });
+
+  test("is unpacked where the launcher finds it", async () => {
+    await withFile(program, (opened) => unpackInner(runtime, opened));
+    const path = join(runtime, innerDirectoryName(program.inner), "transcribe");
+    expect([readFileSync(path, "utf8"), mode(path)]).toEqual(["#!/bin/sh\nexit 0\n", 0o500]);
+  });
+
+  test("of this version stays when the parts are unpacked, and another version's is removed", async () => {
+    const own = innerDirectoryName(program.inner);
+    for (const name of [own, "0".repeat(32)]) {
+      mkdirSync(join(runtime, name), { recursive: true, mode: 0o700 });
+      writeFileSync(join(runtime, name, "transcribe"), "");
+    }
+    const directory = await unpackOnce();
+    expect(entries().sort()).toEqual([own, basename(directory)].sort());
+  });
+
+  test("is replaced when its bytes changed", async () => {
+    const path = join(runtime, innerDirectoryName(program.inner), "transcribe");
+    await withFile(program, async (opened) => {
+      await unpackInner(runtime, opened);
+      chmodSync(path, 0o700);
+      writeFileSync(path, "#!/bin/sh\nexit 1\n");
+      await unpackInnerAgain(runtime, opened);
+    });
+    expect(readFileSync(path, "utf8")).toEndWith("exit 0\n");
+  });
+});
+
 describe("verifying", () => {
   test("finds a changed byte and a missing part", async () => {
     const directory = await unpackOnce();
@@ -170,12 +224,15 @@ describe("verifying", () => {
 
 describe("unpacking is refused with advice and leaves nothing", () => {
   test("when the program's file is damaged", async () => {
-    const [program, large] = parts;
-    if (program === undefined || large === undefined) throw new Error("there are two parts");
-    truncateSync(large.packed, 1000);
+    const exchanged = parts.map((part, index) => ({
+      ...part,
+      ...(index === 0 && { offset: program.inner.offset + 1 }),
+    }));
+    expect(await refusal([], { ...program, parts: exchanged })).toMatch(/damaged/);
+    const other = await makeProgram(join(scope.path, "other"));
+    expect(await refusal([], { ...program, path: other.path })).toMatch(/damaged, or was overwritten/);
+    truncateSync(program.path, 1000);
     expect(await refusal()).toMatch(/this program's file is damaged.*SHA256SUMS/);
-    const other = await makePart(scope.path, "models/large.bin", new Uint8Array(large.bytes), false);
-    expect(await refusal([], [program, { ...large, packed: other.packed }])).toMatch(/damaged/);
     expect(entries()).toEqual([]);
   });
 
@@ -237,7 +294,7 @@ describe.skipIf(!isRoot)("in a directory of another user", () => {
   test("the parts are unpacked for a user who became root by sudo and owns it", async () => {
     chownSync(foreign, 54_321, 54_321);
     runtime = join(foreign, "runtime");
-    expect(await directoryOf(start(parts, ["env", "SUDO_UID=54321"]))).toStartWith(runtime);
+    expect(await directoryOf(start(program, ["env", "SUDO_UID=54321"]))).toStartWith(runtime);
     expect(await refusal(["env", "SUDO_UID=12345"])).toMatch(/belongs to another user/);
   });
 
@@ -277,7 +334,7 @@ describe.skipIf(!canMount)("on another file system", () => {
     const readOnly = after(`mount --bind '${runtime}' '${runtime}'; mount -o remount,ro,bind '${runtime}'`);
     expect(await refusal(readOnly)).toMatch(/can't be unpacked into .*storage\.runtime_dir/);
     const directory = await unpackOnce();
-    expect(await directoryOf(start(parts, readOnly))).toBe(directory);
+    expect(await directoryOf(start(program, readOnly))).toBe(directory);
   });
 
   test("that belongs to another user, unpacking is refused", async () => {

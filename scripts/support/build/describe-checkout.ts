@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { zstdSource } from "../../../native/build-launcher.ts";
 import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
 import {
   type BuildInfo,
@@ -91,6 +92,7 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
     vulkanHeadersNotice(),
     onnxRuntimeNotice(build),
     ffmpegNotice(build, report, { sha256, isOwn: await isOwnFfmpeg(sha256, build.target.replace("linux-", "")) }),
+    zstdNotice(),
     cLibraryNotice(),
     ...modelNotices(build),
     ...packageNotices(),
@@ -143,16 +145,31 @@ function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
   };
 }
 
+/** Returns the notice of the decoder in the launcher. Its licence offers the choice between BSD and GPL. */
+function zstdNotice(): Notice {
+  const { name, version, path, sha256 } = zstdSource;
+  return {
+    ...{ name, version },
+    licence: "BSD-3-Clause",
+    source: "https://github.com/facebook/zstd",
+    text: `The decoder is linked into the launcher, which unpacks the program. It was compiled without changes from the source
+archive of Debian's package, ${basename(path)}, SHA-256 ${sha256}.
+
+${read("licences/zstd.txt")}`,
+  };
+}
+
 /**
- * Returns glibc's notice. Only ffmpeg and the program that confines it link it statically; all else uses the machine's.
+ * Returns glibc's notice. Only ffmpeg, the program that confines it and the launcher link it statically; all else uses
+ * the machine's.
  */
 function cLibraryNotice(): Notice {
   return {
     name: "GNU C Library",
-    version: "2, linked into ffmpeg and into the program that confines it",
+    version: "2, linked into ffmpeg, into the program that confines it and into the launcher",
     licence: "LGPL-2.1-or-later",
     source:
-      "https://sourceware.org/glibc; the sources of both programs, to link them again, are in .ffmpeg-source.tar and in native/confine of this product",
+      "https://sourceware.org/glibc; the sources of these programs, to link them again, are in .ffmpeg-source.tar, native/confine and native/launcher of this product",
     text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${read("licences/lgpl-2.1.txt")}`,
   };
 }

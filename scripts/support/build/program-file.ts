@@ -1,7 +1,7 @@
 import { chmod, open, rename, rm } from "node:fs/promises";
 import { constants, zstdCompressSync } from "node:zlib";
-import { innerProgramOf, trailerOf } from "../../../src/program/inner-program.ts";
 import { digestFile } from "../../../src/program/index.ts";
+import { innerProgramOf, trailerOf } from "../../../src/program/inner-program.ts";
 import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
 import type { PackedPart } from "./parts.ts";
 

@@ -1,5 +1,5 @@
 // The part of scripts/build-container that needs Bun: collects and packs the files, and writes the images.
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { buildCuda } from "../../../native/build-cuda.ts";
@@ -7,6 +7,7 @@ import { programVersion } from "../../../src/program/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { addChecksum } from "../build/checksums.ts";
 import { partSources } from "../build/parts.ts";
+import { extractInner } from "../build/program-file.ts";
 import { targetOf } from "../build/target.ts";
 import { root } from "../checkout.ts";
 import type { Component } from "../sbom/document.ts";
@@ -14,7 +15,7 @@ import { imageSbom, readSbom } from "../sbom/image-sbom.ts";
 import { writeImageArchive, writeLayer, writeRootArchive } from "./archives.ts";
 import { type ImagePlan, readContainerfile } from "./containerfile.ts";
 import { cudaComponents, cudaFiles } from "./cuda-layer.ts";
-import { distributionOf, systemFiles, systemPackages } from "./root-files.ts";
+import { distributionOf, innerPath, systemFiles, systemPackages } from "./root-files.ts";
 import { vulkanLoader } from "./vulkan-loader.ts";
 
 const { cuda, architecture } = targetOf(process.argv.slice(2));
@@ -31,13 +32,22 @@ const loader = await vulkanLoader(native, cacheRoot).catch((error: unknown) => {
   return null;
 });
 const unpacked = loader === null ? [] : [loader];
-const files = new Map([...(await systemFiles([program, ...native], unpacked)), ["usr/local/bin/transcribe", program]]);
+const folder = mkdtempSync(join(dist, ".inner-"));
+const inner = join(folder, "transcribe");
+const innerFile = innerPath(await extractInner(program, inner));
+const files = new Map([
+  ...(await systemFiles([inner, ...native], unpacked)),
+  ["usr/local/bin/transcribe", program],
+  // Unpacked already, so that a container with a read-only root does not start it from memory.
+  [innerFile, inner],
+]);
 const packages = await systemPackages(files, unpacked);
 const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
 const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
 
 const plan = readContainerfile(containerfile("Containerfile"));
 await writeRootArchive(join(dist, plan.archives[0] ?? ""), files);
+rmSync(folder, { recursive: true });
 await writeImage(name, plan, programVersion, []);
 
 if (cuda.length > 0) {

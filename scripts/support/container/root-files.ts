@@ -1,5 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { packagePaths } from "../../../src/install/layout.ts";
+import { innerDirectoryName } from "../../../src/program/inner-program.ts";
+import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
 import type { SystemPackage } from "../sbom/image-sbom.ts";
 import type { UnpackedPackage } from "./vulkan-loader.ts";
 
@@ -32,6 +35,11 @@ export async function systemFiles(
     for (const text of commonLicences(path)) files.set(text.slice(1), realpathSync(text));
   }
   return files;
+}
+
+/** Returns the place in the image where the launcher finds the unpacked inner program. */
+export function innerPath(inner: EmbeddedPart): string {
+  return join(packagePaths.runtimeDirectory.slice(1), innerDirectoryName(inner), inner.path);
 }
 
 /** The Vulkan loader on a machine where it cannot be had. Without it, the backend is skipped. */

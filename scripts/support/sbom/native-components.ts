@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ffmpegSources } from "../../../native/build-ffmpeg.ts";
+import { zstdSource } from "../../../native/build-launcher.ts";
 import type { DebianSource } from "../../../native/steps/debian-sources.ts";
 import { type BuildInfo, builtInModels } from "../../../src/program/index.ts";
 import { root } from "../checkout.ts";
@@ -53,7 +54,7 @@ export function nativeComponents(inputs: NativeInputs): Component[] {
   );
   const orphan = inputs.parts.find(({ path }) => !natives.some(({ files }) => files.test(path)));
   if (orphan !== undefined) throw new Error(`no component of the bill of materials has the file ${orphan.path}`);
-  return [bun(inputs), ...vulkanHeaders(), cLibrary(), ...owned];
+  return [bun(inputs), launcher(), ...vulkanHeaders(), cLibrary(), ...owned];
 }
 
 function withFiles(component: Component, parts: readonly ProgramPart[], linked: readonly Component[]): Component {
@@ -207,16 +208,19 @@ function ffmpeg({ build, isOwnFfmpeg }: NativeInputs): Native {
     externalReferences: [{ url: "https://github.com/FFmpeg/FFmpeg", type: "vcs" }],
     ...(isOwnFfmpeg ? { properties: sourceDigest(source) } : {}),
   };
-  const libraries = [libraryInFfmpeg(opus, "xiph/opus", "BSD-3-Clause"), libraryInFfmpeg(zlib, "madler/zlib", "Zlib")];
+  const libraries = [
+    linkedLibrary("ffmpeg", opus, "xiph/opus", "BSD-3-Clause"),
+    linkedLibrary("ffmpeg", zlib, "madler/zlib", "Zlib"),
+  ];
   return { component, files: /^ffmpeg\/ffmpeg$/, linked: isOwnFfmpeg ? libraries : [] };
 }
 
-/** Returns a library that is linked into ffmpeg. @param repository owner and name on GitHub */
-function libraryInFfmpeg(source: DebianSource, repository: string, licence: string): Component {
+/** Returns a library that is linked into a program. @param repository owner and name on GitHub */
+function linkedLibrary(program: string, source: DebianSource, repository: string, licence: string): Component {
   const { name, version } = source;
   return {
     type: "library",
-    "bom-ref": `ffmpeg/${name.toLowerCase()}`,
+    "bom-ref": `${program}/${name.toLowerCase()}`,
     ...{ name, version },
     licenses: licensed(licence),
     purl: `pkg:github/${repository}@v${version}`,
@@ -229,6 +233,17 @@ function sourceDigest({ path, sha256 }: DebianSource): NonNullable<Component["pr
     { name: "transcribe:source-archive", value: basename(path) },
     { name: "transcribe:source-sha256", value: sha256 },
   ];
+}
+
+function launcher(): Component {
+  return {
+    type: "application",
+    "bom-ref": "launcher",
+    name: "launcher",
+    description: "this product's program that unpacks and starts it, with Zstandard's decoder",
+    licenses: licensed("MIT"),
+    components: [linkedLibrary("launcher", zstdSource, "facebook/zstd", "BSD-3-Clause")],
+  };
 }
 
 function confine(): Native {
@@ -247,7 +262,7 @@ function cLibrary(): Component {
     type: "library",
     "bom-ref": "glibc",
     name: "GNU C Library",
-    description: "linked statically into confine and ffmpeg only",
+    description: "linked statically into confine, ffmpeg and the launcher only",
     licenses: licensed("LGPL-2.1-or-later"),
     externalReferences: [{ url: "https://sourceware.org/glibc", type: "website" }],
   };

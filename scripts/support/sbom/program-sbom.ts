@@ -61,6 +61,7 @@ export async function programSbom({ build, parts, bun }: ProgramContents): Promi
   dependencies.set("ggml", ["Vulkan-Headers", "SPIRV-Headers"]);
   dependencies.set("confine", ["glibc"]);
   dependencies.set("ffmpeg", ["glibc"]);
+  dependencies.set("launcher", ["glibc"]);
   return writeBom({
     timestamp: await commitTime(build),
     product,
