@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { chownSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chownSync, copyFileSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
+import { extractInner } from "../../scripts/support/build/program-file.ts";
 import { imageTexts } from "../../scripts/support/container/archives.ts";
 import { readContainerfile } from "../../scripts/support/container/containerfile.ts";
-import { systemFiles } from "../../scripts/support/container/root-files.ts";
+import { innerPath, systemFiles } from "../../scripts/support/container/root-files.ts";
 import { vulkanLoader } from "../../scripts/support/container/vulkan-loader.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { environmentOf, Manifests } from "../deploy/manifests.ts";
@@ -44,11 +45,16 @@ shift 4
 cd /
 exec setpriv --no-new-privs chroot --userspec=10001:10001 --groups=10001 "$root" "$@"`;
 
-/** Returns a folder with the image's files, in which the program itself is mounted. */
-async function imageFiles(program: string): Promise<string> {
+/** Returns a folder with the image's files, in which the program itself is mounted, and the path of the inner program. */
+async function imageFiles(program: string): Promise<{ readonly tree: string; readonly innerFile: string }> {
   const native = (await partSources(process.arch)).filter(({ executable }) => executable).map(({ source }) => source);
   const loader = await vulkanLoader(native, defaultCacheRoot());
-  const files = await systemFiles([program, ...native], loader === null ? [] : [loader]);
+  const inner = join(directory.path, "transcribe");
+  const innerFile = innerPath(await extractInner(program, inner));
+  const files = new Map([
+    ...(await systemFiles([inner, ...native], loader === null ? [] : [loader])),
+    [innerFile, inner],
+  ]);
   expect([...files.keys()].some((path) => path.endsWith("/libvulkan.so.1"))).toBe(true);
   const tree = join(directory.path, "root");
   for (const [path, source] of files) {
@@ -63,19 +69,20 @@ async function imageFiles(program: string): Promise<string> {
     mkdirSync(dirname(join(tree, path)), { recursive: true });
     writeFileSync(join(tree, path), text);
   }
-  return tree;
+  return { tree, innerFile };
 }
 
 test.if(ready)(
   "the image's files and the manifests' settings are enough to transcribe without any right",
   async () => {
     const program = await builtProgram();
-    const tree = await imageFiles(program).catch((error: unknown) => {
+    const files = await imageFiles(program).catch((error: unknown) => {
       if (!/Vulkan loader/.test(messageOf(error))) throw error;
       console.warn(`SKIPPED: the image's files; ${messageOf(error)}`);
       return null;
     });
-    if (tree === null) return;
+    if (files === null) return;
+    const { tree, innerFile } = files;
     const volume = join(directory.path, "volume");
     mkdirSync(volume);
     chownSync(volume, 0, 10001);
@@ -108,6 +115,8 @@ test.if(ready)(
         if (done) throw new Error(`the server exited: ${text}`);
         text += decoder.decode(value, { stream: true });
       }
+      // The image contains the unpacked inner program, so the server takes no memory for it.
+      expect(readlinkSync(`/proc/${server.pid}/exe`)).toEndWith(`/${innerFile}`);
       const health = (config.Healthcheck as { Test: string[] }).Test.slice(2);
       expect(await transcribe(health)).toMatchObject({ exitCode: 0, stderr: "" });
       expect((await transcribe(["accounts", "create", "acme"])).exitCode).toBe(0);

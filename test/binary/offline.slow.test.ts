@@ -52,7 +52,7 @@ describe.if(ready && canIsolate)("without a network, a HOME directory and privil
     });
     expect(stdout).toMatch(/^ 0:\d\d\.\d – .* A {2}.*hello/im);
     expect(stdout).toMatch(/ B {2}.*Neither did I/i);
-    expect(readdirSync(home)).toEqual([]);
+    expect(readdirSync(home)).toEqual([".cache"]);
     expect(readdirSync(empty).sort()).toEqual(["data", "said.txt"]);
   }, 180_000);
 });
