@@ -56,11 +56,8 @@ On Debian systems, the texts of Apache-2.0 and the LGPL are in
 }
 
 /** Findings of lintian that are intended, in the form of its overrides. */
-export const lintianOverrides = `# The program contains Bun, whose libraries are linked statically, with the data of the program after its end.
-transcribe: embedded-library
-transcribe: unstripped-binary-or-object
-transcribe: hardening-no-pie
-transcribe: hardening-no-relro
+export const lintianOverrides = `# The program starts with a static launcher, with the data of the program after its end.
+transcribe: statically-linked-binary
 # Settings may contain a password of a client.
 transcribe: non-standard-file-perm
 # Another program of this name may precede it in the search path: the one of "transcribe service install".

@@ -1,8 +1,8 @@
 import { existsSync, statSync } from "node:fs";
-import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../../program/index.ts";
+import { programVersion, renewProgramFiles, runsFromMemory, verifyProgramFiles } from "../../../program/index.ts";
 import { runtimeDirectoryOf } from "../../../server/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
-import { type Check, type CheckContext, type Finding, ok, problem } from "../check.ts";
+import { type Check, type CheckContext, type Finding, ok, problem, warning } from "../check.ts";
 
 const settingsValid: Check = {
   id: "settings.valid",
@@ -24,7 +24,7 @@ const programFiles: Check = {
   id: "program.files",
   title: "Program",
   explanation:
-    "The parts that the program needs as files: the speech recognition's libraries, ONNX Runtime, ffmpeg and the built-in models. The compiled program unpacks them into `storage.runtime_dir`, and this check compares every byte with the packed original. In a checkout, scripts/setup provides them.",
+    "The parts that the program needs as files: the speech recognition's libraries, ONNX Runtime, ffmpeg and the built-in models. The compiled program unpacks them into `storage.runtime_dir`, and this check compares every byte with the packed original. It also compares the unpacked program itself. In a checkout, scripts/setup provides them.",
   heavy: true,
   async run(context): Promise<Finding> {
     const { files, filesArePresent } = context;
@@ -43,7 +43,7 @@ const programFiles: Check = {
 async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   const directory = runtimeDirectoryOf(settings);
   const faults = (await verifyProgramFiles(directory)) ?? [];
-  if (faults.length === 0) return ok(`version ${programVersion}, complete`);
+  if (faults.length === 0) return complete();
   // Unpacked files are readable only by their owner, so they must keep the owner that the server runs as. The files of
   // a service are readable by all users.
   const { uid, mode } = statSync(directory);
@@ -57,6 +57,14 @@ async function compare({ settings, machine }: CheckContext): Promise<Finding> {
     ...(isMine && {
       repair: { what: `Unpack the program again into ${directory}`, apply: () => renewProgramFiles(directory) },
     }),
+  });
+}
+
+function complete(): Finding {
+  if (!runsFromMemory) return ok(`version ${programVersion}, complete`);
+  return warning("the program runs from memory, because it found no directory for its unpacked copy", {
+    advice:
+      "Set the environment variable TRANSCRIBE_STORAGE_RUNTIME_DIR, also for the server, to a directory of this user from which programs may be run. Starts are then a second faster and take less memory.",
   });
 }
 
