@@ -28,7 +28,7 @@ export function trailerOf({ offset, packedBytes, bytes, sha256 }: InnerProgram):
 /**
  * Reads the description of the inner program from a file of the product.
  * @param file open for reading
- * @returns the inner program as a part; null when the file has no trailer, like the files of 0.3.0 and before
+ * @returns the inner program as a part; null when the file has no trailer, like those of 0.2.0 and before
  */
 export function innerProgramOf(file: number): EmbeddedPart | null {
   const trailer = Buffer.alloc(TRAILER_BYTES);

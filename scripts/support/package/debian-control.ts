@@ -56,8 +56,8 @@ On Debian systems, the texts of Apache-2.0 and the LGPL are in
 }
 
 /** Findings of lintian that are intended, in the form of its overrides. */
-export const lintianOverrides = `# The program starts with a static launcher, with the data of the program after its end.
-transcribe: statically-linked-binary
+export const lintianOverrides = `# The program starts with a static launcher, which lintian takes for a library because it is independent of its position.
+transcribe: shared-library-lacks-prerequisites
 # Settings may contain a password of a client.
 transcribe: non-standard-file-perm
 # Another program of this name may precede it in the search path: the one of "transcribe service install".
