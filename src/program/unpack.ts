@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { createHash, randomUUID } from "node:crypto";
 import {
+  chmodSync,
   closeSync,
   createReadStream,
   fsyncSync,
@@ -63,7 +64,9 @@ export function unpackParts(runtimeDirectory: string, program: PackedProgram): P
  * @throws {UnpackError}
  */
 export async function unpackInner(runtimeDirectory: string, program: PackedProgram): Promise<void> {
-  await unpackContent(runtimeDirectory, innerContent(program), program);
+  const directory = await unpackContent(runtimeDirectory, innerContent(program), program);
+  // Other users may execute it: a process that gives up root's rights starts it again, by the kernel's link.
+  chmodSync(join(directory, program.inner.path), 0o555);
 }
 
 async function unpackContent(runtimeDirectory: string, content: Content, program: PackedProgram): Promise<string> {

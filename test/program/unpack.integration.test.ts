@@ -184,7 +184,7 @@ describe("the inner program", () => {
   test("is unpacked where the launcher finds it", async () => {
     await withFile(program, (opened) => unpackInner(runtime, opened));
     const path = join(runtime, innerDirectoryName(program.inner), "transcribe");
-    expect([readFileSync(path, "utf8"), mode(path)]).toEqual(["#!/bin/sh\nexit 0\n", 0o500]);
+    expect([readFileSync(path, "utf8"), mode(path)]).toEqual(["#!/bin/sh\nexit 0\n", 0o555]);
   });
 
   test("of this version stays when the parts are unpacked, and another version's is removed", async () => {
