@@ -84,22 +84,19 @@ inline void startFrom(const char* runtime, const ProgramFile& file, char** argum
 // directory that a caller's environment names.
 inline void makeDirectories(const char* path) {
   Path part;
+  struct stat above;
+  struct stat here;
   if (static_cast<size_t>(snprintf(part.text, sizeof part.text, "%s", path)) >= sizeof part.text) return;
-  for (char* slash = strchr(part.text + 1, '/');; slash = strchr(slash + 1, '/')) {
+  if (stat(*path == '/' ? "/" : ".", &above) != 0) return;
+  for (char* slash = part.text; slash != nullptr; above = here) {
+    slash = strchr(slash + 1, '/');
     if (slash != nullptr) *slash = '\0';
-    struct stat status;
-    if (stat(part.text, &status) != 0) {
-      Path parent;
-      const char* last = strrchr(part.text, '/');
-      const int length = last == nullptr ? 0 : static_cast<int>(last - part.text);
-      snprintf(parent.text, sizeof parent.text, "%.*s", length, part.text);
-      const char* above = last == nullptr ? "." : length == 0 ? "/" : parent.text;
-      if (stat(above, &status) != 0 || (status.st_uid != geteuid() && status.st_uid != 0)) return;
+    if (stat(part.text, &here) != 0) {
+      if (above.st_uid != geteuid() && above.st_uid != 0) return;
       // A concurrent start may have created it.
-      if (mkdir(part.text, 0700) != 0 && errno != EEXIST) return;
+      if ((mkdir(part.text, 0700) != 0 && errno != EEXIST) || stat(part.text, &here) != 0) return;
     }
-    if (slash == nullptr) return;
-    *slash = '/';
+    if (slash != nullptr) *slash = '/';
   }
 }
 

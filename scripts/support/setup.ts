@@ -27,6 +27,9 @@ try {
   // Imported here, because the packages that it builds from are only now known to be installed.
   const { buildConfine } = await import("../../native/build-confine.ts");
   await linkIntoBuild("ffmpeg/confine", await buildConfine(context));
+  // scripts/build needs it, and may run without a network.
+  const { buildLauncher } = await import("../../native/build-launcher.ts");
+  await buildLauncher(context).catch((error: unknown) => context.log(`launcher: not built: ${messageOf(error)}`));
   const { buildNative } = await import("../../native/build.ts");
   const { buildNativeWithGpu, hasVulkan } = await import("../../native/build-vulkan.ts");
   const needsGpu = devices !== "here" || isGpuWithinReach() || (await hasVulkan(cacheRoot));

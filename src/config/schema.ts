@@ -51,7 +51,7 @@ const storage = group("Directories and disk space.", {
   runtime_dir: path({
     default: "",
     description:
-      "Directory into which the single-file program unpacks its native libraries and default models, about 420 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
+      "Directory into which the single-file program unpacks its native libraries and default models, about 260 MB. Empty: the directory runtime in the data directory. It must not be on a file system mounted noexec.",
     needsRestart: true,
   }),
   reserve_bytes: bytes({

@@ -9,7 +9,7 @@ import type { Step } from "./steps.ts";
 /** The single-file program to install. */
 export interface InstalledProgram {
   readonly path: string;
-  /** Unpacks its native parts and models into a directory; does nothing when they exist already. */
+  /** Unpacks it, its native parts and models into a directory; does nothing when they exist already. */
   unpack(directory: string): Promise<unknown>;
 }
 
@@ -38,11 +38,11 @@ export function userStep(service: ServiceAccount): Step {
   };
 }
 
-/** Unpacks the native parts and models, so that the service can read them and never write them. */
+/** Unpacks the program, its native parts and models, so that the service can read them and never write them. */
 export function partsStep(layout: ServiceLayout, program: InstalledProgram, directory: string): Step {
   const target = reach(layout, directory);
   return {
-    what: `${directory}, its native parts and models`,
+    what: `${directory}, the unpacked program, its native parts and models`,
     needed: () => true,
     apply: async () => {
       await program.unpack(target);

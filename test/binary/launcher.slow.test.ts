@@ -21,6 +21,7 @@ import { join } from "node:path";
 import { digestFile, programVersion } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
 import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
+import { readElf } from "../native/elf.ts";
 import { available, samplePath } from "../support/checkout.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { buildTimeout, builtProgram, run } from "./program.ts";
@@ -75,6 +76,13 @@ describe.if(ready)("the launcher", () => {
     const before = statSync(unpacked);
     await expectVersion();
     expect([statSync(unpacked).ino, statSync(unpacked).mtimeMs]).toEqual([before.ino, before.mtimeMs]);
+  });
+
+  test("is hardened: it loads at a random address, with read-only tables and no executable stack", () => {
+    expect(readElf(readFileSync(program))).toMatchObject({
+      ...{ type: "shared", isRelocationReadOnly: true, bindsNow: true, isStackExecutable: false },
+      ...{ hasTextRelocations: false, writableAndExecutable: 0, imports: [] },
+    });
   });
 
   test("uses the runtime directory of the environment first", async () => {
@@ -224,6 +232,40 @@ describe.if(ready)("the launcher", () => {
     const direct = await transcribe(["serve", "--port", "0", "--data-dir", data], { HOME: home }, unpacked);
     expect([direct.exitCode, direct.stderr]).toEqual([1, expect.stringContaining("start the file that unpacked it")]);
   }, 120_000);
+
+  test.skipIf(!isRoot)(
+    "is installed with the copy that all users start, and a removal removes it",
+    async () => {
+      const tree = join(scope.path, "machine");
+      for (const path of ["etc/systemd/system", "usr/local", "var/lib"])
+        mkdirSync(join(tree, path), { recursive: true });
+      for (const name of ["passwd", "group", "shadow"]) copyFileSync(`/etc/${name}`, join(tree, "etc", name));
+      const service = (...args: string[]) =>
+        transcribe(["service", ...args, "--root", tree], process.env as Record<string, string>);
+      expect(await service("install", "--no-start")).toMatchObject({ exitCode: 0, stderr: "" });
+      const installed = join(tree, "usr/local/lib/transcribe");
+      const copy = join(installed, name, "transcribe");
+      expect([statSync(copy).mode & 0o777, await digestFile(copy, "sha256")]).toEqual([0o755, inner.sha256]);
+      // Another user uses the copy of root, whose home directory is not accessible.
+      const asNobody = [
+        "setpriv",
+        "--reuid=65534",
+        "--clear-groups",
+        "env",
+        "-i",
+        `TRANSCRIBE_STORAGE_RUNTIME_DIR=${installed}`,
+      ];
+      chmodSync(scope.path, 0o711);
+      const command = [...asNobody, join(tree, "usr/local/bin/transcribe"), "licenses", "--json"];
+      expect(await run(command, { cwd: "/", env: { PATH: process.env.PATH ?? "" } })).toMatchObject({
+        exitCode: 0,
+        stderr: "",
+      });
+      expect(await service("uninstall")).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(existsSync(installed)).toBe(false);
+    },
+    60_000,
+  );
 
   test("is checked by doctor, which replaces an inner program whose bytes changed", async () => {
     await expectVersion();

@@ -120,7 +120,7 @@ describe.skipIf(!isRoot)("an installation", () => {
     const before = everything();
     const reports = await install();
     expect(reports.filter(({ outcome }) => outcome === "done").map(({ what }) => what)).toEqual([
-      `${servicePaths.runtimeDirectory}, its native parts and models`,
+      `${servicePaths.runtimeDirectory}, the unpacked program, its native parts and models`,
     ]);
     expect(reports.some(({ restarts }) => restarts)).toBe(false);
     expect(everything()).toEqual(before);

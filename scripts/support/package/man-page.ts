@@ -33,7 +33,7 @@ export function manPage(version: string, date: string): string {
 const files = [
   ["/etc/transcribe/transcribe.toml", "settings of the service"],
   ["/var/lib/transcribe", "recordings, transcripts, accounts and keys"],
-  ["/usr/lib/transcribe", "native parts and models, unpacked from the program"],
+  ["/usr/lib/transcribe", "the unpacked program, native parts and models"],
   ["/usr/share/doc/transcribe/examples/transcribe.toml", "all settings with their defaults"],
 ] as const;
 
