@@ -1,5 +1,4 @@
 export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
-export type { Embedded } from "./embedded.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal } from "./own-program.ts";
 export { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
@@ -9,7 +8,6 @@ export {
   presentProgramFiles,
   programFiles,
   renewProgramFiles,
-  runsFromMemory,
   verifyProgramFiles,
 } from "./program-files.ts";
 export { digestFile } from "./unpack.ts";

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { embedded } from "./embedded.ts";
 import { innerProgramOf } from "./inner-program.ts";
 import { below, checkoutFiles, type ProgramFiles, unpackedLayout } from "./layout.ts";
-import { isCompiled, ownFile } from "./own-program.ts";
+import { ownFile } from "./own-program.ts";
 import { requireExecutable } from "./runtime-directory.ts";
 import {
   digestFile,
@@ -18,8 +18,12 @@ import {
 import type { EmbeddedPart } from "./unpack-child.ts";
 import { UnpackError } from "./unpack-error.ts";
 
-/** Whether the launcher found no directory for this program. The program then takes memory instead of disk space. */
-export const runsFromMemory = isCompiled && process.execPath.startsWith("/memfd:");
+/** The result of `verifyProgramFiles`. */
+interface VerifiedFiles {
+  readonly faults: readonly PartFault[];
+  /** Whether the launcher found no directory for the inner program, which then takes memory instead of disk space. */
+  readonly runsFromMemory: boolean;
+}
 
 /**
  * Returns the parts, ready to be used. From source, scripts/setup has put them into the checkout. A compiled program
@@ -67,15 +71,16 @@ export async function renewProgramFiles(runtimeDirectory: string): Promise<void>
 /**
  * Verifies every byte of a compiled program's unpacked parts and of the running inner program; unpacks missing parts
  * first.
- * @returns the faults; null from source, where nothing is unpacked
+ * @returns null from source, where nothing is unpacked
  * @throws {UnpackError} when the parts have to be unpacked and cannot be
  */
-export async function verifyProgramFiles(runtimeDirectory: string): Promise<PartFault[] | null> {
+export async function verifyProgramFiles(runtimeDirectory: string): Promise<VerifiedFiles | null> {
   if (embedded === null) return null;
   const program = packed(embedded.parts);
   const faults = await verifyParts(await unpackParts(runtimeDirectory, program), embedded.parts);
   const fault = await innerFault(program);
-  return fault === null ? faults : [...faults, fault];
+  const runsFromMemory = process.execPath.startsWith("/memfd:");
+  return { faults: fault === null ? faults : [...faults, fault], runsFromMemory };
 }
 
 async function innerFault({ inner }: PackedProgram): Promise<PartFault | null> {

@@ -70,8 +70,8 @@ describe.if(ready)("the program in one file", () => {
     const list: unknown = JSON.parse((await transcribe("licenses", "--json")).stdout);
     if (!Value.Check(Type.Array(notice), list)) throw new Error("a notice has no name, licence or text");
     const names = list.map(({ name }) => name);
-    // The program that confines ffmpeg is linked statically with the C library.
-    const parts = ["Bun", "ONNX Runtime", "ffmpeg", "GNU C Library", "whisper.cpp and ggml", "elysia"];
+    // The program that confines ffmpeg and the launcher are linked statically with the C library.
+    const parts = ["Bun", "ONNX Runtime", "ffmpeg", "GNU C Library", "Zstandard", "whisper.cpp and ggml", "elysia"];
     expect(names).toEqual(expect.arrayContaining(parts));
     const ffmpeg = list.find(({ name }) => name === "ffmpeg");
     expect(ffmpeg?.text).toMatch(/configuration: .*ffmpeg_[0-9.]+\.orig\.tar\.xz.*GNU LESSER GENERAL PUBLIC LICENSE/s);

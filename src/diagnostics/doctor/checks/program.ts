@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { programVersion, renewProgramFiles, runsFromMemory, verifyProgramFiles } from "../../../program/index.ts";
+import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../../program/index.ts";
 import { runtimeDirectoryOf } from "../../../server/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, warning } from "../check.ts";
@@ -42,8 +42,8 @@ const programFiles: Check = {
 
 async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   const directory = runtimeDirectoryOf(settings);
-  const faults = (await verifyProgramFiles(directory)) ?? [];
-  if (faults.length === 0) return complete();
+  const { faults = [], runsFromMemory = false } = (await verifyProgramFiles(directory)) ?? {};
+  if (faults.length === 0) return complete(runsFromMemory);
   // Unpacked files are readable only by their owner, so they must keep the owner that the server runs as. The files of
   // a service are readable by all users.
   const { uid, mode } = statSync(directory);
@@ -60,7 +60,7 @@ async function compare({ settings, machine }: CheckContext): Promise<Finding> {
   });
 }
 
-function complete(): Finding {
+function complete(runsFromMemory: boolean): Finding {
   if (!runsFromMemory) return ok(`version ${programVersion}, complete`);
   return warning("the program runs from memory, because it found no directory for its unpacked copy", {
     advice:
