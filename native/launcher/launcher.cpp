@@ -63,7 +63,11 @@ int startFromMemory(const ProgramFile& file, char** arguments, char** environmen
   int memory = memfd_create(PROGRAM, MFD_CLOEXEC | EXECUTABLE);
   if (memory < 0 && errno == EINVAL) memory = memfd_create(PROGRAM, MFD_CLOEXEC);
   const Descriptor program(memory);
-  if (program < 0 || !file.unpack(program)) return errno;
+  if (program < 0) return errno;
+  if (!file.unpack(program)) {
+    if (errno == DAMAGED) failDamaged();
+    return errno;
+  }
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
   execve(path, arguments, environment);

@@ -39,6 +39,9 @@ static_assert(sizeof(Trailer) == 72);
 
 constexpr char MAGIC[16] = {'t', 'r', 'a', 'n', 's', 'c', 'r', 'i', 'b', 'e', ' ', 'f', 'i', 'l', 'e', '1'};
 
+// Value of errno for a damaged file.
+constexpr int DAMAGED = EBADMSG;
+
 // Characters of an inner program's directory name: the first half of its SHA-256.
 constexpr size_t NAME_LENGTH = 32;
 
@@ -68,8 +71,8 @@ class ProgramFile {
   const char* name() const { return name_; }
   uint64_t innerBytes() const { return trailer_.bytes; }
 
-  // Writes the inner program into an empty file. Returns false, with errno, if that is impossible. Ends the process if
-  // the packed program is damaged: its frame has a checksum.
+  // Writes the inner program into an empty file. Returns false, with errno, if that is impossible; errno is DAMAGED if the
+  // frame differs from its checksum or cannot be read.
   bool unpack(int target) const {
     ZSTD_DStream* stream = ZSTD_createDStream();
     if (stream == nullptr) {
@@ -107,20 +110,24 @@ class ProgramFile {
     while (done < trailer_.packedBytes) {
       const uint64_t left = trailer_.packedBytes - done;
       ZSTD_inBuffer input = {packed, left < sizeof packed ? static_cast<size_t>(left) : sizeof packed, 0};
-      if (!read(packed, input.size, trailer_.offset + done)) failDamaged();
+      if (!read(packed, input.size, trailer_.offset + done)) return damaged();
       done += input.size;
       ZSTD_outBuffer output;
       do {
         output = {unpacked, sizeof unpacked, 0};
         expected = ZSTD_decompressStream(stream, &output, &input);
         written += output.pos;
-        if (ZSTD_isError(expected) || written > trailer_.bytes) failDamaged();
+        if (ZSTD_isError(expected) || written > trailer_.bytes) return damaged();
         if (!writeAll(target, unpacked, output.pos)) return false;
         // Zero is the end of the frame. Otherwise a full buffer may not have been all.
       } while (input.pos < input.size || (expected != 0 && output.pos == output.size));
     }
-    if (expected != 0 || written != trailer_.bytes) failDamaged();
-    return true;
+    return (expected == 0 && written == trailer_.bytes) || damaged();
+  }
+
+  static bool damaged() {
+    errno = DAMAGED;
+    return false;
   }
 
   static bool writeAll(int target, const char* bytes, size_t count) {

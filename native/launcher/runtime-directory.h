@@ -161,7 +161,9 @@ inline void unpackInto(const char* runtime, const ProgramFile& file) {
   snprintf(unfinished, sizeof unfinished, "%s%s", file.name(), UNFINISHED);
   removeOthers(top, file.name());
   if (!writeProgram(top, unfinished, file)) {
+    const bool isDamaged = errno == DAMAGED;
     removeProgram(top, unfinished);
+    if (isDamaged) failDamaged();
     return;
   }
   removeProgram(top, file.name());
