@@ -33,19 +33,30 @@ export function summarise(output: string, exitCode: number | null): TestSummary 
 /** Maximum number of output lines per failed test; the error comes last. */
 const keptLines = 60;
 
+/** How Bun begins and ends the error of a test file that cannot be loaded, or an error outside of any test. */
+const OUTSIDE_TESTS = "# Unhandled error between tests";
+const RULE = /^-{10,}$/;
+
 /**
- * Returns the output of each failed test up to the line that reports the failure. Of a long run often only the end is
- * kept, which lists the failed tests without their errors.
+ * Returns the output of each failed test up to the line that reports the failure, and of each error outside of tests. Of
+ * a long run often only the end is kept, which lists the failed tests without their errors.
  */
 export function failures(output: string): string[] {
   const found: string[] = [];
   let lines: string[] = [];
+  let rules = 0;
   for (const line of output.replace(COLOUR, "").split("\n")) {
     // The list of failed tests and the counts follow.
     if (/^\d+ tests? failed:$/.test(line)) break;
     lines.push(line);
+    if (line === OUTSIDE_TESTS) rules = 2;
+    else if (rules > 0 && RULE.test(line)) {
+      rules--;
+      if (rules === 0) found.push(lines.slice(-keptLines).join("\n").trim());
+    }
     if (line.startsWith("(fail) ")) found.push(lines.slice(-keptLines).join("\n").trim());
-    if (/^\((?:pass|fail|skip|todo)\) |^\S+\.test\.tsx?:$/.test(line)) lines = [];
+    if (/^\((?:pass|fail|skip|todo)\) /.test(line)) lines = [];
+    if (/^\S+\.test\.tsx?:$/.test(line)) lines = [line];
   }
   return found;
 }

@@ -39,6 +39,14 @@ describe("the summary of a test run", () => {
     ]);
   });
 
+  test("contains the error of a test file that cannot be loaded, with the file's name", () => {
+    const rule = "-".repeat(31);
+    const error = `one.test.ts:\n\n# Unhandled error between tests\n${rule}\n1 | throw\nerror: no registry\n      at one.test.ts:1\n${rule}`;
+    expect(failures(`zero.test.ts:\n(pass) a\n\n${error}\n\n\ntwo.test.ts:\n(pass) b\n\n 2 pass\n 1 fail\n`)).toEqual([
+      error,
+    ]);
+  });
+
   test("contains the end of a failed test's output", () => {
     const [kept] = failures(`${"a line\n".repeat(10_000)}the error\n(fail) a\n`);
     expect(kept?.split("\n")).toHaveLength(60);
