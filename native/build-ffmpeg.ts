@@ -38,6 +38,11 @@ const assembler: DebianPackages = { suite: "bookworm", packages: ["nasm=2.16.01-
 
 /** Hardening of code that reads hostile input: see native/hardening.cmake. The program is static: it loads no library. */
 const COMPILER_OPTIONS = ["-fPIE", "-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"];
+/**
+ * Directory of the libraries, relative to the source: the program contains this option. A cross compiler ignores the
+ * variable LIBRARY_PATH.
+ */
+const LIBRARIES = "../libraries";
 const LINKER_OPTIONS = ["-static-pie", "-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,noexecstack"];
 
 const list = (kind: string, names: readonly string[]) => `--enable-${kind}=${names.join(",")}`;
@@ -66,7 +71,7 @@ async function ffmpegBuild(cacheRoot: string, architecture: string) {
   const tools = await findTools(target);
   const key = await backendKey({
     ...{ nativeDirectory, repository, tools, architecture, folder: "ffmpeg" as const, files: [] },
-    more: [ffmpegSources, assembler, COMPILER_OPTIONS, LINKER_OPTIONS, PARTS],
+    more: [ffmpegSources, assembler, COMPILER_OPTIONS, LINKER_OPTIONS, LIBRARIES, PARTS],
   });
   return { target, tools, directory: join(cacheRoot, "native-ffmpeg", key) };
 }
@@ -109,7 +114,7 @@ async function compile(
     await unpackDebianPackages(assembler, join(work, "assembler"));
   }
   log("native: compiling ffmpeg, which takes about a minute");
-  const libraries = join(work, "libraries");
+  const libraries = join(source, LIBRARIES);
   await buildOpus(opus, libraries, tools, cross);
   await buildZlib(zlib, libraries, cross);
 
@@ -117,17 +122,22 @@ async function compile(
   // By variables and not by arguments, which ffmpeg contains: it must not contain a path of this machine.
   const environment = [
     ...["env", `PATH=${path}`, "LC_ALL=C", `OPUS_DIRECTORY=${libraries}`],
-    ...[`CPATH=${join(libraries, "include")}`, `LIBRARY_PATH=${join(libraries, "lib")}`],
+    `CPATH=${join(libraries, "include")}`,
   ];
   const compilers =
     cross === undefined
       ? ["--cc=cc"]
-      : ["--enable-cross-compile", "--target-os=linux", `--arch=${cross.processor}`, `--cc=${cross.cCompiler}`];
+      : [
+          ...["--enable-cross-compile", "--target-os=linux", `--arch=${cross.processor}`, `--cc=${cross.cCompiler}`],
+          // With it, `strip` is the target's.
+          `--cross-prefix=${cross.cCompiler.replace(/gcc$/, "")}`,
+        ];
   const configure = [
     ...["./configure", "--prefix=/usr", ...compilers, ...(assembles ? [] : ["--disable-x86asm"]), ...PARTS],
     "--pkg-config=pkg-config",
     ...[
       `--extra-cflags=${COMPILER_OPTIONS.join(" ")}`,
+      `--extra-ldflags=-L${LIBRARIES}/lib`,
       `--extra-ldexeflags=${LINKER_OPTIONS.join(" ")}`,
       "--enable-pic",
     ],
