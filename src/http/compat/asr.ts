@@ -61,7 +61,7 @@ class AsrTranscriptions {
   async transcribe(request: Request): Promise<Response> {
     const sender = this.#senderOf(request);
     const order = readAsrOrder(request);
-    using wait = this.#waiting.begin(request);
+    using wait = this.#waiting.begin(request, FILE_PART);
     const isTransient = !this.#services.compat().keep;
     const { id } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
     const recording = await this.#waiting.ended(id, wait);
@@ -74,7 +74,7 @@ class AsrTranscriptions {
   async detectLanguage(request: Request): Promise<Response> {
     const sender = this.#senderOf(request);
     const order = { ...readAsrOrder(request), language: null };
-    using wait = this.#waiting.begin(request);
+    using wait = this.#waiting.begin(request, FILE_PART);
     const spoken = await this.#waiting.language(request, wait, this.#formOf(sender, order, true));
     if (spoken === null) throw invalidParam(FILE_PART, "The recording has no speech.");
     const { language, confidence } = spoken;

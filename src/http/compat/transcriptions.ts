@@ -39,7 +39,7 @@ export class OpenAiTranscriptions {
   /** @throws {ApiError} for a recording that is refused, or that has failed before its answer has begun */
   async transcribe(request: Request): Promise<Response> {
     const sender = senderOf(request, this.#services);
-    const wait = this.#waiting.begin(request);
+    const wait = this.#waiting.begin(request, "file");
     let isStream = false;
     try {
       const { id, order } = await this.#waiting.create(request, wait, {

@@ -52,9 +52,13 @@ export class WaitingTranscripts {
     this.#pending = new PendingRecordings(services);
   }
 
-  /** Begins the wait of a request. @throws {OpenAiError} 415 if its body is no form */
-  begin(request: Request): ClientWait {
-    requireForm(request);
+  /**
+   * Begins the wait of a request.
+   * @param filePart the form's part with the recording
+   * @throws {OpenAiError} 415 if its body is no form
+   */
+  begin(request: Request, filePart: string): ClientWait {
+    requireForm(request, filePart);
     const { stopping, compat } = this.#services;
     return new ClientWait(request, { stopping, maxSeconds: compat().max_wait_seconds });
   }
@@ -170,10 +174,10 @@ function text(body: string, mediaType: string): Response {
 }
 
 /** @throws {OpenAiError} 415 if the body is no form */
-function requireForm(request: Request): void {
+function requireForm(request: Request, filePart: string): void {
   const contentType = request.headers.get("content-type") ?? "";
   if (/^multipart\/form-data\s*(;|$)/i.test(contentType)) return;
-  throw new OpenAiError("bad_request", "Send the recording as multipart/form-data, in the part file.", {
+  throw new OpenAiError("bad_request", `Send the recording as multipart/form-data, in the part ${filePart}.`, {
     status: 415,
     code: "unsupported_content_type",
   });

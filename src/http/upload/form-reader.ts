@@ -72,7 +72,7 @@ export class FormReader {
     });
     this.#parser.on("file", (name, stream, fileName) => this.#receiveStream(name, stream, fileName));
     this.#parser.on("field", (name, value) => this.#receiveField(name, value));
-    this.#parser.on("partsLimit", () => this.fail({ kind: "malformed" }));
+    this.#parser.on("partsLimit", () => this.fail({ kind: "too_many_parts", most: MAX_PARTS }));
     this.#parser.on("error", () => this.fail({ kind: "malformed" }));
   }
 

@@ -6,6 +6,8 @@ export type UploadFailure =
   | { readonly kind: "not_multipart" }
   /** The body begins as multipart but is not well-formed to its end. */
   | { readonly kind: "malformed" }
+  /** The form has more parts than the server reads. */
+  | { readonly kind: "too_many_parts"; readonly most: number }
   /** The part `file` exceeds its limit. */
   | { readonly kind: "file_too_large" }
   /** The whole body exceeds its limit. */
@@ -32,6 +34,11 @@ export function toUploadError(failure: UploadFailure, maxFileBytes: number): Api
       return new ApiError(
         "uploaded_file_cannot_be_processed",
         "The upload is not well-formed to its end; send it again.",
+      );
+    case "too_many_parts":
+      return new ApiError(
+        "uploaded_file_cannot_be_processed",
+        `The form has too many parts; send at most ${failure.most}.`,
       );
     case "digest_mismatch":
       return new ApiError(

@@ -171,7 +171,7 @@ describe("a refused upload reports the reason and leaves nothing on disk:", () =
     {
       what: "a thousand parts",
       body: form(...Array.from({ length: 1000 }, () => part('name="x"', "y")), FILE),
-      expected: { kind: "malformed" },
+      expected: { kind: "too_many_parts", most: 256 },
     },
     { what: "two files", body: form(FILE, FILE), expected: { kind: "duplicate_part", part: "file" } },
     {
