@@ -271,9 +271,9 @@ describe("the tuner", () => {
     expect([trying, failed, isComplete]).toEqual([undefined, undefined, false]);
     expect(measured.map(({ lanes }) => lanes)).toEqual([1]);
     await tuned;
-    // It continues with the interrupted number.
-    expect(lanesTried()).toEqual([1, 2, 2, 3, 4]);
-    expect(sharesOf(readTuning(file("devices.json"), onGpu()))).toMatchObject({ lanes: 2 });
+    // It continues with the interrupted number. Where it ends depends on the machine's other load.
+    expect(lanesTried().slice(0, 3)).toEqual([1, 2, 2]);
+    expect(readTuning(file("devices.json"), onGpu()).isComplete).toBe(true);
     // Later work and idle time start no other measurement.
     tuner.interrupt();
     await Bun.sleep(60);
