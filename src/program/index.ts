@@ -1,6 +1,6 @@
 export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
-export { isCompiled, ownCommand, programFile, programVersion, renewal } from "./own-program.ts";
+export { isCompiled, ownCommand, programFile, programVersion, renewal, UnpackError } from "./own-program.ts";
 export { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
 export { dieWithParent, yieldProcessor } from "./processes.ts";
 export {
@@ -11,4 +11,3 @@ export {
   verifyProgramFiles,
 } from "./program-files.ts";
 export { digestFile } from "./unpack.ts";
-export { UnpackError } from "./unpack-error.ts";

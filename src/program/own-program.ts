@@ -2,7 +2,11 @@ import { accessSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { embedded } from "./embedded.ts";
-import { UnpackError } from "./unpack-error.ts";
+
+/** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
+export class UnpackError extends Error {
+  override readonly name = "UnpackError";
+}
 
 /** Version of this program, as `transcribe version` prints it. */
 export const programVersion: string = packageJson.version;

@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { embedded } from "./embedded.ts";
 import { innerProgramOf } from "./inner-program.ts";
 import { below, checkoutFiles, type ProgramFiles, unpackedLayout } from "./layout.ts";
-import { ownFile } from "./own-program.ts";
+import { ownFile, UnpackError } from "./own-program.ts";
 import { requireExecutable } from "./runtime-directory.ts";
 import {
   digestFile,
@@ -16,7 +16,6 @@ import {
   verifyParts,
 } from "./unpack.ts";
 import type { EmbeddedPart } from "./unpack-child.ts";
-import { UnpackError } from "./unpack-error.ts";
 
 /** The result of `verifyProgramFiles`. */
 interface VerifiedFiles {

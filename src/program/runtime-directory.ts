@@ -1,9 +1,8 @@
 import { accessSync, constants, lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import { codeOf, messageOf } from "../text/index.ts";
-import { programOwner } from "./own-program.ts";
+import { programOwner, UnpackError } from "./own-program.ts";
 import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
-import { UnpackError } from "./unpack-error.ts";
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 

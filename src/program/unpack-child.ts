@@ -5,8 +5,7 @@ import { createZstdDecompress } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { codeOf, isSystemError, messageOf } from "../text/index.ts";
-import { ownCommand } from "./own-program.ts";
-import { UnpackError } from "./unpack-error.ts";
+import { ownCommand, UnpackError } from "./own-program.ts";
 
 const partSchema = Type.Object({
   /** Path below the directory of all parts, e.g. `native/whisper.node`. */

@@ -1,4 +1,4 @@
-// What the scripts that call a server with an SDK share: the test's question, and the SDK's pauses.
+// Gives the scripts that call a server with an SDK the test's question, and records the SDK's pauses.
 
 import { readFileSync } from "node:fs";
 
