@@ -5,6 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
+import { buildLauncher } from "../../native/build-launcher.ts";
 import { partSources } from "../../scripts/support/build/parts.ts";
 import { extractInner } from "../../scripts/support/build/program-file.ts";
 import { checkBom } from "../../scripts/support/sbom/document.ts";
@@ -95,6 +96,15 @@ describe.if(ready)("the program in one file", () => {
     );
     const listed = new Map(files.map(({ name, hashes }) => [name, hashes?.[0]?.content]));
     expect(parts.map(([path = ""]) => [path, listed.get(path)])).toEqual(parts);
+  });
+
+  test("begins with the launcher of its bill of materials", async () => {
+    const bom = checkBom(await Bun.file(`${program}.cdx.json`).json());
+    const launcher = Bun.file(await buildLauncher({ cacheRoot: defaultCacheRoot(), log: () => {} }));
+    const start = await Bun.file(program).slice(0, launcher.size).bytes();
+    const sha256 = new Bun.CryptoHasher("sha256").update(start).digest("hex");
+    const { hashes } = bom.components.find(({ name }) => name === "launcher") ?? {};
+    expect(hashes).toEqual([{ alg: "SHA-256", content: sha256 }]);
   });
 
   test("ignores code and settings of Bun in its directory and environment", async () => {

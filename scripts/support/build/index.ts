@@ -44,8 +44,8 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
   const bun = foreign?.bun ?? process.execPath;
   const materials = `${name}.cdx.json`;
   const sbom = join(dist, materials);
-  await Bun.write(sbom, await programSbom({ build: made, parts, bun }));
   const launcher = foreign?.launcher ?? (await buildLauncher(context));
+  await Bun.write(sbom, await programSbom({ build: made, parts, bun, launcher }));
   const start = fileStart(launcher, await writeDescription(made, cacheRoot), parts);
   await withTemporaryFolder(cacheRoot, async (folder) => {
     // A constant name, because the compiler puts it into the program.

@@ -21,6 +21,8 @@ export interface NativeInputs {
   readonly parts: readonly ProgramPart[];
   /** Digest of the Bun program before three names in it are overwritten. */
   readonly bunSha256: string;
+  /** Digest of the launcher; null in a checkout, which has none. */
+  readonly launcherSha256: string | null;
   /** Whether ffmpeg was compiled from the pinned sources. The licence and the parts of another one are unknown. */
   readonly isOwnFfmpeg: boolean;
   /** SHA-512 of the npm archives that contain sources of native parts, by name and version. */
@@ -54,7 +56,7 @@ export function nativeComponents(inputs: NativeInputs): Component[] {
   );
   const orphan = inputs.parts.find(({ path }) => !natives.some(({ files }) => files.test(path)));
   if (orphan !== undefined) throw new Error(`no component of the bill of materials has the file ${orphan.path}`);
-  return [bun(inputs), launcher(), ...vulkanHeaders(), cLibrary(), ...owned];
+  return [bun(inputs), launcher(inputs), ...vulkanHeaders(), cLibrary(), ...owned];
 }
 
 function withFiles(component: Component, parts: readonly ProgramPart[], linked: readonly Component[]): Component {
@@ -235,12 +237,13 @@ function sourceDigest({ path, sha256 }: DebianSource): NonNullable<Component["pr
   ];
 }
 
-function launcher(): Component {
+function launcher({ launcherSha256 }: NativeInputs): Component {
   return {
     type: "application",
     "bom-ref": "launcher",
     name: "launcher",
     description: "this product's program that unpacks and starts it, with Zstandard's decoder",
+    ...(launcherSha256 === null ? {} : { hashes: [{ alg: "SHA-256", content: launcherSha256 }] }),
     licenses: licensed("MIT"),
     components: [linkedLibrary("launcher", zstdSource, "facebook/zstd", "BSD-3-Clause")],
   };

@@ -16,6 +16,8 @@ export interface ProgramContents {
   readonly parts: readonly ProgramPart[];
   /** Path of the Bun program that it contains. */
   readonly bun: string;
+  /** Path of its launcher; null for a checkout. */
+  readonly launcher: string | null;
 }
 
 /** Returns the bill of materials of a program that is made of this checkout on this machine. */
@@ -24,7 +26,7 @@ export async function checkoutSbom(): Promise<string> {
   const parts = await Promise.all(
     sources.map(async ({ path, source }) => ({ path, sha256: await digestFile(source, "sha256") })),
   );
-  return programSbom({ build: await describeCheckout(), parts, bun: process.execPath });
+  return programSbom({ build: await describeCheckout(), parts, bun: process.execPath, launcher: null });
 }
 
 /**
@@ -32,7 +34,7 @@ export async function checkoutSbom(): Promise<string> {
  * the native parts with their files, and the models.
  * @throws {Error} when the licence, digest or owner of a part is unknown
  */
-export async function programSbom({ build, parts, bun }: ProgramContents): Promise<string> {
+export async function programSbom({ build, parts, bun, launcher }: ProgramContents): Promise<string> {
   const integrity = await checkoutIntegrity();
   const installed = installedPackages();
   const packages = [...installed.values()].filter(({ directory }) => directory !== root);
@@ -42,6 +44,7 @@ export async function programSbom({ build, parts, bun }: ProgramContents): Promi
     build,
     parts,
     bunSha256: await digestFile(bun, "sha256"),
+    launcherSha256: launcher === null ? null : await digestFile(launcher, "sha256"),
     isOwnFfmpeg: ownFfmpeg,
     archive: (name) => archiveOf(name, integrity),
   });
