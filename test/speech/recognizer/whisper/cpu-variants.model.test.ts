@@ -22,7 +22,9 @@ const [withOwn, withoutOwn] = [/icelake|zen4|sapphirerapids/, /haswell/].map((na
   variants.find((file) => name.test(file)),
 );
 const dialogue = "dialogue/dlg-01-2spk-FM.flac";
-const canCompare = isReady && canTranscribe("comparing CPU variants", dialogue);
+const hasBoth = withOwn !== undefined && withoutOwn !== undefined;
+if (isReady && !hasBoth) console.warn("SKIPPED: on newer processors, the words of variants with other precision");
+const canCompare = hasBoth && canTranscribe("comparing CPU variants", dialogue);
 
 describe.skipIf(!isReady)("each CPU variant", () => {
   test.each(variants)("transcribes a recording with beams of several sizes: %s", async (variant) => {
@@ -33,7 +35,7 @@ describe.skipIf(!isReady)("each CPU variant", () => {
     expect(lines[3]).toBe(lines[2] ?? "");
   });
 
-  test.skipIf(!canCompare || withOwn === undefined || withoutOwn === undefined)(
+  test.skipIf(!canCompare)(
     "recognizes nineteen of twenty words of a dialogue as a variant with other precision does",
     async () => {
       const [own = "", other = ""] = (
