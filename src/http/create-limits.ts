@@ -20,6 +20,8 @@ export interface UploadPlace extends Disposable {
 
 /** The turn of a request for a place. Disposing of it releases the place, or gives up the turn. */
 export interface PlaceTurn extends Disposable {
+  /** Whether the place was there at once, or has become free since. */
+  readonly hasPlace: boolean;
   /** Waits for the place. @throws the signal's reason after an abort */
   place(signal: AbortSignal): Promise<UploadPlace>;
 }
@@ -78,6 +80,9 @@ export class CreateLimits {
     this.#waiting.set(account.id, waiting.add(take));
     if (waiting.size === 1) take();
     return {
+      get hasPlace() {
+        return place !== null;
+      },
       async place(signal) {
         signal.throwIfAborted();
         const stop = () => reject(signal.reason);

@@ -22,8 +22,9 @@ import { json, languageFor, type TranscriptionServices, WaitingTranscripts } fro
 interface Pending {
   readonly request: Request;
   readonly wait: ClientWait;
-  readonly id: string;
   readonly order: TranscriptionOrder;
+  /** Its id, when its account has a place for it. Rejects with an ApiError if it is refused until then. */
+  readonly id: Promise<string>;
 }
 
 /** Handles POST /v1/audio/transcriptions: creates a recording, waits for its transcript, and answers with it. */
@@ -42,15 +43,19 @@ export class OpenAiTranscriptions {
     const wait = this.#waiting.begin(request, "file");
     let isStream = false;
     try {
-      const { id, order } = await this.#waiting.create(request, wait, {
+      const form = {
         sender,
         parts: openAiParts,
-        read: (received) => {
-          const read = readOrder(received);
-          return { order: read, submission: this.#submissionOf(read) };
+        read: (received: Parameters<typeof readOrder>[0]) => {
+          const order = readOrder(received);
+          return { order, submission: this.#submissionOf(order) };
         },
-      });
-      const pending = { request, wait, id, order };
+      };
+      const accepted = Promise.withResolvers<TranscriptionOrder>();
+      const created = this.#waiting.create(request, wait, form, { onNoPlace: accepted.resolve });
+      // A stream begins before there is a place, so that its comments keep the connection alive.
+      const order = await Promise.race([accepted.promise, created.then((each) => each.order)]);
+      const pending = { request, wait, order, id: created.then(({ id }) => id) };
       isStream = order.isStream;
       return isStream ? this.#stream(pending) : await this.#answer(pending);
     } finally {
@@ -71,7 +76,8 @@ export class OpenAiTranscriptions {
     };
   }
 
-  async #answer({ request, wait, id, order }: Pending): Promise<Response> {
+  async #answer({ request, wait, order, ...pending }: Pending): Promise<Response> {
+    const id = await pending.id;
     const recording = await this.#waiting.ended(id, wait);
     const response = await this.#render(request, recording, order);
     await this.#waiting.answered(id, wait);
@@ -109,7 +115,8 @@ export class OpenAiTranscriptions {
     return eventStream({ run, onDisconnect: () => wait.disconnected() });
   }
 
-  async #sendEvents({ wait, id, order }: Pending, send: SendEvent): Promise<void> {
+  async #sendEvents({ wait, order, ...pending }: Pending, send: SendEvent): Promise<void> {
+    const id = await pending.id;
     const sendDelta = (delta: string) => send({ type: "transcript.text.delta", delta });
     const endDeltas = followText(this.#services.events, id, sendDelta);
     let recording: Recording;

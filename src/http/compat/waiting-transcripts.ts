@@ -30,6 +30,14 @@ interface OrderForm<Order> {
   };
 }
 
+/** What a create tells while it goes on. */
+interface CreateListener<Order> {
+  /** The recording is accepted, and waits for a place of its account. */
+  readonly onNoPlace?: (order: Order) => void;
+  /** Called before the recording can be processed. */
+  readonly onEntered?: (id: string) => void;
+}
+
 interface SpokenLanguage {
   /** ISO 639. */
   readonly language: string;
@@ -65,14 +73,13 @@ export class WaitingTranscripts {
 
   /**
    * Receives a form, and creates the recording when the account has a place for it.
-   * @param onEntered called before the recording can be processed
    * @throws {ApiError} for a recording that is refused
    */
   async create<Order>(
     request: Request,
     wait: ClientWait,
     { sender, parts, read }: OrderForm<Order>,
-    onEntered: (id: string) => void = () => {},
+    { onNoPlace, onEntered }: CreateListener<Order> = {},
   ): Promise<{ readonly id: string; readonly order: Order }> {
     const { intake } = this.#services;
     using transfer = intake.open(request, sender.account);
@@ -85,9 +92,10 @@ export class WaitingTranscripts {
     if (received.file === null) throw invalidParam(parts.file ?? "file", "Send a recording.");
     const source = { type: "file" as const, file: received.file };
     await intake.examine(source, sender.account);
+    if (!turn.hasPlace) onNoPlace?.(order);
     const place = await turn.place(wait.signal);
     const { id } = intake.enter({ request, sender, place }, { ...submission, source });
-    onEntered(id);
+    onEntered?.(id);
     return { id, order };
   }
 
@@ -118,13 +126,14 @@ export class WaitingTranscripts {
     const { promise, resolve } = Promise.withResolvers<void>();
     const found: { language?: SpokenLanguage } = {};
     using listening = new DisposableStack();
-    const { id } = await this.create(request, wait, form, (created) => {
+    const onEntered = (created: string) => {
       const stop = this.#services.events.onLanguage(created, (language) => {
         found.language = language;
         resolve();
       });
       listening.defer(stop);
-    });
+    };
+    const { id } = await this.create(request, wait, form, { onEntered });
     const recording = await this.#pending.untilEnded(id, wait, promise);
     await this.#pending.withdraw(id);
     const error = found.language === undefined ? failureOf(recording, this.#services.now()) : null;

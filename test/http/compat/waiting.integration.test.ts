@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { revokeKey } from "../../../src/accounts/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
 import { available, ffmpegPath } from "../../support/checkout.ts";
 import { ApiServer, type ApiServerOptions } from "../support.ts";
@@ -282,6 +283,66 @@ describe.if(ready)("a stream of a transcript", () => {
       });
       expect(leftovers(server)).toEqual([]);
     }
+  });
+
+  test("begins before its account has a place, so that the connection stays alive", async () => {
+    using wait = await waiting({ server: { recordingsPerAccount: 1 } });
+    const { server, client, id } = wait;
+    const response = await post(server, client, [...usualParts(), ["stream", "true"]]);
+    expect(response.status).toBe(200);
+    expect(server.queued).toEqual([id]);
+    end(server, id);
+    end(server, await nextQueued(server, 1));
+    const text = await response.text();
+    expect(text).toStartWith(": keep-alive\n\n");
+    expect(events(text).at(-1)).toEqual({ type: "transcript.text.done", text: "Good day. Hello! Bye." });
+    expect(leftovers(server)).toEqual([]);
+  });
+
+  test("gives up its turn for a place when its client disconnects", async () => {
+    using wait = await waiting({ server: { recordingsPerAccount: 1 } });
+    const { server, client, id } = wait;
+    const stop = new AbortController();
+    await post(server, client, [...usualParts(), ["stream", "true"]], { signal: stop.signal });
+    stop.abort();
+    while (server.filesIn("incoming").length > 0) await Bun.sleep(2);
+    const next = post(server, client, usualParts());
+    end(server, id);
+    end(server, await nextQueued(server, 1));
+    expect((await next).status).toBe(200);
+    expect(server.queued).toHaveLength(2);
+  });
+
+  test("ends with an error event when it gets no place: the server stops, or the key is revoked", async () => {
+    const ends: [type: string, end: (wait: Awaited<ReturnType<typeof waiting>>) => void][] = [
+      ["server_error", ({ server }) => server.stopping.abort()],
+      [
+        "invalid_request_error",
+        ({ server, client, id }) => {
+          revokeKey(server.store, client.keyId, server.operator());
+          end(server, id);
+        },
+      ],
+    ];
+    for (const [type, endIt] of ends) {
+      using wait = await waiting({ server: { recordingsPerAccount: 1 } });
+      const { server, client } = wait;
+      const response = await post(server, client, [...usualParts(), ["stream", "true"]]);
+      endIt(wait);
+      const [, error = ""] = (await response.text()).split("event: error\ndata: ");
+      expect(JSON.parse(error)).toMatchObject({ type: "error", error: { type, message: expect.any(String) } });
+      expect(server.filesIn("incoming")).toEqual([]);
+    }
+  });
+
+  test("is refused with a status of its own for a file that is no recording, even without a place", async () => {
+    using wait = await waiting({ server: { recordingsPerAccount: 1 } });
+    const parts: Part[] = [
+      ["file", new Blob(["hello"]), "talk.mp3"],
+      ["model", "whisper-1"],
+      ["stream", "true"],
+    ];
+    expect((await post(wait.server, wait.client, parts)).status).toBe(400);
   });
 
   test("of silence has an empty text", async () => {
