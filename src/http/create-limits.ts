@@ -20,7 +20,7 @@ export interface UploadPlace extends Disposable {
 
 /** The turn of a request for a place. Disposing of it releases the place, or gives up the turn. */
 export interface PlaceTurn extends Disposable {
-  /** Whether the place was there at once, or has become free since. */
+  /** Whether the request has its place. */
   readonly hasPlace: boolean;
   /** Waits for the place. @throws the signal's reason after an abort */
   place(signal: AbortSignal): Promise<UploadPlace>;

@@ -56,9 +56,12 @@ export function readAsrOrder(request: Request): AsrOrder {
   };
 }
 
+/** Name of the part with the recording. */
+export const FILE_PART = "audio_file";
+
 /** Returns the parts of a form. Samples without a header get one, so that ffmpeg reads them as a WAV file. */
 export function asrParts({ isRaw }: Pick<AsrOrder, "isRaw">): FormParts {
-  return { file: "audio_file", once: [], ...(isRaw ? { header: (sentBytes) => wavHeader(sentBytes) } : {}) };
+  return { file: FILE_PART, once: [], ...(isRaw ? { header: (sentBytes) => wavHeader(sentBytes) } : {}) };
 }
 
 function speakersOf({ min_speakers, max_speakers }: Static<typeof asrQuery>): Hints {

@@ -5,7 +5,7 @@ import { senderOf } from "../create-transcription.ts";
 import { ApiError } from "../errors.ts";
 import type { Sender } from "../intake.ts";
 import { contextOf } from "../request-context.ts";
-import { type AsrOrder, asrParts, readAsrOrder } from "./asr-order.ts";
+import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { languageName } from "./languages.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
@@ -15,8 +15,6 @@ import { json, languageFor, type TranscriptionServices, WaitingTranscripts } fro
 interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
 
 const ASR_PATH = "/asr";
-/** Name of the part with the recording. */
-const FILE_PART = "audio_file";
 const DETECT_PATH = "/detect-language";
 
 /** Returns whether a path belongs to the API of whisper-asr-webservice. */

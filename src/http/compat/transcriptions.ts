@@ -23,8 +23,8 @@ interface Pending {
   readonly request: Request;
   readonly wait: ClientWait;
   readonly order: TranscriptionOrder;
-  /** Its id, when its account has a place for it. Rejects with an ApiError if it is refused until then. */
-  readonly id: Promise<string>;
+  /** Resolves when its account has a place for it. Rejects with an ApiError if it is refused until then. */
+  readonly created: Promise<{ readonly id: string }>;
 }
 
 /** Handles POST /v1/audio/transcriptions: creates a recording, waits for its transcript, and answers with it. */
@@ -43,19 +43,23 @@ export class OpenAiTranscriptions {
     const wait = this.#waiting.begin(request, "file");
     let isStream = false;
     try {
-      const form = {
-        sender,
-        parts: openAiParts,
-        read: (received: Parameters<typeof readOrder>[0]) => {
-          const order = readOrder(received);
-          return { order, submission: this.#submissionOf(order) };
-        },
-      };
       const accepted = Promise.withResolvers<TranscriptionOrder>();
-      const created = this.#waiting.create(request, wait, form, { onNoPlace: accepted.resolve });
+      const created = this.#waiting.create<TranscriptionOrder>(
+        request,
+        wait,
+        {
+          sender,
+          parts: openAiParts,
+          read: (received) => {
+            const order = readOrder(received);
+            return { order, submission: this.#submissionOf(order) };
+          },
+        },
+        { onNoPlace: accepted.resolve },
+      );
       // A stream begins before there is a place, so that its comments keep the connection alive.
       const order = await Promise.race([accepted.promise, created.then((each) => each.order)]);
-      const pending = { request, wait, order, id: created.then(({ id }) => id) };
+      const pending = { request, wait, order, created };
       isStream = order.isStream;
       return isStream ? this.#stream(pending) : await this.#answer(pending);
     } finally {
@@ -76,8 +80,8 @@ export class OpenAiTranscriptions {
     };
   }
 
-  async #answer({ request, wait, order, ...pending }: Pending): Promise<Response> {
-    const id = await pending.id;
+  async #answer({ request, wait, order, created }: Pending): Promise<Response> {
+    const { id } = await created;
     const recording = await this.#waiting.ended(id, wait);
     const response = await this.#render(request, recording, order);
     await this.#waiting.answered(id, wait);
@@ -115,8 +119,8 @@ export class OpenAiTranscriptions {
     return eventStream({ run, onDisconnect: () => wait.disconnected() });
   }
 
-  async #sendEvents({ wait, order, ...pending }: Pending, send: SendEvent): Promise<void> {
-    const id = await pending.id;
+  async #sendEvents({ wait, order, created }: Pending, send: SendEvent): Promise<void> {
+    const { id } = await created;
     const sendDelta = (delta: string) => send({ type: "transcript.text.delta", delta });
     const endDeltas = followText(this.#services.events, id, sendDelta);
     let recording: Recording;

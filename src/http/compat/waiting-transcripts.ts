@@ -30,7 +30,7 @@ interface OrderForm<Order> {
   };
 }
 
-/** What a create tells while it goes on. */
+/** Callbacks for the steps of a create. */
 interface CreateListener<Order> {
   /** The recording is accepted, and waits for a place of its account. */
   readonly onNoPlace?: (order: Order) => void;
