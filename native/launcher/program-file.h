@@ -1,5 +1,5 @@
 // The file of the product: this launcher, the packed parts, the packed inner program, and a trailer that describes it.
-// scripts/support/build/program-file.ts writes it, and src/program/program-file.ts reads it, too.
+// tools/build/program-file.ts writes it, and src/program/program-file.ts reads it, too.
 #pragma once
 
 #include <cerrno>

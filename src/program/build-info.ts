@@ -48,13 +48,13 @@ export async function notices(): Promise<Notice[]> {
 /** Returns the bill of materials of this program, a CycloneDX 1.6 document: embedded, or made from the checkout. */
 export async function sbom(): Promise<string> {
   if (embedded !== null) return await Bun.file(embedded.sbom).text();
-  const scripts: typeof import("../../scripts/support/sbom/program-sbom.ts") = await import(
-    join(checkout, "scripts/support/sbom/program-sbom.ts")
+  const scripts: typeof import("../../tools/build/sbom/program-sbom.ts") = await import(
+    join(checkout, "tools/build/sbom/program-sbom.ts")
   );
   return await scripts.checkoutSbom();
 }
 
 /** Loads the module of scripts/build that describes a checkout. The path is computed, so no compiled program has it. */
-function buildScripts(): Promise<typeof import("../../scripts/support/build/describe-checkout.ts")> {
-  return import(join(checkout, "scripts/support/build/describe-checkout.ts"));
+function buildScripts(): Promise<typeof import("../../tools/build/describe-checkout.ts")> {
+  return import(join(checkout, "tools/build/describe-checkout.ts"));
 }

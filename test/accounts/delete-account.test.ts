@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
+import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount, createKey, deleteAccount, readAudit, Usage } from "../../src/accounts/index.ts";
 import { Recordings, type Segment } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { newRecording } from "../support/new-recording.ts";
 
 const by = { actor: "operator", now: 1000 };
 

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { newRecording } from "../../harness/new-recording.ts";
 import {
   type Account,
   AccountsError,
@@ -17,7 +18,6 @@ import {
 import { requireKey } from "../../src/accounts/keys.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
-import { newRecording } from "../support/new-recording.ts";
 
 const at = (now: number) => ({ actor: "operator", now });
 const hour = 3_600_000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount, createWindows, deleteAccount, Usage } from "../../src/accounts/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const { hour, day } = createWindows;
 const by = { actor: "operator", now: 1 };

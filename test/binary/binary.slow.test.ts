@@ -3,16 +3,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSyn
 import { basename, dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { available, root, samplePath } from "../../harness/checkout.ts";
+import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
-import { partSources } from "../../scripts/support/build/parts.ts";
-import { extractInner } from "../../scripts/support/build/program-file.ts";
-import { checkBom } from "../../scripts/support/sbom/document.ts";
 import { builtInModels, digestFile, programVersion } from "../../src/program/index.ts";
-import { available, root, samplePath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { buildTimeout, builtProgram, run } from "./program.ts";
+import { partSources } from "../../tools/build/parts.ts";
+import { extractInner } from "../../tools/build/program-file.ts";
+import { checkBom } from "../../tools/build/sbom/document.ts";
 
 const sample = samplePath("sample.wav");
 const ready = available("the program in one file", sample);

@@ -1,19 +1,19 @@
 import { afterAll, expect, test } from "bun:test";
 import { chownSync, copyFileSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { available, root, samplePath } from "../../harness/checkout.ts";
+import { builtProgram, run } from "../../harness/compiled-program.ts";
+import { killedWithParent } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { partSources } from "../../scripts/support/build/parts.ts";
-import { extractInner } from "../../scripts/support/build/program-file.ts";
-import { imageTexts } from "../../scripts/support/container/archives.ts";
-import { readContainerfile } from "../../scripts/support/container/containerfile.ts";
-import { innerPath, systemFiles } from "../../scripts/support/container/root-files.ts";
-import { vulkanLoader } from "../../scripts/support/container/vulkan-loader.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { partSources } from "../../tools/build/parts.ts";
+import { extractInner } from "../../tools/build/program-file.ts";
+import { imageTexts } from "../../tools/release/container/archives.ts";
+import { readContainerfile } from "../../tools/release/container/containerfile.ts";
+import { innerPath, systemFiles } from "../../tools/release/container/root-files.ts";
+import { vulkanLoader } from "../../tools/release/container/vulkan-loader.ts";
 import { environmentOf, Manifests } from "../deploy/manifests.ts";
-import { available, root, samplePath } from "../support/checkout.ts";
-import { killedWithParent } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { builtProgram, run } from "./program.ts";
 
 const sample = samplePath("jfk.mp3");
 const obstacle =

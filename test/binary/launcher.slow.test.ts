@@ -18,13 +18,13 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { digestFile, programVersion } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
 import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { readElf } from "../native/elf.ts";
-import { available, samplePath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { buildTimeout, builtProgram, run } from "./program.ts";
 
 const sample = samplePath("jfk.mp3");
 const ready = available("the launcher of the program in one file", sample);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, chownSync, copyFileSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { offline } from "../../scripts/support/offline.ts";
-import { available, samplePath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { buildTimeout, builtProgram, run } from "./program.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { offline } from "../../tools/shared/offline.ts";
 
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;

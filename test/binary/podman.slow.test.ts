@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { CommandError } from "../../scripts/support/run-command.ts";
+import { available, root, samplePath } from "../../harness/checkout.ts";
+import { builtProgram } from "../../harness/compiled-program.ts";
+import { Podman, podmanCompose } from "../../harness/podman.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { available, root, samplePath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { Podman, podmanCompose } from "./podman.ts";
-import { builtProgram } from "./program.ts";
+import { CommandError } from "../../tools/shared/run-command.ts";
 
 const timeout = 300_000;
 const sample = samplePath("jfk.mp3");
@@ -25,7 +25,7 @@ const composePackages = ready
 /** Builds the image with the built program, and returns the path of its archive. */
 async function builtImage(): Promise<string> {
   await builtProgram();
-  const script = join(root, "scripts/support/container/index.ts");
+  const script = join(root, "tools/release/container/index.ts");
   const build = Bun.spawn([process.execPath, "--no-env-file", script], {
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],

@@ -2,10 +2,10 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { samplePath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { run } from "./program.ts";
+import { samplePath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { run } from "../../harness/compiled-program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 /** The program of the previous release, and the new one. */
 const { TEST_PREVIOUS_PROGRAM: previous, TEST_PROGRAM: current = "" } = process.env;

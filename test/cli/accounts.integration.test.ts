@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { TestClient } from "../../harness/client.ts";
 import { auditor } from "../../src/cli/admin/audit.ts";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
-import { TestClient } from "../support/client.ts";
 import { Commands, newKeyShape, rotatedKeyShape, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);

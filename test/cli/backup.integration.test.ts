@@ -15,10 +15,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
 import { writeReleased } from "../storage/released/index.ts";
-import { canMount, withSmallDisk } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

@@ -3,12 +3,12 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { root } from "../../harness/checkout.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
-import { root } from "../support/checkout.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const strict = { additionalProperties: false };
 const some = Type.Number({ exclusiveMinimum: 0 });

@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { root } from "../../harness/checkout.ts";
+import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { checks } from "../../src/diagnostics/index.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
-import { root } from "../support/checkout.ts";
-import { runCli, startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const strict = { additionalProperties: false };
 const text = Type.String({ minLength: 1 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
 setDefaultTimeout(60_000);

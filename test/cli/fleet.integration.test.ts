@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
-import { available, samplePath } from "../support/checkout.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const recording = samplePath("jfk.mp3");
 const spoken =

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync, truncateSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
+import { available, root } from "../../harness/checkout.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { transferText } from "../../src/cli/status-line.ts";
-import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
-import { available, root } from "../support/checkout.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
 const maybeText = Type.Union([Type.String(), Type.Null()]);

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { programCommand } from "../support/program.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { programCommand } from "../../harness/program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { planOutputs, writeOutput } from "../../src/cli/outputs.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const bytes = new TextEncoder().encode("new");
 

@@ -21,16 +21,16 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
+import { available } from "../../harness/checkout.ts";
+import { isFromSource, programCommand, programSettings } from "../../harness/program.ts";
+import { runCli } from "../../harness/server.ts";
+import { canMount } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
-import { available } from "../support/checkout.ts";
 import { fillDataDirectory } from "../support/fill-data-directory.ts";
-import { isFromSource, programCommand, programSettings } from "../support/program.ts";
 import { withReachableProgram } from "../support/reachable-program.ts";
-import { runCli } from "../support/server.ts";
-import { canMount } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

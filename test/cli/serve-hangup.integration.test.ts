@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { canSeeProcesses } from "../support/processes.ts";
-import { programCommand } from "../support/program.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { canSeeProcesses } from "../../harness/processes.ts";
+import { programCommand } from "../../harness/program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

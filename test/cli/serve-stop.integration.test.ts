@@ -1,7 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { programCommand } from "../support/program.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { programCommand } from "../../harness/program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, chownSync, lchownSync, lstatSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { programCommand } from "../../harness/program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { programCommand } from "../support/program.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands, shapes } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type CliResult, runCli } from "../support/server.ts";
+import { type CliResult, runCli } from "../../harness/server.ts";
 
 const strict = { additionalProperties: false };
 const instant = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });

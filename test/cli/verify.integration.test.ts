@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeKeyPair, readSecretKey, signFile } from "../../scripts/support/minisign.ts";
-import { writeAptRepository } from "../../scripts/support/package/apt-repository.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
+import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
+import { writeAptRepository } from "../../tools/release/package/apt-repository.ts";
 import { packageFacts, packFiles, platform, programFile } from "../support/program-file.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 interface Release {
   readonly file: Buffer;

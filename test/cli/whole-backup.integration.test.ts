@@ -3,11 +3,11 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { programCommand } from "../../harness/program.ts";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { BackupError, BackupFile, DataDirectory, restoreBackup, tar } from "../../src/storage/index.ts";
 import { fillDataDirectory } from "../support/fill-data-directory.ts";
-import { programCommand } from "../support/program.ts";
-import { canMount, SmallDisk } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Commands } from "./support.ts";
 
 setDefaultTimeout(60_000);

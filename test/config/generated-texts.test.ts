@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { exampleFile, loadSettings, settingEntries, settingsPage } from "../../src/config/index.ts";
-import { root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 

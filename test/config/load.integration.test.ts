@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   chooseSettingsFile,
   loadSettings,
@@ -9,7 +10,6 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../../src/config/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const nothing: SettingsSources = { file: undefined, environment: {}, flags: {} };
 

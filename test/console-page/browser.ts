@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import { root } from "../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { chromium } from "../../scripts/support/chromium.ts";
-import { root } from "../support/checkout.ts";
+import { chromium } from "../../tools/shared/chromium.ts";
 
 /** Time to download Chromium once, or to start it. */
 const fetchTimeout = 600_000;

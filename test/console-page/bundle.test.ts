@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { root } from "../../harness/checkout.ts";
 import { bundlePage } from "../../src/console/index.ts";
-import { root } from "../support/checkout.ts";
 
 const made = await bundlePage();
 const texts = [made.page, ...[...made.files.values()].map(({ text }) => text)];

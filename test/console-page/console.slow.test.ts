@@ -3,12 +3,12 @@ import { copyFileSync, mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { type Filled, fill } from "../../harness/filled-console.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
 
 const recording = samplePath("jfk.mp3");
 const ready = found !== null && available("the console in a browser", ffmpegPath, recording);

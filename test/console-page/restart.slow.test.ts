@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { type Filled, fill } from "../../harness/filled-console.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 import { setPassword } from "../../src/console/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 import { found, openBrowser } from "./browser.ts";
-import { type Filled, fill } from "./filled.ts";
 
 const password = "correct horse battery";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 import { lastAtMost } from "../../src/console-page/recording/places.ts";
 import { RowHeights } from "../../src/console-page/recording/rows/row-heights.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
 
 test("each row starts where the previous one ends, in whatever order heights are measured", () => {
   const random = randomNumbers(3);

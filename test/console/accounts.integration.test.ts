@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { bodyOf } from "../../harness/client.ts";
 import { accountPageSchema, createdKeySchema, keySchema } from "../../src/console/contract/accounts.ts";
-import { bodyOf } from "../support/client.ts";
 import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

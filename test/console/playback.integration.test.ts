@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync } from "node:fs";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { playbackCopySchema } from "../../src/console/contract/recordings.ts";
 import { waveformSchema } from "../../src/console/contract/transcript.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

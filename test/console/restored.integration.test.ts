@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createLink, setPassword } from "../../src/console/index.ts";
 import { BackupFile, DataDirectory, openDatabase, restoreBackup } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -1,4 +1,6 @@
 import type { Static, TSchema } from "@sinclair/typebox";
+import { ffmpegPath } from "../../harness/checkout.ts";
+import { bodyOf } from "../../harness/client.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { errorSchema } from "../../src/console/contract/shared.ts";
@@ -10,8 +12,6 @@ import { RecordingEvents } from "../../src/recordings/index.ts";
 import { DiskSpace, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { ApiServer, type ApiServerOptions } from "../http/support.ts";
-import { ffmpegPath } from "../support/checkout.ts";
-import { bodyOf } from "../support/client.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { bodyOf } from "../../harness/client.ts";
 import { changeAccount, deleteAccount } from "../../src/accounts/index.ts";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
 import { uploadOptionsSchema } from "../../src/console/contract/shared.ts";
 import { signOutEverywhere } from "../../src/console/index.ts";
 import { SlowUpload } from "../http/forms.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { bodyOf } from "../support/client.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

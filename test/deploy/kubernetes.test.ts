@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readContainerfile } from "../../scripts/support/container/containerfile.ts";
+import { root } from "../../harness/checkout.ts";
+import { natsVersion } from "../../harness/nats-server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
 import { FleetDirectory } from "../../src/fleet/index.ts";
 import { openApiDocument } from "../../src/http/openapi/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { root } from "../support/checkout.ts";
-import { natsVersion } from "../support/nats-server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { readContainerfile } from "../../tools/release/container/containerfile.ts";
 import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "./manifests.ts";
 import { isAllowed, type Place } from "./network-rules.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 import {
   configMapSchema,
   kustomizationSchema,

@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { describedMetrics } from "../../scripts/support/docs/pages.ts";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { describedMetrics } from "../../tools/development/docs/pages.ts";
 import { promtoolProgram } from "../support/promtool.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** The variable of the dashboard, in Grafana's spelling. */
 const dataSource = "\u0024{datasource}";

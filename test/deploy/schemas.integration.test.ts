@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 import { independentValidators, type Validate } from "../support/validators/index.ts";
 import { Manifests, manifestFolder } from "./manifests.ts";
 

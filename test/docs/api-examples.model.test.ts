@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { available, samplePath } from "../support/checkout.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { installPythonSdk, installTypescriptSdk, writeScript } from "../support/sdk.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, pageNamed } from "./pages.ts";
 
 const jfk = samplePath("jfk.mp3");

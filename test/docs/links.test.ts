@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 import { anchorsOf, localLinksOf, pageNamed, pages } from "./pages.ts";
 
 test.each(pages.map((page) => [page.name, page] as const))("every link in %s has a target", (_, page) => {

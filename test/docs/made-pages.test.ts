@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { cliPage, troubleshootingPage } from "../../scripts/support/docs/pages.ts";
 import { failureKinds } from "../../src/recordings/index.ts";
+import { cliPage, troubleshootingPage } from "../../tools/development/docs/pages.ts";
 import { pageNamed } from "./pages.ts";
 
 test("docs/cli.md is what scripts/docs generates", () => {

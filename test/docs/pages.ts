@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 
 /** A page of documentation. */
 export interface Page {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 import { pageNamed } from "./pages.ts";
 
 /** Returns the rows of the threat tables: threat, protection, test. */

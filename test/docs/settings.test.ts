@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
-import { root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf, pages } from "./pages.ts";
 
 const groups = new Set(settingEntries.map(({ path }) => path.split(".")[0]));

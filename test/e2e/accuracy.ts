@@ -1,6 +1,6 @@
-import type { Segment } from "../support/contract.ts";
-import type { NamedTurn } from "../support/rttm.ts";
-import { englishWordErrors, errorRate } from "../support/wer.ts";
+import type { Segment } from "../../harness/contract.ts";
+import type { NamedTurn } from "../../harness/rttm.ts";
+import { englishWordErrors, errorRate } from "../../harness/wer.ts";
 
 /** Returns the text of all segments. */
 export function textOf(segments: readonly Segment[]): string {

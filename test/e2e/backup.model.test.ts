@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { available, samplePath } from "../support/checkout.ts";
-import { errorOf, TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { errorOf, TestClient } from "../../harness/client.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of backups", jfk);

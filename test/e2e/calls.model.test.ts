@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { FFMPEG, MEDIA_TOOL, makeWithFfmpeg } from "../media/support.ts";
-import { available, corpusPath } from "../support/checkout.ts";
-import type { Segment } from "../support/contract.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { englishWordErrors, errorRate } from "../support/wer.ts";
+import { available, corpusPath } from "../../harness/checkout.ts";
+import type { Segment } from "../../harness/contract.ts";
+import { FFMPEG, MEDIA_TOOL, makeWithFfmpeg } from "../../harness/media.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { englishWordErrors, errorRate } from "../../harness/wer.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 const turnsSchema = Type.Array(

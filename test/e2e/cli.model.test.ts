@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { available, samplePath } from "../support/checkout.ts";
-import { errorOf, spokenText } from "../support/client.ts";
-import type { Segment } from "../support/contract.ts";
-import { isAlive } from "../support/processes.ts";
-import { runCli, startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { errorOf, spokenText } from "../../harness/client.ts";
+import type { Segment } from "../../harness/contract.ts";
+import { isAlive } from "../../harness/processes.ts";
+import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of the CLI", jfk);

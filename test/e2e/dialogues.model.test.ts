@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { available, corpusPath, samplePath } from "../support/checkout.ts";
-import { type NamedTurn, parseRttm } from "../support/rttm.ts";
+import { available, corpusPath, samplePath } from "../../harness/checkout.ts";
+import { type NamedTurn, parseRttm } from "../../harness/rttm.ts";
 import { labelledTurns, speakerLabels, wordErrorRate } from "./accuracy.ts";
 import { startServerForSuite } from "./suite-server.ts";
 

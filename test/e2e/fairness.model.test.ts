@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { available, samplePath } from "../support/checkout.ts";
-import { bodyOf, spokenText } from "../support/client.ts";
-import { transcriptionContract } from "../support/contract.ts";
-import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { bodyOf, spokenText } from "../../harness/client.ts";
+import { transcriptionContract } from "../../harness/contract.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of fairness between accounts", jfk, ...sampleRecordingNeeds);

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { fleet } from "../../scripts/support/endurance/fleet.ts";
-import { smallRecordingNeeds } from "../../scripts/support/endurance/small-recordings.ts";
-import { available } from "../support/checkout.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
-import { canSeeProcesses } from "../support/processes.ts";
+import { available } from "../../harness/checkout.ts";
+import { natsServerProgram } from "../../harness/nats-server.ts";
+import { canSeeProcesses } from "../../harness/processes.ts";
+import { fleet } from "../../tools/endurance/fleet.ts";
+import { smallRecordingNeeds } from "../../tools/endurance/small-recordings.ts";
 
 const what = "the e2e test of kills in a fleet";
 const ready = available(what, ...smallRecordingNeeds);

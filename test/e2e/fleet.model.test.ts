@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { makeRecordingOfChunks } from "../support/sample-recordings.ts";
-import { runCli, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { TestWorker } from "../support/test-worker.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { makeRecordingOfChunks } from "../../harness/sample-recordings.ts";
+import { runCli, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { TestWorker } from "../../harness/test-worker.ts";
 
 const program = await natsServerProgram("a fleet with certificates");
 const ready =

@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { available, corpusPath } from "../support/checkout.ts";
-import { errorOf } from "../support/client.ts";
+import { available, corpusPath } from "../../harness/checkout.ts";
+import { errorOf } from "../../harness/client.ts";
 import { wordErrorRate } from "./accuracy.ts";
 import { startServerForSuite } from "./suite-server.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { available, corpusPath } from "../support/checkout.ts";
-import { bodyOf } from "../support/client.ts";
-import { type Segment, segmentPageContract } from "../support/contract.ts";
+import { available, corpusPath } from "../../harness/checkout.ts";
+import { bodyOf } from "../../harness/client.ts";
+import { type Segment, segmentPageContract } from "../../harness/contract.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 /** "Tell me what happened, quoth Zau al-Makan." */

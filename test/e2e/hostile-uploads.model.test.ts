@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { hostileUploads } from "../../scripts/support/endurance/hostile-uploads.ts";
-import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
+import { available, corpusPath, ffmpegPath } from "../../harness/checkout.ts";
+import { hostileUploads } from "../../tools/endurance/hostile-uploads.ts";
 
 const ready = available("the e2e test of hostile uploads", ffmpegPath, corpusPath("formats"));
 

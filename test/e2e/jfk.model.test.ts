@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { available, corpusPath, samplePath } from "../support/checkout.ts";
-import { spokenText } from "../support/client.ts";
+import { available, corpusPath, samplePath } from "../../harness/checkout.ts";
+import { spokenText } from "../../harness/client.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 const jfk = samplePath("jfk.mp3");

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { kills } from "../../scripts/support/endurance/kills.ts";
-import { smallRecordingNeeds } from "../../scripts/support/endurance/small-recordings.ts";
-import { available } from "../support/checkout.ts";
-import { canSeeProcesses } from "../support/processes.ts";
+import { available } from "../../harness/checkout.ts";
+import { canSeeProcesses } from "../../harness/processes.ts";
+import { kills } from "../../tools/endurance/kills.ts";
+import { smallRecordingNeeds } from "../../tools/endurance/small-recordings.ts";
 
 const ready = available("the e2e test of kills", ...smallRecordingNeeds);
 if (!canSeeProcesses) console.warn("SKIPPED: the e2e test of kills; it needs /proc");

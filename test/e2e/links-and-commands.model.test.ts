@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { available, samplePath } from "../support/checkout.ts";
-import { bodyOf, spokenText, type TestClient } from "../support/client.ts";
-import { transcriptionContract } from "../support/contract.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { bodyOf, spokenText, type TestClient } from "../../harness/client.ts";
+import { transcriptionContract } from "../../harness/contract.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const sample = samplePath("sample.wav");

@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { prepareLastStep } from "../../harness/prepare-last-step.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import { prepareLastStep } from "../support/prepare-last-step.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 
 const ready = available("e2e tests of a long transcript", ffmpegPath, samplePath("sample.wav"));
 const hours = 1.5;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { available } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import type { Segment } from "../support/contract.ts";
-import { makeRecordingOfChunks, sampleRecordingNeeds } from "../support/sample-recordings.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import type { Segment } from "../../harness/contract.ts";
+import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const ready = available("e2e tests of lost work files", ...sampleRecordingNeeds);
 

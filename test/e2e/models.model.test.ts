@@ -2,13 +2,13 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
 import { join } from "node:path";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { makeLongRecording, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
 import { copyAlteredModel } from "../support/altered-model.ts";
-import { available, samplePath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import { makeLongRecording, sampleRecordingNeeds } from "../support/sample-recordings.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const ready = available("e2e tests of switching models", ...sampleRecordingNeeds, basePath);
 

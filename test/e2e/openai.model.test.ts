@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { available, corpusPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
+import type { TestClient } from "../../harness/client.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 import { Usage } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { available, corpusPath, mediaToolPath, samplePath } from "../support/checkout.ts";
-import type { TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const minute = corpusPath("single/en-earnings22-4482311.flac");

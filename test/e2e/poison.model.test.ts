@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { available, ffmpegPath, mediaToolPath, samplePath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import { isFromSource } from "../support/program.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { isFromSource } from "../../harness/program.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready =

@@ -1,15 +1,15 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { concatenate } from "../../scripts/support/evaluate/made-recordings.ts";
-import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
+import { available, corpusPath, ffmpegPath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
+import { concatenate } from "../../tools/evaluate/made-recordings.ts";
 import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
 import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
-import { available, corpusPath, ffmpegPath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const recordings = { de: "de-fleurs-001.ogg", ja: "ja-fleurs-1837.flac", ru: "ru-stt.flac" } as const;
 const pathOf = (code: keyof typeof recordings) => corpusPath(`single/${recordings[code]}`);

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { available, root, samplePath } from "../../harness/checkout.ts";
+import { spokenText } from "../../harness/client.ts";
+import type { Segment } from "../../harness/contract.ts";
+import { programCommand, programSettings } from "../../harness/program.ts";
+import { runCli } from "../../harness/server.ts";
+import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { wavHeader } from "../../src/media/index.ts";
-import { available, root, samplePath } from "../support/checkout.ts";
-import { spokenText } from "../support/client.ts";
-import type { Segment } from "../support/contract.ts";
-import { programCommand, programSettings } from "../support/program.ts";
-import { runCli } from "../support/server.ts";
-import { canMount, withSmallDisk } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const jfk = samplePath("jfk.mp3");
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getPriority } from "node:os";
-import { available, samplePath } from "../support/checkout.ts";
-import { errorOf, TestClient } from "../support/client.ts";
-import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
+import { available, samplePath } from "../../harness/checkout.ts";
+import { errorOf, TestClient } from "../../harness/client.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "../../harness/processes.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of stopping", jfk);

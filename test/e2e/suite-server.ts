@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
-import type { TestClient } from "../support/client.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
+import type { TestClient } from "../../harness/client.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 
 export interface SuiteServer {
   readonly server: TestServer;

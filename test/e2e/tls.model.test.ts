@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { findRunningServer, trustOf } from "../../src/server/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import {
@@ -10,8 +12,6 @@ import {
   runOpenssl,
   type TestCertificate,
 } from "../support/certificate.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server with a certificate", () => {
   const folder = temporaryDirectory();

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
 import { createAccount, createKey } from "../../src/accounts/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
 import { longSegments } from "../support/long-segments.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 
 const ready = available("e2e tests of responses that no client reads", ffmpegPath);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { CompletedOperation } from "../../src/engine/completed-operation.ts";
 import {
   Engine,
@@ -11,7 +12,6 @@ import {
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];

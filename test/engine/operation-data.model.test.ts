@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { corpusPath, root } from "../../harness/checkout.ts";
+import { decode } from "../../harness/diarized-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { Engine, type Params, type WorkerStart } from "../../src/engine/index.ts";
 import { dataOf, type SpanOperation } from "../../src/engine/operation-data.ts";
@@ -8,10 +11,7 @@ import { programFiles } from "../../src/program/index.ts";
 import { chooseCpuLibraryFor } from "../../src/speech/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { blockCount, hasBlock, openItem, type WorkArea, type WorkItem, writeItem } from "../../src/timeline/index.ts";
-import { decode } from "../speech/diarization/recording.ts";
 import { canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
-import { corpusPath, root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const recording = "dialogue/dlg-05-3spk-FFF.flac";
 const canRun = canTranscribe("operations that run where only their data is", recording);

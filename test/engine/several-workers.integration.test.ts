@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { isAlive } from "../../harness/processes.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../support/processes.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { isAlive } from "../../harness/processes.ts";
 import { Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../support/processes.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Engine, type EngineOptions, type UnexpectedExit, type WorkerStart } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
 const engines: Engine[] = [];

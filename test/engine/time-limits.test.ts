@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { ftruncateSync, openSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type Operation, TimeLimits } from "../../src/engine/time-limits.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const areaOf = (seconds: number) => ({ directory: "/", pcm: { path: "/", sampleCount: seconds * 16_000 } });
 const span = { startSeconds: 0, endSeconds: 20 };

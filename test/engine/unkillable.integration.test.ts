@@ -1,9 +1,9 @@
 import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { join } from "node:path";
+import { isAlive } from "../../harness/processes.ts";
 import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { isAlive } from "../support/processes.ts";
 import { scriptedStart } from "./scripted-start.ts";
 
 setDefaultTimeout(60_000);

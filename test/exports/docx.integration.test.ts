@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { cleanText } from "../../src/exports/clean-text.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { hostileTexts, samples, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);

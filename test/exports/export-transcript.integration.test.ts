@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   ExportError,
   type ExportFormat,
@@ -10,7 +11,6 @@ import {
   exportTranscript,
 } from "../../src/exports/index.ts";
 import { MachineError } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { askPython, installPythonPackages } from "../../scripts/support/python.ts";
-import { CommandError } from "../../scripts/support/run-command.ts";
 import { type ExportFormat, exportFormats } from "../../src/exports/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
+import { CommandError } from "../../tools/shared/run-command.ts";
 import { transcripts } from "./readers/documents.ts";
 import { entrySchema, inPdf, textOf, withoutPackages, withPackages } from "./readers/expected.ts";
 import { exportedBytes } from "./transcripts.ts";

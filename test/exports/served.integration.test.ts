@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
+import { bodyOf } from "../../harness/client.ts";
+import { segmentPageContract } from "../../harness/contract.ts";
 import { exportExtension, exportFormats, exportMediaTypes, jsonExportSchema } from "../../src/exports/index.ts";
 import { ConsoleServer, said } from "../console/support.ts";
-import { bodyOf } from "../support/client.ts";
-import { segmentPageContract } from "../support/contract.ts";
 
 const server = new ConsoleServer();
 afterAll(() => server[Symbol.dispose]());

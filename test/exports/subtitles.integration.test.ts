@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { available, mediaToolPath } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { ExportDocument, ExportFormat } from "../../src/exports/index.ts";
-import { available, mediaToolPath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { exportedBytes, hostileTexts, samples, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);

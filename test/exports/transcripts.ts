@@ -1,11 +1,11 @@
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   type ExportDocument,
   type ExportFormat,
   type ExportSegment,
   exportTranscript,
 } from "../../src/exports/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Returns a segment with this text. The duration of a word is proportional to its length. */
 export function segment(text: string, startSeconds: number, endSeconds: number, speaker = 0): ExportSegment {

@@ -4,6 +4,8 @@ import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { OperationName, Result } from "../../src/engine/index.ts";
 import {
   Broker,
@@ -15,8 +17,6 @@ import {
   type LocalEngine,
 } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { filesOf } from "./scripted-fleet.ts";
 
 setDefaultTimeout(20_000);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError } from "../../src/engine/index.ts";
 import { PRESENCE_MILLISECONDS } from "../../src/fleet/messages.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
 import { expected, notedRecord, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 import { SlowNetwork } from "./slow-network.ts";
 

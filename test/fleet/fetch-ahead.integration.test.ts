@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { natsServerProgram } from "../../harness/nats-server.ts";
 import { encode, parse, replySchema, type Started, startedSchema } from "../../src/fleet/messages.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
 import { expected, notedRecord, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 
 setDefaultTimeout(60_000);

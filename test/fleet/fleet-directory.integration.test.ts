@@ -3,11 +3,11 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Broker, FleetDirectory } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { filesOf } from "./scripted-fleet.ts";
 
 setDefaultTimeout(20_000);

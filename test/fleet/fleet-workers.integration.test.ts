@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
 import type { WorkerModel } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
 import { expected, model, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 
 setDefaultTimeout(60_000);

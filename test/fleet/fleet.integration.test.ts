@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
+import { natsServerProgram } from "../../harness/nats-server.ts";
+import { killedWithParent } from "../../harness/server.ts";
 import { EngineCrashError } from "../../src/engine/index.ts";
-import { root } from "../support/checkout.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
-import { killedWithParent } from "../support/server.ts";
 import { build, expected, model, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
@@ -24,7 +24,7 @@ describe.skipIf(program === null)("a fleet", () => {
 
   /** A worker whose operations take ten times as long as their audio, in a process of its own. */
   function scriptedProcess(machine: string, stack: AsyncDisposableStack) {
-    const script = join(root, "scripts/support/bench/fleet-worker.ts");
+    const script = join(root, "tools/bench/fleet-worker.ts");
     const args = [join(fleet.directory.path, machine), fleet.broker.url, machine, build, model.sha256, "0.1"];
     const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
       stdio: ["ignore", "inherit", "inherit"],

@@ -1,12 +1,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
+import { corpusPath } from "../../harness/checkout.ts";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { runCli, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { TestWorker } from "../../harness/test-worker.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
-import { corpusPath } from "../support/checkout.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { runCli, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { TestWorker } from "../support/test-worker.ts";
 
 setDefaultTimeout(400_000);
 

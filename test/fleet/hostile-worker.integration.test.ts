@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jetstream } from "@nats-io/jetstream";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Params } from "../../src/engine/index.ts";
 import { Broker, FleetDirectory, FleetEngine } from "../../src/fleet/index.ts";
 import { encode, pack, parse, replySchema, unpack, type Work, workSchema } from "../../src/fleet/messages.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ScriptedEngine } from "./scripted-fleet.ts";
 
 setDefaultTimeout(30_000);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { partitions, partitionsObstacle } from "../../scripts/support/endurance/partitions.ts";
+import { partitions, partitionsObstacle } from "../../tools/endurance/partitions.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 
 const obstacle = await partitionsObstacle();

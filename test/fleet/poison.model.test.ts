@@ -1,11 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { available, ffmpegPath, mediaToolPath, samplePath } from "../support/checkout.ts";
-import { NatsServer, natsServerProgram } from "../support/nats-server.ts";
-import { isFromSource } from "../support/program.ts";
-import { TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { TestWorker } from "../support/test-worker.ts";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
+import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
+import { isFromSource } from "../../harness/program.ts";
+import { TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { TestWorker } from "../../harness/test-worker.ts";
 
 setDefaultTimeout(180_000);
 

@@ -1,5 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NatsServer } from "../../harness/nats-server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { AttemptRecord, OperationName, Params, Result } from "../../src/engine/index.ts";
 import {
   Broker,
@@ -11,8 +13,6 @@ import {
 } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
-import { NatsServer } from "../support/nats-server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const log = createLogger("silent");
 const never = new AbortController().signal;

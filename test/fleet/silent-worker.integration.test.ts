@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { type Consumer, jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import pino from "pino";
+import { natsServerProgram } from "../../harness/nats-server.ts";
 import type { FleetEngineOptions } from "../../src/fleet/index.ts";
 import { encode, unpack, workSchema } from "../../src/fleet/messages.ts";
-import { natsServerProgram } from "../support/nats-server.ts";
 import { build, expected, model, notedRecord, ScriptedEngine, ScriptedFleet, textOf } from "./scripted-fleet.ts";
 
 setDefaultTimeout(30_000);

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { type AccountChanges, changeAccount, deleteAccount, revokeKey, rotateKey } from "../../src/accounts/index.ts";
 import { probeRecording } from "../../src/media/index.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { post, SlowUpload } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { checkConformance } from "../../scripts/support/conformance/check-conformance.ts";
+import { checkConformance } from "../../tools/conformance/check-conformance.ts";
 
 test("Schemathesis finds no difference between the running server and its OpenAPI document", async () => {
   // The same requests in every run, so that a new finding comes from a change. scripts/conformance uses random ones.

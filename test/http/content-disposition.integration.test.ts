@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { contentDisposition, safeFileName } from "../../src/http/content-disposition.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { errorOf } from "../support/client.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { errorOf } from "../../harness/client.ts";
 import { ApiServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

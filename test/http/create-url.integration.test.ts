@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { bodyOf, errorOf } from "../support/client.ts";
-import { transcriptionContract } from "../support/contract.ts";
+import { bodyOf, errorOf } from "../../harness/client.ts";
+import { transcriptionContract } from "../../harness/contract.ts";
 import { post } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { bodyOf, errorOf } from "../support/client.ts";
-import { transcriptionContract } from "../support/contract.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { bodyOf, errorOf } from "../../harness/client.ts";
+import { transcriptionContract } from "../../harness/contract.ts";
 import { ApiServer } from "./support.ts";
 
 const jfk = samplePath("jfk.mp3");

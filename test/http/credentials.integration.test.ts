@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { readCredentials } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, runOpenssl, type TestCertificate } from "../support/certificate.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and key", () => {
   const folder = temporaryDirectory();

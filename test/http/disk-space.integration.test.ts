@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { samplePath } from "../support/checkout.ts";
-import { errorOf } from "../support/client.ts";
-import { canMount, SmallDisk } from "../support/small-disk.ts";
+import { samplePath } from "../../harness/checkout.ts";
+import { errorOf } from "../../harness/client.ts";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import pino from "pino";
+import { errorOf } from "../../harness/client.ts";
 import { ExportTooLargeError } from "../../src/exports/index.ts";
 import { toApiError } from "../../src/http/error-envelope.ts";
-import { errorOf } from "../support/client.ts";
 
 test("the answer for a transcript that is too long for a PDF suggests other formats, and the log has the cause", async () => {
   const log: Record<string, unknown>[] = [];

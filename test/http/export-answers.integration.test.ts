@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readlinkSync, statfsSync } from "node:fs";
-import { errorOf } from "../support/client.ts";
+import { errorOf } from "../../harness/client.ts";
 import { longSegments } from "../support/long-segments.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 import { ApiServer, type KeyClient } from "./support.ts";

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { errorOf } from "../support/client.ts";
+import { errorOf } from "../../harness/client.ts";
 import { expectNoSecrets, refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 

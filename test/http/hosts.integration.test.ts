@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { readCredentials } from "../../src/http/credentials.ts";
 import { hostRefusal } from "../../src/http/hosts.ts";
 import { parseHostNames } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer({ hosts: ["Transcribe.Example.org", "bücher.example"] });

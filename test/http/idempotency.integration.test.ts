@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { type CreateForm, post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { samplePath } from "../support/checkout.ts";
-import { errorOf } from "../support/client.ts";
+import { samplePath } from "../../harness/checkout.ts";
+import { errorOf } from "../../harness/client.ts";
 import { ApiServer } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.

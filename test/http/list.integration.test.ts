@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { bodyOf, errorOf } from "../support/client.ts";
-import { type ListPage, listContract, transcriptionContract } from "../support/contract.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { bodyOf, errorOf } from "../../harness/client.ts";
+import { type ListPage, listContract, transcriptionContract } from "../../harness/contract.ts";
 import { post, someUrl } from "./forms.ts";
 import { ApiServer, type KeyClient } from "./support.ts";
 

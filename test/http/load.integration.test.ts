@@ -1,6 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { fakeFfmpeg, inFolder, namesIn } from "../../harness/media.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
+import { probeRecording } from "../../src/media/index.ts";
 import {
   becomesTrue,
   createAtOnce,
@@ -10,11 +14,7 @@ import {
   type Slowness,
   slowClient,
   tally,
-} from "../../scripts/support/endurance/load-clients.ts";
-import { probeRecording } from "../../src/media/index.ts";
-import { fakeFfmpeg, inFolder, namesIn } from "../media/support.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
+} from "../../tools/endurance/load-clients.ts";
 import { ApiServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

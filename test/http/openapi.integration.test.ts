@@ -2,9 +2,9 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { OpenAPIV3 } from "openapi-types";
+import { errorOf } from "../../harness/client.ts";
 import { errorCodes } from "../../src/http/errors.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { errorOf } from "../support/client.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer({ limits: { requests_per_minute: 7_777 } });

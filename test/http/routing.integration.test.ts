@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { errorOf } from "../support/client.ts";
+import { errorOf } from "../../harness/client.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer();

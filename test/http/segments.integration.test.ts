@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { bodyOf, errorOf } from "../support/client.ts";
-import { segmentPageContract } from "../support/contract.ts";
+import { bodyOf, errorOf } from "../../harness/client.ts";
+import { segmentPageContract } from "../../harness/contract.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer();

@@ -1,6 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, type StatsFs } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
+import { ffmpegPath } from "../../harness/checkout.ts";
+import { TestClient } from "../../harness/client.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   type Auditor,
   createAccount,
@@ -34,11 +38,7 @@ import {
   type Segment,
 } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
-import { ffmpegPath } from "../support/checkout.ts";
-import { TestClient } from "../support/client.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export interface ApiServerOptions {
   /** The disk as the server sees it, and the bytes that creates leave free. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect as connectTcp } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
 import { createApp, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { ApiServer } from "./support.ts";
 
 const host = "127.0.0.1";

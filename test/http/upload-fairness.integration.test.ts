@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { errorOf } from "../../harness/client.ts";
 import { UPLOAD_PACE } from "../../src/http/upload/index.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { errorOf } from "../support/client.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { bodyOf } from "../support/client.ts";
-import { listContract } from "../support/contract.ts";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { bodyOf } from "../../harness/client.ts";
+import { listContract } from "../../harness/contract.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { FleetDirectory } from "../../src/fleet/index.ts";
 import { installSteps } from "../../src/install/install.ts";
@@ -30,7 +31,6 @@ import { unitState } from "../../src/install/manager.ts";
 import { readStatus } from "../../src/install/status.ts";
 import { runSteps, type StepReport } from "../../src/install/steps.ts";
 import { uninstallSteps } from "../../src/install/uninstall.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const isRoot = process.geteuid?.() === 0;
 if (!isRoot) console.warn("SKIPPED: installing the service, because only root can change the owner of files");

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { childrenOf } from "../../harness/processes.ts";
+import { startTimeout, TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { findSupervisor, Supervisor } from "../../src/install/supervisor.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { childrenOf } from "../support/processes.ts";
-import { startTimeout, TestServer } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { Receiver } from "./receiver.ts";
 
 const log = createLogger("silent");

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { packagePaths, servicePaths, unitPlaces } from "../../src/install/layout.ts";
 import { runTool } from "../../src/install/machine.ts";
 import { packageUnit, readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const usual = {
   role: "server" as "server" | "worker",

@@ -1,15 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { corpusPath } from "../support/checkout.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
-import { corpusFiles } from "./bad-files/corpus-files.ts";
-import { type End, examineAll } from "./bad-files/examine.ts";
-import { mutate } from "./bad-files/mutate.ts";
-import { playlists, playlistsInAvi } from "./bad-files/playlists.ts";
-import { setLures } from "./bad-files/set-lures.ts";
-import { specialFiles, truncatedMp4s, unexpected } from "./bad-files/special-files.ts";
-import { canTrace, openedPaths, traceFfmpeg } from "./bad-files/traced-ffmpeg.ts";
-import { available, FFMPEG, inFolder, namesIn } from "./support.ts";
+import { corpusFiles } from "../../harness/bad-files/corpus-files.ts";
+import { type End, examineAll } from "../../harness/bad-files/examine.ts";
+import { mutate } from "../../harness/bad-files/mutate.ts";
+import { playlists, playlistsInAvi } from "../../harness/bad-files/playlists.ts";
+import { setLures } from "../../harness/bad-files/set-lures.ts";
+import { specialFiles, truncatedMp4s, unexpected } from "../../harness/bad-files/special-files.ts";
+import { canTrace, openedPaths, traceFfmpeg } from "../../harness/bad-files/traced-ffmpeg.ts";
+import { corpusPath } from "../../harness/checkout.ts";
+import { available, FFMPEG, inFolder, namesIn } from "../../harness/media.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,10 +3,10 @@ import { chmodSync, chownSync, copyFileSync, existsSync, mkdirSync, readFileSync
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { getuid } from "node:process";
+import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg } from "../../harness/media.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { confinedCommand, parseConfinement } from "../../src/media/confinement.ts";
 import { runFfmpeg } from "../../src/media/run-ffmpeg.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { available, FFMPEG, fakeFfmpeg, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg } from "./support.ts";
 
 const compiler = Bun.which("c++");
 const confine = join(FFMPEG, "../confine");

@@ -3,8 +3,8 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { available, FFMPEG, inFolder, namesIn, SHARED_AUDIO } from "../../harness/media.ts";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
-import { available, FFMPEG, inFolder, namesIn, SHARED_AUDIO } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

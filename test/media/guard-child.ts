@@ -1,6 +1,7 @@
 /** A server to be killed: starts four process groups, releases the second one, and prints their leaders and the guard. */
+
+import { childrenOf } from "../../harness/processes.ts";
 import { groupGuard } from "../../src/media/guard-groups.ts";
-import { childrenOf } from "../support/processes.ts";
 
 const start = () => Bun.spawn(["sleep", "600"], { detached: true, stdio: ["ignore", "ignore", "ignore"] }).pid;
 const leaders = [start(), start(), start()];

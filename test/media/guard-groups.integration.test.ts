@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { isAlive } from "../support/processes.ts";
+import { isAlive } from "../../harness/processes.ts";
 
 test("process groups do not outlive a server that is killed, even if their guard was killed before; released ones do", async () => {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "guard-child.ts")], { stdout: "pipe" });

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
-import { withExternalReference } from "./quicktime.ts";
+import { withExternalReference } from "../../harness/bad-files/quicktime.ts";
 import {
   available,
   FFMPEG,
@@ -13,7 +12,8 @@ import {
   makeWithFfmpeg,
   samplesOf,
   waveHeader,
-} from "./support.ts";
+} from "../../harness/media.ts";
+import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
 
 const ready = available(FFMPEG, "hostile media tests") && available(MEDIA_TOOL, "hostile media tests");
 

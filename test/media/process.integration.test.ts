@@ -2,10 +2,6 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
-import { machineTrouble } from "../../src/storage/index.ts";
-import { isAlive } from "../support/processes.ts";
-import { canMount, SmallDisk } from "../support/small-disk.ts";
 import {
   available,
   FFMPEG,
@@ -16,7 +12,11 @@ import {
   makeWithFfmpeg,
   namesIn,
   waveHeader,
-} from "./support.ts";
+} from "../../harness/media.ts";
+import { isAlive } from "../../harness/processes.ts";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { type DecodeRequest, decodeRecording, MediaError, probeRecording } from "../../src/media/index.ts";
+import { machineTrouble } from "../../src/storage/index.ts";
 
 setDefaultTimeout(60_000);
 

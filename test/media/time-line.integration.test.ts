@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { available, FFMPEG, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg, samplesOf } from "../../harness/media.ts";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
 import { copyOf } from "./playback/copy-of.ts";
-import { available, FFMPEG, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg, samplesOf } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

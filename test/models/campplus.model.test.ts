@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import { available, root, samplePath } from "../support/checkout.ts";
+import { available, root, samplePath } from "../../harness/checkout.ts";
 
 const campplus = join(root, "build/models/campplus.onnx");
 const talk = samplePath("sample.wav");

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { root } from "../../harness/checkout.ts";
 import { checkCatalogue, downloadOf, findModel, productCatalogue, publishedSize } from "../../src/models/catalogue.ts";
 import { digestFile } from "../../src/program/index.ts";
-import { root } from "../support/checkout.ts";
 
 const models = resolve(import.meta.dir, "../../models");
 const sha256 = "a".repeat(64);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { tinyModel } from "../../scripts/support/parakeet/random-model.ts";
+import { tinyModel } from "../../harness/parakeet/random-model.ts";
+import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
+import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
 import { importModels, parseLanguageRoutes, SpeechModels } from "../../src/models/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { smallParakeet } from "../speech/recognizer/parakeet/small-parakeet.ts";
-import { smallSizes, smallWhisper } from "../speech/recognizer/whisper/model-file/small-models.ts";
 import { TestLibrary } from "./support.ts";
 
 describe("the setting of models by language", () => {

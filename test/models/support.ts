@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   type ImportOptions,
   type InstalledModel,
@@ -8,7 +9,6 @@ import {
   writeBundle,
 } from "../../src/models/index.ts";
 import { NewFile } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
   new Bun.CryptoHasher(algorithm).update(content).digest("hex");

@@ -1,11 +1,11 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { appendFileSync, chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { available, root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { cublasFor, fetchCublas } from "../../native/steps/cublas.ts";
 import { type CudaToolkit, findCudaToolkit } from "../../native/steps/cuda-toolkit.ts";
 import { backendPatches, prepareBackendSource, prepareSource } from "../../native/steps/source.ts";
-import { available, root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

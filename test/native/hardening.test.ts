@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { available, ffmpegPath, root } from "../support/checkout.ts";
+import { available, ffmpegPath, root } from "../../harness/checkout.ts";
 import { readElf } from "./elf.ts";
 
 const directory = join(root, "build", "native");

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { available, root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { buildCuda } from "../../native/build-cuda.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
 import { findCudaToolkit } from "../../native/steps/cuda-toolkit.ts";
@@ -15,8 +17,6 @@ import {
 } from "../../native/steps/source.ts";
 import { targetsOf } from "../../native/steps/target.ts";
 import { findTools, runTool } from "../../native/steps/tools.ts";
-import { available, root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const nativeDirectory = join(root, "native");
 const canBuild = available("preparing the native source", ...["cmake", "c++"].map((tool) => Bun.which(tool) ?? tool));

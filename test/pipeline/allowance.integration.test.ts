@@ -1,6 +1,10 @@
 import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, mediaToolPath } from "../../harness/checkout.ts";
+import { lavfi, makeWithFfmpeg, waveHeader } from "../../harness/media.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
@@ -8,10 +12,6 @@ import { fetchLink, type PipelineServices, processRecording } from "../../src/pi
 import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { lavfi, makeWithFfmpeg, waveHeader } from "../media/support.ts";
-import { available, ffmpegPath, mediaToolPath } from "../support/checkout.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices, unused } from "./services.ts";
 
 setDefaultTimeout(60_000);

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { available, ffmpegPath } from "../../harness/checkout.ts";
+import { waveHeader } from "../../harness/media.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { Recordings, SuspendError } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { waveHeader } from "../media/support.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices } from "./services.ts";
 
 describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recording", () => {

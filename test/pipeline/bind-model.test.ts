@@ -1,4 +1,6 @@
 import { describe, expect, test } from "bun:test";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import type { SpeechModel } from "../../src/models/index.ts";
 import { bindModel } from "../../src/pipeline/bind-model.ts";
@@ -6,8 +8,6 @@ import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { readModelLanguages } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Returns a model file that has only a header, which contains the languages. */
 function header(vocabularySize: number): Uint8Array {

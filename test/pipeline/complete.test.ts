@@ -1,13 +1,13 @@
 import { beforeEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
 import { recoverWork } from "../../src/pipeline/index.ts";
 import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const segmentsOfHours = Array.from({ length: 2050 }, (_, index) =>
   packSegment({ index, startSeconds: index, endSeconds: index + 1, speaker: 0, text: `Number ${index}.`, words: [] }),

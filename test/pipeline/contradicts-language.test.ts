@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { corpusPath } from "../../harness/checkout.ts";
 import { contradictsLanguage } from "../../src/pipeline/contradicts-language.ts";
-import { corpusPath } from "../support/checkout.ts";
 
 const wordsOf = (text: string) => text.split(" ").map((word) => ({ text: ` ${word}` }));
 

@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import pino from "pino";
+import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { countAttempts } from "../../src/pipeline/count-attempts.ts";
 import { Checkpoints, Recordings, SuspendError } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger, type Logger } from "../../src/telemetry/index.ts";
-import { newRecording } from "../support/new-recording.ts";
 
 type Tries = NonNullable<Parameters<Engine["run"]>[3]>;
 /** Behaviour of a worker at an operation. */

@@ -2,16 +2,16 @@ import { describe, expect, test } from "bun:test";
 import { symlinkSync } from "node:fs";
 import { basename, join } from "node:path";
 import pino from "pino";
+import { available, corpusPath, ffmpegPath, mediaToolPath } from "../../harness/checkout.ts";
+import { lavfi, makeWithFfmpeg } from "../../harness/media.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
 import type { StepContext } from "../../src/pipeline/step.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DataPaths, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { lavfi, makeWithFfmpeg } from "../media/support.ts";
-import { available, corpusPath, ffmpegPath, mediaToolPath } from "../support/checkout.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const noEngine = { partsAtOnce: 1, run: () => Promise.reject(new Error("nothing is asked of the engine")) };
 

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
+import { samplePath } from "../../harness/checkout.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount, Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { fetchLink, processRecording } from "../../src/pipeline/index.ts";
 import { RecordingEvents, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { samplePath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { unused, unusedModels } from "./services.ts";
 
 const noClaim = () => ({ written: () => {}, [Symbol.dispose]: () => {} });

@@ -1,5 +1,7 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { DetectedBlocks } from "../../src/pipeline/detect.ts";
 import { findVoices } from "../../src/pipeline/diarize.ts";
@@ -9,8 +11,6 @@ import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { DataPaths, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { BLOCK_SECONDS, blockCount, SAMPLE_RATE, writeBlock } from "../../src/timeline/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const track: Track = {
   index: 0,

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { copyFileSync, readdirSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { EngineOperationError } from "../../src/engine/index.ts";
 import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { quietServices, unused } from "./services.ts";
 
 const jfk = samplePath("jfk.mp3");

@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import type { OperationName, Params } from "../../src/engine/protocol.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
@@ -11,8 +13,6 @@ import { speakersByVoice, writeSentenceVoices } from "../../src/speech/diarizati
 import { DataPaths, openDatabase, tables } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { Span, Turn } from "../../src/timeline/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { wordsFrom } from "./words.ts";
 
 /** Returns an engine that recognizes Anna up to the hundredth second and then Ben, and fails after this many calls. */

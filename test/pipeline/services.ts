@@ -1,9 +1,9 @@
+import { ffmpegPath } from "../../harness/checkout.ts";
 import { Usage } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import type { PipelineServices } from "../../src/pipeline/index.ts";
 import { RecordingEvents } from "../../src/recordings/index.ts";
 import { type DiskSpace, WorkReservations } from "../../src/storage/index.ts";
-import { ffmpegPath } from "../support/checkout.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 
 /** Stands for a service that a test must not use. */

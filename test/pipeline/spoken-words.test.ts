@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
@@ -8,8 +10,6 @@ import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import type { Chunk, EngineWord, Turn } from "../../src/timeline/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
 import { wordsFrom } from "./words.ts";
 
 /** Returns a recording whose chunks contain these words. */

@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { tinyModel, writeRandomModel } from "../../scripts/support/parakeet/random-model.ts";
+import { newRecording } from "../../harness/new-recording.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount, setVocabulary } from "../../src/accounts/index.ts";
 import { type TranscriptionPlan, transcribe } from "../../src/pipeline/transcribe.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import type { Language } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const english: Language = { code: "en", name: "English", modelCode: "en" };
 const inEnglish: TranscriptionPlan["partsOf"] = async ({ chunk }) => [{ chunk, language: english }];

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 import { voteLanguage } from "../../src/pipeline/vote-language.ts";
 import type { Probabilities } from "../../src/speech/index.ts";
 import { chunkAudioSeconds, type Span } from "../../src/timeline/index.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
 
 const area = { directory: "none", pcm: { path: "none", sampleCount: 0 } };
 

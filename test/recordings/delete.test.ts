@@ -3,6 +3,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import {
   Checkpoints,
@@ -14,8 +16,6 @@ import {
 } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const day = 86_400_000;
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount, requireAccount, setVocabulary } from "../../src/accounts/index.ts";
 import {
   Checkpoints,
@@ -11,7 +12,6 @@ import {
   speakerLabel,
 } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { newRecording } from "../support/new-recording.ts";
 
 const segment: Segment = {
   index: 0,

@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeKeyPair, readSecretKey, signFile } from "../../scripts/support/minisign.ts";
+import { runCli } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
 import { debianTool } from "../support/debian-tool.ts";
 import { platform, programFile } from "../support/program-file.ts";
-import { runCli } from "../support/server.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const tool = await debianTool({
   ...{ program: "minisign", packages: ["minisign", "libsodium23"] },

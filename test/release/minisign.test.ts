@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { makeKeyPair, readSecretKey, signFile } from "../../scripts/support/minisign.ts";
 import { readPublicKey, verifySignature } from "../../src/release/minisign.ts";
+import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
 
 const content = Buffer.from("test");
 const pair = makeKeyPair();

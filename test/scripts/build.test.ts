@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { targetsOf } from "../../native/steps/target.ts";
-import { renewChecksums } from "../../scripts/support/build/checksums.ts";
-import { patchedBun } from "../../scripts/support/build/compile.ts";
-import { readFfmpeg } from "../../scripts/support/build/ffmpeg-notice.ts";
-import { requireNotices } from "../../scripts/support/build/package-notices.ts";
-import { embeddedPage } from "../../scripts/support/build/plugins.ts";
-import { type Target, targetOf } from "../../scripts/support/build/target.ts";
 import { bundlePage } from "../../src/console/index.ts";
-import { root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { renewChecksums } from "../../tools/build/checksums.ts";
+import { patchedBun } from "../../tools/build/compile.ts";
+import { readFfmpeg } from "../../tools/build/ffmpeg-notice.ts";
+import { requireNotices } from "../../tools/build/package-notices.ts";
+import { embeddedPage } from "../../tools/build/plugins.ts";
+import { type Target, targetOf } from "../../tools/build/target.ts";
 
 describe("scripts/build", () => {
   const linux = (architecture: "x64" | "arm64"): Target => ({ name: `linux-${architecture}`, architecture, cuda: [] });

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { inFolder, namesIn } from "../media/support.ts";
-import { available, ffmpegPath, mediaToolPath, root } from "../support/checkout.ts";
-import { canSeeProcesses, childrenOf, isAlive } from "../support/processes.ts";
+import { available, ffmpegPath, mediaToolPath, root } from "../../harness/checkout.ts";
+import { inFolder, namesIn } from "../../harness/media.ts";
+import { canSeeProcesses, childrenOf, isAlive } from "../../harness/processes.ts";
 
 setDefaultTimeout(60_000);
 
@@ -17,7 +17,7 @@ describe.if(ready)("scripts/endurance, interrupted by", () => {
     "%s ends with %d, leaves no server and %s",
     async (signal, status, left) => {
       await inFolder(async (folder) => {
-        const script = [process.execPath, "--no-env-file", join(root, "scripts/support/endurance/index.ts"), "stuck"];
+        const script = [process.execPath, "--no-env-file", join(root, "tools/endurance/index.ts"), "stuck"];
         const child = Bun.spawn(script, {
           env: { ...process.env, TMPDIR: folder },
           stdio: ["ignore", "ignore", "inherit"],

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
-import { askFfmpeg, ffmpegNotice, readFfmpeg } from "../../scripts/support/build/ffmpeg-notice.ts";
-import { isOwnFfmpeg } from "../../scripts/support/ffmpeg.ts";
 import { DECODERS, DEMUXERS } from "../../src/media/ffmpeg-formats.ts";
 import { type BuildInfo, buildInfo, digestFile } from "../../src/program/index.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
+import { askFfmpeg, ffmpegNotice, readFfmpeg } from "../../tools/build/ffmpeg-notice.ts";
+import { isOwnFfmpeg } from "../../tools/development/ffmpeg.ts";
 
 const build = async (ffmpeg: string): Promise<BuildInfo> => ({ ...(await buildInfo()), ffmpeg });
 const report = {

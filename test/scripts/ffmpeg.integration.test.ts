@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { builtFfmpeg } from "../../native/build-ffmpeg.ts";
-import { partSources } from "../../scripts/support/build/parts.ts";
-import { isOwnFfmpeg } from "../../scripts/support/ffmpeg.ts";
 import { DECODERS, DEMUXERS } from "../../src/media/ffmpeg-formats.ts";
 import { digestFile, programFiles } from "../../src/program/index.ts";
-import { available, ffmpegPath, root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { partSources } from "../../tools/build/parts.ts";
+import { isOwnFfmpeg } from "../../tools/development/ffmpeg.ts";
 
 test("the lists of demuxers and decoders name each one once", () => {
   for (const names of [DEMUXERS, DECODERS]) {

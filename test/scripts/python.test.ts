@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requirementsOf } from "../../scripts/support/python.ts";
+import { requirementsOf } from "../../tools/shared/python.ts";
 
 test("the requirements of a file do not change with its comments and blank lines", () => {
   const plain = "numpy==2.0.0\nonnx==1.17.0";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { requireWeights } from "../../scripts/support/build/parts.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { foreignWeights, productCatalogue } from "../../src/models/index.ts";
+import { requireWeights } from "../../tools/build/parts.ts";
 import { hash } from "../models/support.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe("the weights of a release", () => {
   test("are one file for each built-in model, by its SHA-256", () => {

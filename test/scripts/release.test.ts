@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Artefact, otherFiles, readArtefacts, requireSame } from "../../scripts/support/release/artefacts.ts";
-import { checkChangelog } from "../../scripts/support/release/changelog.ts";
-import { acceptedSkips, findSkips } from "../../scripts/support/release/skips.ts";
-import { releaseSteps } from "../../scripts/support/release/steps.ts";
-import { checkTools, RELEASE_TOOLS } from "../../scripts/support/release/tools.ts";
-import { root } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { type Artefact, otherFiles, readArtefacts, requireSame } from "../../tools/release/artefacts.ts";
+import { checkChangelog } from "../../tools/release/changelog.ts";
+import { acceptedSkips, findSkips } from "../../tools/release/skips.ts";
+import { releaseSteps } from "../../tools/release/steps.ts";
+import { checkTools, RELEASE_TOOLS } from "../../tools/release/tools.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

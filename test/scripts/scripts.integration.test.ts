@@ -54,7 +54,7 @@ describe("scripts/setup", () => {
   });
 });
 
-describe("scripts/support/fetch-bun", () => {
+describe("tools/shared/fetch-bun", () => {
   test("refuses a kind of machine without a Bun, before it creates anything", async () => {
     const cache = join(checkout, "cache");
     const { output, errors, status } = await run("support/fetch-bun", ["Linux-riscv64", cache]);
@@ -102,7 +102,7 @@ describe("scripts/start", () => {
     await fake("scripts/setup", "echo set up");
     await fake("build/bun/bun", 'echo "$@"');
     const { output } = await run("start", ["fleet", "my talk.mp3"]);
-    expect(output).toBe(`set up\n--no-env-file ${checkout}/scripts/support/start-fleet.ts my talk.mp3\n`);
+    expect(output).toBe(`set up\n--no-env-file ${checkout}/tools/development/start-fleet.ts my talk.mp3\n`);
   });
 
   test("stops when setup fails", async () => {

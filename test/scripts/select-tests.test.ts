@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readArguments, selectTests, sizeOf, timingsOf } from "../../scripts/support/select-tests.ts";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
+import { readArguments, selectTests, sizeOf, timingsOf } from "../../tools/development/select-tests.ts";
 
 describe("scripts/test", () => {
   test.each([

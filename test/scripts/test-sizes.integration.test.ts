@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
 
 const uses = {
   "a process of Bun": `Bun.spawn(["true"]);`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { failures, summarise, summaryLine } from "../../scripts/support/test-summary.ts";
+import { failures, summarise, summaryLine } from "../../tools/development/test-summary.ts";
 
 describe("the summary of a test run", () => {
   test.each([

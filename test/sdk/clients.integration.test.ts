@@ -3,12 +3,12 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { waveHeader } from "../../harness/media.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { ApiServer } from "../http/support.ts";
-import { waveHeader } from "../media/support.ts";
 import { BadNetwork } from "../support/bad-network.ts";
-import { available, ffmpegPath, samplePath } from "../support/checkout.ts";
 import { installPythonSdk, installTypescriptSdk, type SdkRuntime, writeScript } from "../support/sdk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { type Stage, scenarios, silent } from "./scenario-table.ts";
 
 /** Installing, on a machine that also runs a build. */

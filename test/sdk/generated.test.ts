@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { generatedFiles, sdkFolder } from "../../scripts/support/sdk/generate.ts";
 import { operations } from "../../src/http/operations.ts";
+import { generatedFiles, sdkFolder } from "../../tools/development/sdk/generate.ts";
 
 const files = generatedFiles();
 

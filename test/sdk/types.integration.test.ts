@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { installPythonPackages } from "../../scripts/support/python.ts";
-import { CommandError } from "../../scripts/support/run-command.ts";
-import { root } from "../support/checkout.ts";
+import { installPythonPackages } from "../../tools/shared/python.ts";
+import { CommandError } from "../../tools/shared/run-command.ts";
 import { installPythonSdk, installTypescriptSdk } from "../support/sdk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Installing and checking, on a machine that also runs a build. */
 const timeout = 180_000;
@@ -58,7 +58,7 @@ test(
 const tools = await installPythonPackages(defaultCacheRoot(), {
   name: "sdk-checkers",
   packages: ["mypy", "pyright"],
-  constraints: join(root, "scripts/support/sdk/constraints.txt"),
+  constraints: join(root, "tools/development/sdk/constraints.txt"),
   timeoutMilliseconds: timeout,
 }).catch((error: unknown) => {
   if (!(error instanceof CommandError)) throw error;

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { FleetModels } from "../../src/server/fleet-models.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const never = new AbortController().signal;
 

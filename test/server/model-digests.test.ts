@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { RecordingModels } from "../../src/pipeline/index.ts";
 import { ModelDigests } from "../../src/server/fleet-coordinator.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test("the models that workers must have include a newly chosen one before its first recording", async () => {
   using directory = temporaryDirectory();

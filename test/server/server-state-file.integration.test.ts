@@ -1,11 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { findRunningServer, ServerStateFile } from "../../src/server/server-state-file.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { canMount, SmallDisk } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

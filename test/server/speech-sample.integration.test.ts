@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { withSpeechSample } from "../../src/server/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { available, ffmpegPath } from "../support/checkout.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 describe.skipIf(!available("the sample of self-tests", ffmpegPath))("the sample of self-tests", () => {
   test("is in the given place only while it is used", async () => {

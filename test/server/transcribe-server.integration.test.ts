@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
@@ -8,8 +10,6 @@ import { StartError } from "../../src/server/start-error.ts";
 import { startTranscribeServer } from "../../src/server/transcribe-server.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 test("a server that cannot start releases its resources, so that the next one can start", async () => {
   using directory = temporaryDirectory();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 import { keepToSpeech } from "../../src/speech/place-words.ts";
 import { soundAt } from "../engine/sound-at.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
 
 const chunk = {
   startSeconds: 100,

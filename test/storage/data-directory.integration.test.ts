@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   DataDirectory,
   DataDirectoryError,
@@ -9,7 +10,6 @@ import {
   openDatabase,
   openDatabaseOf,
 } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const holder = `
 import { DataDirectory } from ${JSON.stringify(join(import.meta.dir, "../../src/storage/index.ts"))};

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory, DataPaths, DiskUsage } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const id = Bun.randomUUIDv7();
 

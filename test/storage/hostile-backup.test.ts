@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { limitNames, scopes } from "../../src/accounts/index.ts";
 import { restoreDatabase } from "../../src/storage/backup/restore-backup.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
 /** Creates a manipulated backup. */

@@ -1,6 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
+import { newRecording } from "../../harness/new-recording.ts";
 import { authenticate, deleteAccount, KeyUsage, Usage } from "../../src/accounts/index.ts";
 import {
   allSegmentsWithWords,
@@ -16,7 +17,6 @@ import {
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { post, someUrl } from "../http/forms.ts";
 import { ApiServer } from "../http/support.ts";
-import { newRecording } from "../support/new-recording.ts";
 import {
   RecordedStatements,
   type RecordedTransaction,

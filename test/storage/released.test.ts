@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { Recordings, readSegments } from "../../src/recordings/index.ts";
 import type { Upgrade } from "../../src/storage/database.ts";
 import { openDatabase } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
 const schemaOf = (database: Database) =>

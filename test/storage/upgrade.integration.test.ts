@@ -2,6 +2,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   DataDirectory,
   MigrationError,
@@ -10,8 +12,6 @@ import {
   openDatabaseOf,
   pruneUpgradeBackups,
 } from "../../src/storage/index.ts";
-import { canMount, withSmallDisk } from "../support/small-disk.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { writeReleased } from "./released/index.ts";
 
 setDefaultTimeout(60_000);

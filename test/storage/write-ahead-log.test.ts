@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { deferSync, openDatabase, type Store } from "../../src/storage/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** Values of PRAGMA synchronous. */
 const [normal, full] = [1, 2];

@@ -1,12 +1,12 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { newRecording } from "../../harness/new-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { copyDatabase } from "../../src/storage/backup/copy-database.ts";
 import { BackupError, DataDirectory, NewFile, openDatabase, writeBackup } from "../../src/storage/index.ts";
-import { newRecording } from "../support/new-recording.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 /** A data directory to which recordings are added, and an attempt to back it up. */
 function setUp() {

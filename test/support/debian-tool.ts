@@ -2,9 +2,9 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { inCache } from "../../native/steps/in-cache.ts";
-import { runCommand } from "../../scripts/support/run-command.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { runCommand } from "../../tools/shared/run-command.ts";
 
 const DOWNLOAD_MILLISECONDS = 120_000;
 /** Directory of the packages that apt has downloaded and checked. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
+import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
-import { newRecording } from "./new-recording.ts";
 
 /**
  * Fills a data directory with queued recordings of one account, each an upload of the given size.

@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Glob } from "bun";
-import { runCommand } from "../../scripts/support/run-command.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { makeCacheEntry } from "../../src/models/cache-entry.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { runCommand } from "../../tools/shared/run-command.ts";
 
 /** The names of the files that pin the packages: exact versions, and the digests of all packages. */
 const PINS = ["package.json", "bun.lock"] as const;

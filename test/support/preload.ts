@@ -2,7 +2,7 @@
 import { afterAll, setDefaultTimeout } from "bun:test";
 import childProcess from "node:child_process";
 import { syncBuiltinESMExports } from "node:module";
-import { removeTemporaryDirectories } from "./temporary-directory.ts";
+import { removeTemporaryDirectories } from "../../harness/temporary-directory.ts";
 
 /** Time limit of a test that sets no other. The usual 5 s are too short on a machine that runs a build as well. */
 const DEFAULT_TIMEOUT_MILLISECONDS = 60_000;

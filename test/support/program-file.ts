@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { controlFile } from "../../scripts/support/package/debian-control.ts";
-import { packPackage } from "../../scripts/support/package/debian-package.ts";
-import type { PackageFacts } from "../../scripts/support/package/facts.ts";
 import { markedDescription } from "../../src/release/program-file.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
+import { controlFile } from "../../tools/release/package/debian-control.ts";
+import { packPackage } from "../../tools/release/package/debian-package.ts";
+import type { PackageFacts } from "../../tools/release/package/facts.ts";
 
 export const platform = `${process.platform}-${process.arch}`;
 const elfMachines: Readonly<Record<string, number>> = { x64: 62, arm64: 183 };

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { root } from "./checkout.ts";
+import { root } from "../../harness/checkout.ts";
 
 /** Paths of this checkout that a command needs. */
 const needed = [

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { CommandError, runCommand } from "../../scripts/support/run-command.ts";
-import { packPython, packTypescript } from "../../scripts/support/sdk/pack.ts";
+import { packPython, packTypescript } from "../../tools/development/sdk/pack.ts";
+import { CommandError, runCommand } from "../../tools/shared/run-command.ts";
 
 /** A program that runs scripts with an installed client package. */
 export interface SdkRuntime {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { characterErrors, englishWordErrors, errorRate, wordErrors } from "./wer.ts";
+import { characterErrors, englishWordErrors, errorRate, wordErrors } from "../../harness/wer.ts";
 
 test.each([
   ["case and punctuation", "hello world", "Hello, world!"],

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describedMetrics, metricsPage } from "../../scripts/support/docs/pages.ts";
-import { root } from "../support/checkout.ts";
+import { root } from "../../harness/checkout.ts";
+import { describedMetrics, metricsPage } from "../../tools/development/docs/pages.ts";
 
 test("docs/metrics.md is what scripts/docs generates", () => {
   const page = readFileSync(join(root, "docs/metrics.md"), "utf8");

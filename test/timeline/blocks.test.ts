@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { blockPath, hasBlock, readBlock, writeBlock } from "../../src/timeline/blocks.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const body = Uint8Array.from({ length: 120 }, (_, index) => index);
 const block = { firstWindow: 7, count: 10, recordBytes: 12, body };

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
+import { randomNumbers } from "../../harness/random-numbers.ts";
 import { planChunks } from "../../src/speech/plan-chunks.ts";
 import { OverlapFinder } from "../../src/timeline/overlap-finder.ts";
 import type { Span } from "../../src/timeline/spans.ts";
 import { countReads } from "../support/count-reads.ts";
-import { randomNumbers } from "../support/random-numbers.ts";
 
 test("an OverlapFinder finds the spans that a comparison with all of them finds", () => {
   const random = randomNumbers(7);

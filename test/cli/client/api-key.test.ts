@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { findApiKey } from "../../../src/cli/client/api-key.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 function keyFile(directory: string, name: string, text: string, mode: number): string {
   const path = join(directory, name);

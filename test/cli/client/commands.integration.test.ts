@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
+import type { Transcription } from "../../../harness/contract.ts";
+import { programCommand } from "../../../harness/program.ts";
+import { runCli } from "../../../harness/server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ApiServer } from "../../http/support.ts";
-import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
-import type { Transcription } from "../../support/contract.ts";
-import { programCommand } from "../../support/program.ts";
-import { runCli } from "../../support/server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

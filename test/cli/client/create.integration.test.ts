@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ApiServer, type KeyClient } from "../../http/support.ts";
 import { BadNetwork, type Fate, refusal } from "../../support/bad-network.ts";
-import { available, ffmpegPath, samplePath } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { apiClient, connectedClient, TestClock } from "./support.ts";
 
 setDefaultTimeout(60_000);

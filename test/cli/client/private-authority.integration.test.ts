@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { runCli } from "../../../harness/server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ApiServer } from "../../http/support.ts";
 import { canMakeCertificates, makeCertificate, runOpenssl } from "../../support/certificate.ts";
-import { runCli } from "../../support/server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

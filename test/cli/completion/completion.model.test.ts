@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runCli } from "../../support/server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { runCli } from "../../../harness/server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 /** Words of a command line, the last one at the cursor, with offers that are required and forbidden. */
 const cases: { words: string[]; offers: string[]; never: string[] }[] = [

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { runCli } from "../../../harness/server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { settingEntries } from "../../../src/config/index.ts";
-import { runCli } from "../../support/server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

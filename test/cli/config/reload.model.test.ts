@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { startTimeout, TestServer } from "../../support/server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { startTimeout, TestServer } from "../../../harness/server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 const directory = temporaryDirectory();
 const file = join(directory.path, "transcribe.toml");

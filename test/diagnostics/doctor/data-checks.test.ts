@@ -11,12 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { tinyModel, writeRandomModel } from "../../../scripts/support/parakeet/random-model.ts";
+import { tinyModel, writeRandomModel } from "../../../harness/parakeet/random-model.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import { importModels, ModelLibrary, parseLanguageRoutes, SpeechModels } from "../../../src/models/index.ts";
 import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 /** Creates a data directory as a server leaves it, and a context for it on this machine. */

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { NatsServer, natsServerProgram } from "../../../harness/nats-server.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { Finding } from "../../../src/diagnostics/index.ts";
 import { Broker, FleetDirectory, FleetEngine, FleetWorker, type LocalEngine } from "../../../src/fleet/index.ts";
 import { fleetIdentity } from "../../../src/server/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { NatsServer, natsServerProgram } from "../../support/nats-server.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 setDefaultTimeout(30_000);

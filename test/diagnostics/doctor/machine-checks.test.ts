@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import type { Status } from "../../../src/diagnostics/index.ts";
 import type { Confinement } from "../../../src/media/index.ts";
 import { DataPaths } from "../../../src/storage/index.ts";
-import { root } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { contextOf, type FakeMachine, runCheck } from "./support.ts";
 
 /** The machine, the check, its result, and a pattern of the summary, the details and the advice together. */

@@ -1,12 +1,12 @@
 import type { StatsFs } from "node:fs";
 import { join } from "node:path";
+import { ffmpegPath, root } from "../../../harness/checkout.ts";
 import { loadSettings } from "../../../src/config/index.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import type { CommandResult, Machine } from "../../../src/diagnostics/doctor/machine.ts";
 import { checks, type Finding } from "../../../src/diagnostics/index.ts";
 import { checkoutFiles } from "../../../src/program/layout.ts";
 import { DataPaths } from "../../../src/storage/index.ts";
-import { ffmpegPath, root } from "../../support/checkout.ts";
 
 export interface FakeMachine {
   /** Text of its files, by path. */

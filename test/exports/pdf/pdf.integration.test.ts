@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { PDFDict, PDFDocument, PDFName } from "@cantoo/pdf-lib";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { ExportDocument } from "../../../src/exports/index.ts";
 import { writePdf } from "../../../src/exports/pdf/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
 
 setDefaultTimeout(60_000);

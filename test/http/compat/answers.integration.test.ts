@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
-import { available, ffmpegPath } from "../../support/checkout.ts";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { ApiServer } from "../support.ts";
 import { ask, bodyOf, jfk, leftovers, type Part, post, transcribe, usualParts } from "./support.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { available, ffmpegPath } from "../../support/checkout.ts";
 import { ApiServer, type KeyClient } from "../support.ts";
 import { end, jfk, leftovers, nextQueued, untilNothingIsLeft } from "./support.ts";
 

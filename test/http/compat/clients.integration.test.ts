@@ -1,6 +1,6 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { available, ffmpegPath } from "../../support/checkout.ts";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { ApiServer } from "../support.ts";
 import { end, jfk, leftovers, nextQueued } from "./support.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { CommandError } from "../../../scripts/support/run-command.ts";
-import { available, ffmpegPath } from "../../support/checkout.ts";
+import { CommandError } from "../../../tools/shared/run-command.ts";
 import { askModule, installNpmPackages } from "../../support/npm-packages.ts";
 import { answers, ClientStage } from "./client-stage.ts";
 import { jfk, untilNothingIsLeft } from "./support.ts";

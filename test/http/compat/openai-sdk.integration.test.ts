@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { askPython, installPythonPackages, type PythonPackages } from "../../../scripts/support/python.ts";
-import { CommandError } from "../../../scripts/support/run-command.ts";
-import { available, ffmpegPath, mediaToolPath, samplePath } from "../../support/checkout.ts";
+import { askPython, installPythonPackages, type PythonPackages } from "../../../tools/shared/python.ts";
+import { CommandError } from "../../../tools/shared/run-command.ts";
 import { answers, ClientStage } from "./client-stage.ts";
 import { jfk, untilNothingIsLeft } from "./support.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { available, ffmpegPath } from "../../support/checkout.ts";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { ApiServer } from "../support.ts";
 import {
   ask,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { revokeKey } from "../../../src/accounts/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { available, ffmpegPath } from "../../support/checkout.ts";
 import { ApiServer, type ApiServerOptions } from "../support.ts";
 import {
   bodyOf,

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 /** Units that are irrelevant for a service and take time without a console or a network. */
 const masked = ["getty.target", "console-getty.service", "systemd-logind.service", "systemd-networkd.service"];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { samplePath } from "../../support/checkout.ts";
+import { samplePath } from "../../../harness/checkout.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: systems, TEST_DELIVERY: delivery = "" } = process.env;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
-import { samplePath } from "../../support/checkout.ts";
+import { samplePath } from "../../../harness/checkout.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: systems, TEST_INSTALLER: installer = "", TEST_REPOSITORY: repository = "" } = process.env;

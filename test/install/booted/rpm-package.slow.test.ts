@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { writeRpm } from "../../../scripts/support/package/rpm-file.ts";
-import { writeRpmPackage } from "../../../scripts/support/package/rpm-package.ts";
-import { readSbom } from "../../../scripts/support/sbom/image-sbom.ts";
+import { samplePath } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { readSbom } from "../../../tools/build/sbom/image-sbom.ts";
+import { writeRpm } from "../../../tools/release/package/rpm-file.ts";
+import { writeRpmPackage } from "../../../tools/release/package/rpm-package.ts";
 import { packageFacts } from "../../scripts/package/small-program.ts";
-import { samplePath } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: listed, TEST_INSTALLER: installer = "", TEST_RPM: rpm = "" } = process.env;

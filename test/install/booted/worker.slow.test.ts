@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { root, samplePath } from "../../support/checkout.ts";
-import { natsServerProgram } from "../../support/nats-server.ts";
+import { root, samplePath } from "../../../harness/checkout.ts";
+import { natsServerProgram } from "../../../harness/nats-server.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: systems, TEST_INSTALLER: installer = "" } = process.env;

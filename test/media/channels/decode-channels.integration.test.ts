@@ -1,6 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { decodeRecording } from "../../../src/media/index.ts";
 import {
   available,
   FFMPEG,
@@ -11,7 +10,8 @@ import {
   namesIn,
   SHARED_AUDIO,
   samplesOf,
-} from "../support.ts";
+} from "../../../harness/media.ts";
+import { decodeRecording } from "../../../src/media/index.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,5 +1,5 @@
+import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { BLOCKS_PER_SECOND, type Levels, SILENCE_DECIBELS } from "../../../src/media/channels/levels.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
 
 /** Power of each block of a channel. */
 export type Powers = Float64Array;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import { FFMPEG, makeWithFfmpeg, samplesOf } from "../../../harness/media.ts";
 import { decodeRecording, MediaError, PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
 import { encodeCopy } from "../../../src/media/playback/make-copy.ts";
-import { FFMPEG, makeWithFfmpeg, samplesOf } from "../support.ts";
 
 /** The decoded samples of a recording and of its playback copy. */
 export interface Heard {

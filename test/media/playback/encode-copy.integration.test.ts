@@ -1,13 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { PCM_SAMPLE_RATE_HZ, readWaveform } from "../../../src/media/index.ts";
-import { encodeCopy, estimateCopyBytes, isWholeWebm } from "../../../src/media/playback/make-copy.ts";
-import { PeakMeter } from "../../../src/media/playback/waveform.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
-import { corpusFiles } from "../bad-files/corpus-files.ts";
-import { mutate } from "../bad-files/mutate.ts";
-import { specialFiles } from "../bad-files/special-files.ts";
+import { corpusFiles } from "../../../harness/bad-files/corpus-files.ts";
+import { mutate } from "../../../harness/bad-files/mutate.ts";
+import { specialFiles } from "../../../harness/bad-files/special-files.ts";
 import {
   available,
   FFMPEG,
@@ -18,7 +14,11 @@ import {
   MEDIA_TOOL,
   makeWithFfmpeg,
   SHARED_AUDIO,
-} from "../support.ts";
+} from "../../../harness/media.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { PCM_SAMPLE_RATE_HZ, readWaveform } from "../../../src/media/index.ts";
+import { encodeCopy, estimateCopyBytes, isWholeWebm } from "../../../src/media/playback/make-copy.ts";
+import { PeakMeter } from "../../../src/media/playback/waveform.ts";
 import { copyOf, lagAt, loudestSeconds, played, UndecodableError } from "./copy-of.ts";
 import { cuesFirst, webmPlaces } from "./webm.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
+import { canMount, SmallDisk } from "../../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readWaveform } from "../../../src/media/index.ts";
 import { applyRetention } from "../../../src/recordings/index.ts";
 import { DiskSpace } from "../../../src/storage/index.ts";
-import { available, ffmpegPath, mediaToolPath, samplePath } from "../../support/checkout.ts";
-import { canMount, SmallDisk } from "../../support/small-disk.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { isAtWorkOn, longRecording, until, Workplace } from "./workplace.ts";
 
 setDefaultTimeout(60_000);

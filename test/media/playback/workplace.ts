@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
+import { ffmpegPath } from "../../../harness/checkout.ts";
+import { waveHeader } from "../../../harness/media.ts";
+import { newRecording } from "../../../harness/new-recording.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
 import { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "../../../src/media/index.ts";
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { ffmpegPath } from "../../support/checkout.ts";
-import { newRecording } from "../../support/new-recording.ts";
-import { waveHeader } from "../support.ts";
 
 /** A data directory with recordings and their playback copies. */
 export class Workplace {

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { newRecording } from "../../../harness/new-recording.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
 import { RecordingQueue, Recordings } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
-import { newRecording } from "../../support/new-recording.ts";
 
 const priorityOf = () => 0;
 const now = Date.now;

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { newRecording } from "../../../harness/new-recording.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
 import { RecordingQueue, Recordings, SuspendError } from "../../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../../src/storage/index.ts";
-import { newRecording } from "../../support/new-recording.ts";
 
 type Work = ConstructorParameters<typeof RecordingQueue>[0]["process"];
 

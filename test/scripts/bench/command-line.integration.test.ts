@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { readRuns } from "../../../scripts/support/bench/competitor.ts";
-import { withFigures } from "../../../scripts/support/bench/show-table.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { readRuns } from "../../../tools/bench/competitor.ts";
+import { withFigures } from "../../../tools/bench/show-table.ts";
 import { pageNamed } from "../../docs/pages.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const script = join(import.meta.dir, "../../../scripts/bench");
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { stepsOf } from "../../../scripts/support/bench/transcribe.ts";
-import { readTimings } from "../../../scripts/support/bench/whisper-cpp.ts";
-import { childrenOf, commandOf, cpuSecondsOf, peakBytesOf, resetPeak } from "../../../scripts/support/processes.ts";
+import { stepsOf } from "../../../tools/bench/transcribe.ts";
+import { readTimings } from "../../../tools/bench/whisper-cpp.ts";
+import { childrenOf, commandOf, cpuSecondsOf, peakBytesOf, resetPeak } from "../../../tools/shared/processes.ts";
 
 test("whisper.cpp's own timings are read, without the loading and without steps that did not run", () => {
   const told = `main: processing 'x' (6720000 samples, 420.0 sec)

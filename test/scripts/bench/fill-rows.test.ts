@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { fillDatabase } from "../../../scripts/support/bench/fill-rows.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { authenticate } from "../../../src/accounts/index.ts";
 import { Recordings, readSegments } from "../../../src/recordings/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { fillDatabase } from "../../../tools/bench/fill-rows.ts";
 
 test("a filled database contains the same recordings as a server would create", () => {
   using directory = temporaryDirectory();

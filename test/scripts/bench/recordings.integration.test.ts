@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { makeRecording } from "../../../scripts/support/bench/recordings.ts";
-import { available, corpusPath, ffmpegPath } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { available, corpusPath, ffmpegPath } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { makeRecording } from "../../../tools/bench/recordings.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { scaleChart } from "../../../scripts/support/bench/scale-chart.ts";
-import { type ScaleFigures, scaleRows, scaleTable, verdict } from "../../../scripts/support/bench/scale-figures.ts";
+import { scaleChart } from "../../../tools/bench/scale-chart.ts";
+import { type ScaleFigures, scaleRows, scaleTable, verdict } from "../../../tools/bench/scale-figures.ts";
 
 const figure = (more: Partial<ScaleFigures>): ScaleFigures => ({
   ...{

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import type { Run } from "../../../scripts/support/bench/competitor.ts";
-import { asMarkdown, asText, overview, stepsTable } from "../../../scripts/support/bench/show-table.ts";
-import { median, rowsOf } from "../../../scripts/support/bench/table.ts";
+import type { Run } from "../../../tools/bench/competitor.ts";
+import { asMarkdown, asText, overview, stepsTable } from "../../../tools/bench/show-table.ts";
+import { median, rowsOf } from "../../../tools/bench/table.ts";
 
 const recordings = [
   { name: "meetings", seconds: 400 },

@@ -1,16 +1,16 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { writeImageArchive, writeLayer, writeRootArchive } from "../../../scripts/support/container/archives.ts";
-import { readContainerfile } from "../../../scripts/support/container/containerfile.ts";
-import { cudaFiles } from "../../../scripts/support/container/cuda-layer.ts";
-import { systemFiles } from "../../../scripts/support/container/root-files.ts";
-import { vulkanLoader } from "../../../scripts/support/container/vulkan-loader.ts";
 import { thisMachine } from "../../../src/install/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
-import { root } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { writeImageArchive, writeLayer, writeRootArchive } from "../../../tools/release/container/archives.ts";
+import { readContainerfile } from "../../../tools/release/container/containerfile.ts";
+import { cudaFiles } from "../../../tools/release/container/cuda-layer.ts";
+import { systemFiles } from "../../../tools/release/container/root-files.ts";
+import { vulkanLoader } from "../../../tools/release/container/vulkan-loader.ts";
 
 setDefaultTimeout(60_000);
 

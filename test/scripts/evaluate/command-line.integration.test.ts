@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-const folder = resolve(import.meta.dir, "../../../scripts/support/evaluate");
+const folder = resolve(import.meta.dir, "../../../tools/evaluate");
 
 /** An empty corpus. */
 const corpus = mkdtempSync(join(tmpdir(), "evaluate-corpus-"));

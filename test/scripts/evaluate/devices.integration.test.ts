@@ -1,9 +1,9 @@
 import { afterAll, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { differenceOf, equalShare, StoredTexts } from "../../../scripts/support/evaluate/compare-devices.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { plainWords } from "../../support/wer.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { plainWords } from "../../../harness/wer.ts";
+import { differenceOf, equalShare, StoredTexts } from "../../../tools/evaluate/compare-devices.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

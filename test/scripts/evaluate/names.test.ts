@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import type { Reference } from "../../../scripts/support/evaluate/corpus.ts";
-import { countNames, promptFor } from "../../../scripts/support/evaluate/measure-names.ts";
-import { plainWords } from "../../support/wer.ts";
+import { plainWords } from "../../../harness/wer.ts";
+import type { Reference } from "../../../tools/evaluate/corpus.ts";
+import { countNames, promptFor } from "../../../tools/evaluate/measure-names.ts";
 
 const normalise = (_language: string, text: string) => plainWords(text.replaceAll("-", " "));
 const recording = (text: string, language = "en") => ({ language, text }) as Reference;

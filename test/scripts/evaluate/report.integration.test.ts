@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { rowsOf, withTable } from "../../../scripts/support/evaluate/report.ts";
-import type { Results, WordResult } from "../../../scripts/support/evaluate/results.ts";
+import { rowsOf, withTable } from "../../../tools/evaluate/report.ts";
+import type { Results, WordResult } from "../../../tools/evaluate/results.ts";
 import { pageNamed } from "../../docs/pages.ts";
 
 const nothing: Results = {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
-import type { Transcribed } from "../../../scripts/support/evaluate/collect.ts";
-import type { Reference } from "../../../scripts/support/evaluate/corpus.ts";
-import { measure } from "../../../scripts/support/evaluate/results.ts";
-import type { Scoring } from "../../../scripts/support/evaluate/scorer.ts";
-import { diarizationErrors } from "../../support/der.ts";
-import { plainWords } from "../../support/wer.ts";
+import { diarizationErrors } from "../../../harness/der.ts";
+import { plainWords } from "../../../harness/wer.ts";
+import type { Transcribed } from "../../../tools/evaluate/collect.ts";
+import type { Reference } from "../../../tools/evaluate/corpus.ts";
+import { measure } from "../../../tools/evaluate/results.ts";
+import type { Scoring } from "../../../tools/evaluate/scorer.ts";
 
 /** Replaces the Python tools. Like them, it knows only texts that were passed in before. */
 const scoring: Scoring = {

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { hallucinatedInGaps, hallucinatedPerHour } from "../../../scripts/support/evaluate/measure-invented.ts";
+import { hallucinatedInGaps, hallucinatedPerHour } from "../../../tools/evaluate/measure-invented.ts";
 import {
   alignWords,
   edgeErrors,
   longestOutside,
   uncovered,
   wordsOutside,
-} from "../../../scripts/support/evaluate/measure-times.ts";
+} from "../../../tools/evaluate/measure-times.ts";
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const word = (text: string, startSeconds: number, endSeconds: number) => ({ text, startSeconds, endSeconds });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import type { Reference } from "../../../scripts/support/evaluate/corpus.ts";
-import type { Hypothesis } from "../../../scripts/support/evaluate/evaluation-server.ts";
-import { longestRepeat, speakerWordErrors, textErrors } from "../../../scripts/support/evaluate/measure-words.ts";
-import { plainWords } from "../../support/wer.ts";
+import { plainWords } from "../../../harness/wer.ts";
+import type { Reference } from "../../../tools/evaluate/corpus.ts";
+import type { Hypothesis } from "../../../tools/evaluate/evaluation-server.ts";
+import { longestRepeat, speakerWordErrors, textErrors } from "../../../tools/evaluate/measure-words.ts";
 
 /** Parses turns from lines such as `a: good morning`. */
 function turnsOf(lines: readonly string[]) {

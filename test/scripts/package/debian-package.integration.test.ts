@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { copyrightFile, debianChangelog } from "../../../scripts/support/package/debian-control.ts";
-import { packPackage, writePackageTree } from "../../../scripts/support/package/debian-package.ts";
-import { packageVersion } from "../../../scripts/support/package/facts.ts";
-import { manPage } from "../../../scripts/support/package/man-page.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { cliProgram } from "../../../src/cli/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
+import { copyrightFile, debianChangelog } from "../../../tools/release/package/debian-control.ts";
+import { packPackage, writePackageTree } from "../../../tools/release/package/debian-package.ts";
+import { packageVersion } from "../../../tools/release/package/facts.ts";
+import { manPage } from "../../../tools/release/package/man-page.ts";
 import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
 
 const directory = temporaryDirectory();

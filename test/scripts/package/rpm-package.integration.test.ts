@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { rpmMetadata } from "../../../scripts/support/package/rpm-control.ts";
-import { writeRpm } from "../../../scripts/support/package/rpm-file.ts";
-import { writeRpmPackage } from "../../../scripts/support/package/rpm-package.ts";
-import { sharedFiles } from "../../../scripts/support/package/shared-files.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { rpmMetadata } from "../../../tools/release/package/rpm-control.ts";
+import { writeRpm } from "../../../tools/release/package/rpm-file.ts";
+import { writeRpmPackage } from "../../../tools/release/package/rpm-package.ts";
+import { sharedFiles } from "../../../tools/release/package/shared-files.ts";
 import { debianTool } from "../../support/debian-tool.ts";
 import { readRpm } from "../../support/rpm-reader.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
 
 const directory = temporaryDirectory();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { root } from "../../support/checkout.ts";
+import { root } from "../../../harness/checkout.ts";
 
 /**
  * Runs in a mount namespace: this machine's files under a layer in memory, with scripts that record calls in the place of

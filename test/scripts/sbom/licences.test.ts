@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { commonExpression, licensed } from "../../../scripts/support/sbom/licences.ts";
-import { npmComponent, npmReference, readIntegrity } from "../../../scripts/support/sbom/npm-components.ts";
+import { commonExpression, licensed } from "../../../tools/build/sbom/licences.ts";
+import { npmComponent, npmReference, readIntegrity } from "../../../tools/build/sbom/npm-components.ts";
 
 describe("licences of the bill of materials", () => {
   test.each([

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkoutNotices } from "../../../scripts/support/build/describe-checkout.ts";
-import { distributionOf, systemFiles, systemPackages } from "../../../scripts/support/container/root-files.ts";
-import { type Bom, checkBom } from "../../../scripts/support/sbom/document.ts";
-import { imageSbom } from "../../../scripts/support/sbom/image-sbom.ts";
-import { checkoutSbom } from "../../../scripts/support/sbom/program-sbom.ts";
+import { root } from "../../../harness/checkout.ts";
+import { isFromSource } from "../../../harness/program.ts";
+import { runCli } from "../../../harness/server.ts";
 import { builtInModels, digestFile, programFiles } from "../../../src/program/index.ts";
-import { root } from "../../support/checkout.ts";
-import { isFromSource } from "../../support/program.ts";
-import { runCli } from "../../support/server.ts";
+import { checkoutNotices } from "../../../tools/build/describe-checkout.ts";
+import { type Bom, checkBom } from "../../../tools/build/sbom/document.ts";
+import { imageSbom } from "../../../tools/build/sbom/image-sbom.ts";
+import { checkoutSbom } from "../../../tools/build/sbom/program-sbom.ts";
+import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/root-files.ts";
 
 describe("the bill of materials", () => {
   let text: string;

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { distributionOf, systemFiles, systemPackages } from "../../../scripts/support/container/root-files.ts";
-import { licenceOfWhole } from "../../../scripts/support/package/facts.ts";
-import { type Bom, checkBom } from "../../../scripts/support/sbom/document.ts";
-import { imageSbom } from "../../../scripts/support/sbom/image-sbom.ts";
-import { checkoutSbom } from "../../../scripts/support/sbom/program-sbom.ts";
+import { type Bom, checkBom } from "../../../tools/build/sbom/document.ts";
+import { imageSbom } from "../../../tools/build/sbom/image-sbom.ts";
+import { checkoutSbom } from "../../../tools/build/sbom/program-sbom.ts";
+import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/root-files.ts";
+import { licenceOfWhole } from "../../../tools/release/package/facts.ts";
 import { independentValidators, type Validate } from "../../support/validators/index.ts";
 
 setDefaultTimeout(120_000);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { chooseCpuLibraryFor, NoCpuLibraryError } from "../../../src/speech/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** ggml's rating of each variant, and the models that fail with it. */
 const variants: Record<string, { score: number; fails: string }> = {

@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { available, root } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import {
   type CpuTestOptions,
   chooseCpuLibrary,
   leaveOutCpuLibrary,
 } from "../../../src/speech/devices/cpu-libraries.ts";
-import { available, root } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
 
 const selfTest = [process.execPath, join(root, "src", "main.ts"), "__selftest"];

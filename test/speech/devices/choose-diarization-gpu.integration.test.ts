@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { SpeakerPart } from "../../../src/engine/protocol.ts";
 import { type ChooseDiarizationGpuOptions, chooseDiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 type Answers = Readonly<Record<SpeakerPart, string>>;
 const found = (seconds: number, cpuSeconds: number, error: number) =>

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import {
   describeEncoder,
   type EncoderTestOptions,
@@ -8,7 +9,6 @@ import {
   testEncoder,
 } from "../../../src/speech/devices/encoder-self-test.ts";
 import { makeEncoder } from "../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { tinyModel, writeGgml } from "../recognizer/whisper/encoder/tiny-model.ts";
 
 interface Comparison {

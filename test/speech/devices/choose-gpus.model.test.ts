@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { available, root } from "../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { type ChooseGpusOptions, chooseGpus } from "../../../src/speech/devices/choose-gpus.ts";
-import { available, root } from "../../support/checkout.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
 
 const cuda = "libggml-cuda.so";

@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { Encoders } from "../../../src/speech/devices/encoders.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 interface Given {
   /** Verdict that earlier processes stored. */

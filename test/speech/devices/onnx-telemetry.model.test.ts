@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ownCommand, programFiles } from "../../../src/program/index.ts";
 import type { SelfTestName, SelfTestParams } from "../../../src/speech/devices/self-tests.ts";
 import { loadGgml } from "../../../src/speech/ggml.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { workerPreparation } from "../../../src/speech/devices/prepare-worker.ts";
 import { devicesOf, readTuning, storeTuning } from "../../../src/speech/devices/tunings.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { canTranscribe } from "../recognizer/whisper/support.ts";
 
 const never = new AbortController().signal;

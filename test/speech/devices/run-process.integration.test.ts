@@ -1,8 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { runProcess, runSelfTest } from "../../../src/speech/devices/run-self-test.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { chooseCpuLibrary, leaveOutCpuLibrary, surveyCpuLibraries } from "../../../src/speech/devices/cpu-libraries.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
 
 /** A self-test that computes nothing: zen4 crashes, icelake works, and the CPU does not support most others. */

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { jointStatesWith, type Tuning } from "../../../src/speech/devices/lane-shares.ts";
 import { type TuneOptions, tuneDevice } from "../../../src/speech/devices/tune-device.ts";
 import { Tuner } from "../../../src/speech/devices/tuner.ts";
 import { currentTunings, readTuning, sharesOf, storeTuning } from "../../../src/speech/devices/tunings.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { scriptedStart } from "../../engine/scripted-start.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import type { SimulatedDevice } from "./simulated-device.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readVerdicts } from "../../../src/speech/devices/verdicts.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const verdicts = resolve(import.meta.dir, "../../../src/speech/devices/verdicts.ts");
 const [processes, updates] = [4, 50];

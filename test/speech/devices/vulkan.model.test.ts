@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { available, root } from "../../../harness/checkout.ts";
+import { softwareGpu } from "../../../harness/software-gpu.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
@@ -7,9 +10,6 @@ import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { GpuTester, type GpuTestOptions } from "../../../src/speech/devices/gpu-self-test.ts";
 import { listGpus } from "../../../src/speech/devices/list-gpus.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { available, root } from "../../support/checkout.ts";
-import { softwareGpu } from "../../support/software-gpu.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
 
 const what = "Vulkan on a software device";

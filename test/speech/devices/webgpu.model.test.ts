@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { root } from "../../../harness/checkout.ts";
+import { softwareGpu } from "../../../harness/software-gpu.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { type SpeakerPart, speakerParts } from "../../../src/engine/protocol.ts";
@@ -8,9 +11,6 @@ import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { testDiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
 import { readVoices } from "../../../src/speech/diarization/voices.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { root } from "../../support/checkout.ts";
-import { softwareGpu } from "../../support/software-gpu.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
 
 const what = "the models that tell speakers apart on a software device";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { diarizationErrors, errorRates } from "../../support/der.ts";
-import { type NamedTurn, parseRttm } from "../../support/rttm.ts";
+import { diarizationErrors, errorRates } from "../../../harness/der.ts";
+import { type NamedTurn, parseRttm } from "../../../harness/rttm.ts";
 
 const turn = (startSeconds: number, endSeconds: number, speaker: string): NamedTurn => ({
   startSeconds,

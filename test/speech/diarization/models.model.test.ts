@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { available } from "../../../harness/checkout.ts";
+import { openModels } from "../../../harness/diarized-recording.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { embed, embedAll, openDiarizationModels } from "../../../src/speech/diarization/index.ts";
-import { available } from "../../support/checkout.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { openModels } from "./recording.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 

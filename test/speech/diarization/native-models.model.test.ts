@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { available } from "../../../harness/checkout.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import {
   type DiarizationModels,
@@ -11,8 +13,6 @@ import {
 } from "../../../src/speech/diarization/index.ts";
 import { addonFile, loadGgml } from "../../../src/speech/ggml.ts";
 import { WINDOW_SAMPLES } from "../../../src/timeline/index.ts";
-import { available } from "../../support/checkout.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
 
 const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 const files = [join(nativeDirectory, addonFile), segmentationModel, embeddingModel];

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { withQuietSpeech } from "../../../src/speech/diarization/quiet-speech.ts";
 import {
   FRAME_SAMPLES,
@@ -8,7 +9,6 @@ import {
   WINDOW_SAMPLES,
   windowSample,
 } from "../../../src/timeline/grid.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
 
 const windowCount = 8;
 const length = windowSample(windowCount - 1) + WINDOW_SAMPLES;

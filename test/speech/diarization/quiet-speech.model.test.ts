@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { available, corpusPath } from "../../../harness/checkout.ts";
+import { openModels } from "../../../harness/diarized-recording.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { available, corpusPath } from "../../support/checkout.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
 import { readSamples } from "../recognizer/whisper/support.ts";
-import { openModels } from "./recording.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../../harness/der.ts";
+import { audioDirectory, decode, diarize, openModels } from "../../../harness/diarized-recording.ts";
+import { parseRttm } from "../../../harness/rttm.ts";
 import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
 import { SAMPLE_RATE, type Turn } from "../../../src/timeline/index.ts";
-import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../support/der.ts";
-import { parseRttm } from "../../support/rttm.ts";
-import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);

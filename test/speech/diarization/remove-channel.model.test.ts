@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { audioDirectory, decode, diarize, openModels } from "../../../harness/diarized-recording.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
 import { channelComponent, removeChannel } from "../../../src/speech/diarization/remove-channel.ts";
 import { dot, minSimilarity, thresholdsFor } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { randomNumbers } from "../../support/random-numbers.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { audioDirectory, decode, diarize, openModels } from "./recording.ts";
 
 setDefaultTimeout(120_000);
 

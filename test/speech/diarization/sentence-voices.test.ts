@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import {
   type SpokenSentence,
   speakersByVoice,
   writeSentenceVoices,
 } from "../../../src/speech/diarization/sentence-voices.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 /** Returns a voice with these similarities to Anna's and Ben's voices. */
 const voice = (anna: number, ben: number) =>

@@ -3,9 +3,9 @@ import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { audioDirectory, decode, openModels } from "../../../harness/diarized-recording.ts";
 import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
 import { blockCount, type PcmFile } from "../../../src/timeline/index.ts";
-import { audioDirectory, decode, openModels } from "./recording.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);

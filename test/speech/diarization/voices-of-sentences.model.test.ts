@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { audioDirectory, decode, openModels } from "../../../harness/diarized-recording.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { type DiarizationModels, embed, PcmReader } from "../../../src/speech/diarization/index.ts";
 import { minSimilarity } from "../../../src/speech/diarization/similarity.ts";
 import type { PcmFile } from "../../../src/timeline/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { audioDirectory, decode, openModels } from "./recording.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readVoices, type Voice, wholeVoice, writeVoices } from "../../../src/speech/diarization/voices.ts";
 import { writeBlock } from "../../../src/timeline/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 
 const fragment = (start: number, end: number, ...embedding: number[]) => ({
   start,

@@ -1,15 +1,15 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../scripts/support/parakeet/random-model.ts";
+import { tinyModel } from "../../../harness/parakeet/random-model.ts";
+import { smallParakeet } from "../../../harness/parakeet/small-parakeet.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { mutate, randomFrom } from "../../../harness/whisper/mutate-model.ts";
+import { smallWhisper } from "../../../harness/whisper/small-models.ts";
 import { parakeetFamily } from "../../../src/speech/recognizer/parakeet/index.ts";
 import { whisperFamily } from "../../../src/speech/recognizer/whisper/index.ts";
-import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { loadNatively } from "./load-natively.ts";
-import { smallParakeet } from "./parakeet/small-parakeet.ts";
 import { hasAddon } from "./parakeet/support.ts";
-import { mutate, randomFrom } from "./whisper/model-file/mutate-model.ts";
-import { smallWhisper } from "./whisper/model-file/small-models.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(180_000);

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { askPython, installPythonPackages } from "../../../scripts/support/python.ts";
-import { CommandError } from "../../../scripts/support/run-command.ts";
+import { askPython, installPythonPackages } from "../../../tools/shared/python.ts";
+import { CommandError } from "../../../tools/shared/run-command.ts";
 
 /** The independent validators of documents. */
 export type Validator = "kubernetes" | "compose" | "cyclonedx" | "licence";

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
+import { available } from "../../../../harness/checkout.ts";
+import { randomNumbers } from "../../../../harness/random-numbers.ts";
 import { programFiles } from "../../../../src/program/index.ts";
 import { inFloats } from "../../../../src/speech/diarization/float-form.ts";
 import { parseOnnx } from "../../../../src/speech/diarization/onnx-model.ts";
 import { silenceOnnxTelemetry } from "../../../../src/speech/onnx-runtime.ts";
-import { available } from "../../../support/checkout.ts";
-import { randomNumbers } from "../../../support/random-numbers.ts";
 
 const { segmentationModel, embeddingModel } = await programFiles("");
 const inBytes = /^(?:QLinear|DynamicQuantize|QuantizeLinear|DequantizeLinear)/;

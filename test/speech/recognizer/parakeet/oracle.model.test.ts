@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../../scripts/support/parakeet/random-model.ts";
+import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { canTranscribe, nativeDirectory, readSamples } from "../whisper/support.ts";
 import { type ReferenceResult, referenceModel, transcribeByReference } from "./reference/index.ts";
 import { writeModel } from "./support.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { type RandomModelOptions, tinyModel } from "../../../../scripts/support/parakeet/random-model.ts";
+import { type RandomModelOptions, tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import type { NativeState, NativeTranscript, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { canTranscribe, readSamples } from "../whisper/support.ts";
 import { referenceModel, transcribeByReference } from "./reference/index.ts";
 import { openAddon, writeModel } from "./support.ts";

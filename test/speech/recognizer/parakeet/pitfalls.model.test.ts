@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../../scripts/support/parakeet/random-model.ts";
+import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import type {
   NativeModel,
@@ -12,7 +13,6 @@ import type {
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import type { EngineWord } from "../../../../src/timeline/index.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { canTranscribe, nativeDirectory, openBase, readSamples } from "../whisper/support.ts";
 import { openAddon, writeModel } from "./support.ts";
 

@@ -1,12 +1,8 @@
 import { join } from "node:path";
-import {
-  type RandomModelOptions,
-  tinyModel,
-  writeRandomModel,
-} from "../../../../scripts/support/parakeet/random-model.ts";
+import { available } from "../../../../harness/checkout.ts";
+import { type RandomModelOptions, tinyModel, writeRandomModel } from "../../../../harness/parakeet/random-model.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import type { ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
-import { available } from "../../../support/checkout.ts";
 import { nativeDirectory } from "../whisper/support.ts";
 
 /** Returns whether the addon is built; prints what is skipped without it. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../../scripts/support/parakeet/random-model.ts";
+import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { smallParakeet } from "../../../../harness/parakeet/small-parakeet.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
+import { smallWhisper } from "../../../../harness/whisper/small-models.ts";
 import { familyOf, readModelLanguages, validateModelFile } from "../../../../src/speech/index.ts";
 import { ModelFileError } from "../../../../src/speech/recognizer/ggml-file/index.ts";
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
-import { smallWhisper } from "../whisper/model-file/small-models.ts";
-import { smallParakeet } from "./small-parakeet.ts";
 
 const model = smallParakeet();
 const [firstTensor = 0, secondTensor = 0] = model.tensors;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { tinyModel } from "../../../../scripts/support/parakeet/random-model.ts";
-import { available } from "../../../support/checkout.ts";
-import { softwareGpu } from "../../../support/software-gpu.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
+import { available } from "../../../../harness/checkout.ts";
+import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { softwareGpu } from "../../../../harness/software-gpu.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { canTranscribe, nativeDirectory, readSamples } from "../whisper/support.ts";
 import { referenceModel, transcribeByReference } from "./reference/index.ts";
 import { writeModel } from "./support.ts";

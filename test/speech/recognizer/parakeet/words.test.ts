@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { randomNumbers } from "../../../../harness/random-numbers.ts";
 import { cutWindows } from "../../../../src/speech/recognizer/parakeet/windows.ts";
 import { toWords } from "../../../../src/speech/recognizer/parakeet/words.ts";
-import { randomNumbers } from "../../../support/random-numbers.ts";
 
 const pieces = ["<unk>", "<|en|>", "▁Guten", "▁Tag", ",", "▁wel", "t", ".", "▁", "▁-", "ung"];
 /** Tokens of 2 frames each by their pieces, from frame 5 on, every 3 frames. */

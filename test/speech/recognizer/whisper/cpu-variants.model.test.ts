@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { errorRate, wordErrors } from "../../../../harness/wer.ts";
 import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
-import { errorRate, wordErrors } from "../../../support/wer.ts";
 import { canTranscribe, nativeDirectory } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.

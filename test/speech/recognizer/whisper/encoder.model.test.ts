@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { checkoutFiles } from "../../../../src/program/layout.ts";
 import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
@@ -8,7 +9,6 @@ import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/add
 import type { EncoderForm } from "../../../../src/speech/recognizer/whisper/encoder/encoder-graph.ts";
 import { makeEncoder } from "../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import type { WhisperModel, WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "./support.ts";
 
 const jfk = "single/en-jfk.flac";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { characterErrors, errorRate } from "../../../../harness/wer.ts";
 import { validateModelFile } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
-import { characterErrors, errorRate } from "../../../support/wer.ts";
 import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
 
 const recordings = {

@@ -1,8 +1,8 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
 /**

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { loadGgml } from "../../../../src/speech/ggml.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { readSizes } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { alignmentHeads, modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
 
 const open = (path: string) => openModel(loadGgml({ nativeDirectory }), path, false);

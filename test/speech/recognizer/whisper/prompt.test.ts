@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { available } from "../../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { countPromptTokens } from "../../../../src/speech/recognizer/whisper/prompt.ts";
-import { available } from "../../../support/checkout.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath } from "./support.ts";
 
 /** A model file as far as its tokens: 2 mel filters of 3 numbers, and these tokens. */

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { closeSync, openSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { checkoutFiles } from "../../../../src/program/layout.ts";
 import { onnxLibraryOf } from "../../../../src/speech/diarization/index.ts";
 import { OnnxGraph } from "../../../../src/speech/recognizer/whisper/encoder/onnx-graph.ts";
-import { temporaryDirectory } from "../../../support/temporary-directory.ts";
 import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
 
 const jfk = "single/en-jfk.flac";

@@ -1,5 +1,5 @@
-import { dequantize, quantize } from "../../../../../scripts/support/parakeet/quantize.ts";
-import { type RandomModelOptions, randomModel } from "../../../../../scripts/support/parakeet/random-model.ts";
+import { dequantize, quantize } from "../../../../../harness/parakeet/quantize.ts";
+import { type RandomModelOptions, randomModel } from "../../../../../harness/parakeet/random-model.ts";
 import { FLOAT16, FLOAT32 } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
 import { expectedTensors, weightTypes } from "../../../../../src/speech/recognizer/parakeet/model-file/index.ts";
 import { type Matrix, matrix } from "./matrix.ts";

@@ -2,12 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
+import { temporaryDirectory } from "../../../../../harness/temporary-directory.ts";
 import {
   isSoundEncoder,
   makeEncoder,
   noteEncoderUse,
 } from "../../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
-import { temporaryDirectory } from "../../../../support/temporary-directory.ts";
 import { encodeSlowly } from "./reference.ts";
 import { tinyModel, writeGgml } from "./tiny-model.ts";
 

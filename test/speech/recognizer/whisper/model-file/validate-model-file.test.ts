@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { available } from "../../../../../harness/checkout.ts";
+import { temporaryDirectory } from "../../../../../harness/temporary-directory.ts";
+import { type ModelBytes, smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
 import { ModelFileError } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
-import { available } from "../../../../support/checkout.ts";
-import { temporaryDirectory } from "../../../../support/temporary-directory.ts";
 import { basePath } from "../support.ts";
-import { type ModelBytes, smallSizes, smallWhisper } from "./small-models.ts";
 
 const model = smallWhisper();
 /** Numbers of the file by their index: magic and sizes, mel filters, words, lengths of words, tensors. */

@@ -1,0 +1,28 @@
+import { existsSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+
+/** Root directory of the checkout. */
+export const root = resolve(import.meta.dir, "..");
+
+/** The ffmpeg that decodes recordings. It has few encoders and filters. */
+export const ffmpegPath = join(root, "build/ffmpeg/ffmpeg");
+
+/** A complete ffmpeg, which makes the recordings of tests. */
+export const mediaToolPath = join(root, "build/media-tool/ffmpeg");
+
+/** Returns the path of a sample that scripts/setup fetches: `jfk.mp3`, `sample.wav`, `sample.rttm`, `sample.stm`. */
+export function samplePath(name: string): string {
+  return join(root, "build/samples", name);
+}
+
+/** Returns a path in the corpus next to the checkout, which not every machine has. */
+export function corpusPath(path: string): string {
+  return resolve(root, "../shared/audio", path);
+}
+
+/** Returns whether all paths exist. If not, it prints which tests are skipped. */
+export function available(what: string, ...paths: readonly string[]): boolean {
+  const missing = paths.filter((path) => !existsSync(path)).map((path) => relative(root, path));
+  if (missing.length > 0) console.warn(`SKIPPED: ${what}; missing: ${missing.join(", ")}`);
+  return missing.length === 0;
+}

@@ -1,0 +1,62 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { programFiles } from "../src/program/index.ts";
+import {
+  cluster,
+  type DiarizationModels,
+  detectBlock,
+  embedBlock,
+  openDiarizationModels,
+  packChunks,
+  speechRegions,
+} from "../src/speech/diarization/index.ts";
+import { blockCount, type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
+
+const root = resolve(import.meta.dir, "..");
+
+/** The recordings that are not part of the repository; may be missing. */
+export const audioDirectory = resolve(root, "../shared/audio");
+
+/** Opens the models of the checkout. */
+export async function openModels(threads = 2): Promise<DiarizationModels> {
+  const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
+  return openDiarizationModels({
+    ...{ onnxBinding, threads },
+    ...{ segmentationModel: segmentationModel, embeddingModel: embeddingModel },
+  });
+}
+
+/** Decodes a recording to `target` with the complete ffmpeg of the checkout, or the system's, through filters of ffmpeg's. */
+export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
+  const own = join(root, "build/media-tool/ffmpeg");
+  const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
+  const form = ["-af", filters, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "s16le"];
+  const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
+  if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
+  return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
+}
+
+/** Runs every step over a PCM file, in a directory of its own that is removed afterwards. @param bounds of the speakers */
+export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: Parameters<typeof cluster>[1]) {
+  const directory = await mkdtemp(join(tmpdir(), "diarization-"));
+  try {
+    const area = { directory, pcm };
+    const started = performance.now();
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await detectBlock(models, area, block);
+    const regions = await speechRegions(area);
+    const detected = performance.now();
+    for (let block = 0; block < blockCount(pcm.sampleCount); block++) await embedBlock(models, area, block);
+    const embedded = performance.now();
+    const turns = await cluster(area, bounds);
+    const milliseconds = {
+      detect: detected - started,
+      embed: embedded - detected,
+      cluster: performance.now() - embedded,
+    };
+    const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
+    return { regions, chunks, turns, milliseconds };
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}

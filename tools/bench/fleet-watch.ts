@@ -1,0 +1,115 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import { join } from "node:path";
+import type { TestClient } from "../../harness/client.ts";
+import type { TestServer } from "../../harness/server.ts";
+import { peakBytesOf, resetPeak } from "../shared/processes.ts";
+
+/** Figures of a coordinator under a load. */
+export interface CoordinatorFigures {
+  readonly seconds: number;
+  readonly cpuSeconds: number;
+  readonly peakBytes: number;
+  /** Committed transactions of the database. */
+  readonly transactions: number;
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
+  /** The longest delay of the event loop in each second. */
+  readonly delaysSeconds: readonly number[];
+  /** Response times of GET requests, half of them lists and half of them single recordings. */
+  readonly responsesSeconds: readonly number[];
+}
+
+/** Pause between two GET requests of each of the two clients. */
+const REQUEST_MILLISECONDS = 50;
+const METRICS_MILLISECONDS = 1000;
+
+/**
+ * Watches a coordinator from outside: its metrics, its database, and the response times of clients that poll.
+ * @param id a recording to poll
+ */
+export class CoordinatorWatch {
+  readonly #server: TestServer;
+  readonly #startedAt = performance.now();
+  readonly #transactionsBefore: number;
+  readonly #before: Promise<Map<string, number>>;
+  readonly #delays: number[] = [];
+  readonly #responses: number[] = [];
+  readonly #loops: Promise<void>[];
+  #stops = false;
+
+  constructor(server: TestServer, client: TestClient, id: string) {
+    this.#server = server;
+    this.#transactionsBefore = transactionsOf(server);
+    resetPeak(server.pid);
+    this.#before = metricsOf(server);
+    this.#loops = [
+      this.#repeat(REQUEST_MILLISECONDS, () => this.#time(client, "/transcriptions?limit=20")),
+      this.#repeat(REQUEST_MILLISECONDS, () => this.#time(client, `/transcriptions/${id}`)),
+      this.#repeat(METRICS_MILLISECONDS, async () => {
+        this.#delays.push((await metricsOf(server)).get("transcribe_event_loop_delay_seconds") ?? 0);
+      }),
+    ];
+  }
+
+  async stop(): Promise<CoordinatorFigures> {
+    this.#stops = true;
+    const seconds = (performance.now() - this.#startedAt) / 1000;
+    const after = await metricsOf(this.#server);
+    await Promise.all(this.#loops);
+    const before = await this.#before;
+    const grown = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
+    return {
+      seconds,
+      cpuSeconds: grown("process_cpu_seconds_total"),
+      peakBytes: peakBytesOf(this.#server.pid),
+      transactions: transactionsOf(this.#server) - this.#transactionsBefore,
+      sentBytes: grown("transcribe_fleet_sent_bytes_total"),
+      receivedBytes: grown("transcribe_fleet_received_bytes_total"),
+      // The first value covers the time before.
+      delaysSeconds: this.#delays.slice(1),
+      responsesSeconds: this.#responses,
+    };
+  }
+
+  async #repeat(everyMilliseconds: number, once: () => Promise<void>): Promise<void> {
+    while (!this.#stops) {
+      await once();
+      await Bun.sleep(everyMilliseconds);
+    }
+  }
+
+  async #time(client: TestClient, path: string): Promise<void> {
+    const startedAt = performance.now();
+    const response = await client.fetch(path);
+    await response.text();
+    if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
+    this.#responses.push((performance.now() - startedAt) / 1000);
+  }
+}
+
+/** Returns the value of each metric; series of one metric are added up. */
+export async function metricsOf(server: TestServer): Promise<Map<string, number>> {
+  const values = new Map<string, number>();
+  const text = await (await fetch(`${server.origin}/metrics`)).text();
+  for (const [, name = "", labels = "", value] of text.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm)) {
+    const step = /step="(\w+)"/.exec(labels)?.[1];
+    const key = step === undefined ? name : `${name} ${step}`;
+    values.set(key, (values.get(key) ?? 0) + Number(value));
+  }
+  return values;
+}
+
+/**
+ * Returns the number of transactions that were committed to the server's database: the field iChange in the index of
+ * its write-ahead log (SQLite, "WAL-mode File Format", section 2.1).
+ */
+function transactionsOf({ dataDirectory }: TestServer): number {
+  const file = openSync(join(dataDirectory, "transcribe.db-shm"), "r");
+  try {
+    const header = new Uint32Array(3);
+    readSync(file, header);
+    return header[2] ?? 0;
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,202 @@
+import { statfsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { Engine, type Gpu, type WorkerStart } from "../../src/engine/index.ts";
+import { programFiles } from "../../src/program/index.ts";
+import { withSpeechSample } from "../../src/server/index.ts";
+import { chooseGpus } from "../../src/speech/devices/choose-gpus.ts";
+import { bestShares, type LaneSpeed, threadsOf } from "../../src/speech/devices/lane-shares.ts";
+import { operationsPerSecond, tuneDevice } from "../../src/speech/devices/tune-device.ts";
+import { type GpuBackendKind, gpuBackends } from "../../src/speech/ggml.ts";
+import { chooseCpuLibraryFor, isGpuWithinReach } from "../../src/speech/index.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
+import { messageOf } from "../../src/text/index.ts";
+import { root } from "../shared/checkout.ts";
+import { circumstances } from "../shared/circumstances.ts";
+import { beforeStop } from "../shared/processes.ts";
+import { refuse } from "./options.ts";
+import { RANDOM_WHISPER_BYTES, writeRandomWhisper } from "./random-whisper.ts";
+import { asText } from "./show-table.ts";
+
+const usage = `Measures the recognizer on each GPU, with each backend that works, and several operations at once:
+scripts/bench gpu [OPTION…]
+Prints the speed and the GPU's memory with Whisper base and with random weights in the shape of large-v3-turbo, which are
+written to the system's directory for temporary files (1.7 GB). Without a GPU it reports that nothing was measured.
+
+  --cuda PATH      also measure the CUDA backend with this path, see engine.cuda_library
+  --only-base      leave out the large model
+  --threads N      number of CPU threads (default: one per processor)
+  --json           print the figures as JSON`;
+
+/** Seconds of audio of one pass with the large model: the window is always encoded as a whole. */
+const WINDOW_SECONDS = 30;
+const LARGE_LANES = [1, 2, 4, 8, 16];
+const MIN_SECONDS = 2;
+const mib = 1024 ** 2;
+
+interface Measured {
+  readonly gpu: string;
+  readonly name: string;
+  readonly model: string;
+  readonly speeds: readonly LaneSpeed[];
+  /** Reason why more lanes were not measured. */
+  readonly stopped: string | null;
+}
+
+const { cuda, onlyBase, threads, json } = readOptions();
+const report = (text: string) => console.error(text);
+const never = new AbortController().signal;
+const skipped: string[] = [];
+const skip = (text: string) => {
+  skipped.push(text);
+  report(`SKIPPED: ${text}`);
+};
+const command = [process.execPath, "--no-env-file", join(root, "src/main.ts")];
+const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
+const removeFolder = () => rm(folder, { recursive: true, force: true });
+beforeStop(removeFolder);
+try {
+  if (isGpuWithinReach()) await printReport(await measureAll());
+  else console.log("SKIPPED: no GPU can be reached here, because /dev has none. Nothing was measured.");
+} finally {
+  await removeFolder();
+}
+
+async function measureAll(): Promise<Measured[]> {
+  const files = await programFiles("");
+  const { nativeDirectory, speechModel, onnxBinding, segmentationModel, embeddingModel } = files;
+  const verdictsPath = join(folder, "devices.json");
+  const withSample = <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use);
+  const selfTest = { command: [...command, "__selftest"], nativeDirectory, verdictsPath, signal: never };
+  const { cpuLibrary } = await chooseCpuLibraryFor(selfTest, [speechModel]);
+  const common = {
+    type: "start" as const,
+    nativeDirectory,
+    cpuLibrary,
+    onnxBinding,
+    segmentationModel,
+    embeddingModel,
+  };
+  const gpusOf = async (kind: GpuBackendKind): Promise<readonly Gpu[]> => {
+    const { gpus, leftOut } = await chooseGpus({
+      ...{ ...selfTest, cpuLibrary, speechModel, cudaLibrary: cuda, withSample, mustBeFaster: false },
+      backends: (backend) => backend === kind,
+      allows: () => true,
+    });
+    for (const { library, gpu, reason } of leftOut) skip(`${gpu ?? library}: ${reason}`);
+    return gpus;
+  };
+  const large = largeModel(speechModel);
+  const results: Measured[] = [];
+  for (const { kind } of gpuBackends(nativeDirectory, cuda)) {
+    for (const gpu of await gpusOf(kind)) {
+      const start = { ...common, speechModel, gpu, threads, speechThreads: threads, lanes: 1 };
+      const about = { gpu: gpu.label, name: gpu.name };
+      const onMeasured = (speed: LaneSpeed) => report(`${gpu.label}, base: ${describe(speed)}`);
+      const options = { command: [...command, "__worker"], verdictsPath, withSample, signal: never, onMeasured };
+      const { measured, failed } = await tuneDevice({ start, threads }, options);
+      const stopped = failed === undefined ? null : `${failed.lanes} at once: ${failed.reason}`;
+      results.push({ ...about, model: "base", speeds: measured, stopped });
+      if (large !== null) {
+        const found = await measureLarge({ ...start, speechModel: large });
+        results.push({ ...about, model: "large-v3-turbo, random", ...found });
+      }
+    }
+  }
+  return results;
+}
+
+/** Writes the large model. @returns null if it is left out */
+function largeModel(wordsOf: string): string | null {
+  if (onlyBase) return null;
+  const { bavail, bsize } = statfsSync(folder);
+  if (bavail * bsize < 2 * RANDOM_WHISPER_BYTES) {
+    skip(`the large model: ${tmpdir()} has no space for it`);
+    return null;
+  }
+  const path = join(folder, "large.bin");
+  report("writing the large model …");
+  writeRandomWhisper(path, wordsOf);
+  return path;
+}
+
+/** Measures one greedy pass for each window: random weights have no words that end a text early. */
+async function measureLarge(start: WorkerStart): Promise<Pick<Measured, "speeds" | "stopped">> {
+  const speeds: LaneSpeed[] = [];
+  for (const lanes of LARGE_LANES) {
+    const shares = { lanes, threads: threadsOf(threads, lanes) };
+    const ended = Promise.withResolvers<never>();
+    const engine = new Engine({
+      command: [...command, "__worker"],
+      prepare: async () => [{ ...start, role: "speech", lanes, speechThreads: shares.threads }],
+      log: createLogger("silent"),
+      onUnexpectedExit: ({ gpuFailure, signal }) =>
+        ended.reject(new Error(gpuFailure?.message ?? `ended by ${signal}`)),
+    });
+    const pass = async () => void (await engine.run("selfTest", { model: start.speechModel }, never));
+    try {
+      const perSecond = await Promise.race([operationsPerSecond(lanes, MIN_SECONDS, pass), ended.promise]);
+      const memory = engine.status().workers[0]?.gpuMemory ?? null;
+      const used = memory === null ? {} : { gpuBytes: memory.totalBytes - memory.freeBytes };
+      const speed = { ...shares, speed: WINDOW_SECONDS * perSecond, ...used };
+      speeds.push(speed);
+      report(`${start.gpu?.label}, large: ${describe(speed)}`);
+    } catch (error) {
+      return { speeds, stopped: `${lanes} at once: ${messageOf(error)}` };
+    } finally {
+      await engine.close();
+    }
+  }
+  return { speeds, stopped: null };
+}
+
+function describe({ lanes, speed, gpuBytes }: LaneSpeed): string {
+  const memory = gpuBytes === undefined ? "" : `, ${Math.round(gpuBytes / mib)} MiB in use`;
+  return `${lanes} at once, ${speed.toFixed(1)} × real time${memory}`;
+}
+
+async function printReport(results: readonly Measured[]): Promise<void> {
+  const when = await circumstances(Date.now());
+  if (json) {
+    console.log(JSON.stringify({ ...when, threads, results, skipped }, null, 2));
+    return;
+  }
+  if (results.length === 0) {
+    console.log("No GPU passed its self-test. Nothing was measured.");
+    return;
+  }
+  console.log(`${when.date}, commit ${when.commit}, ${when.machine}, ${threads} threads:`);
+  for (const { gpu, name, model, speeds, stopped } of results) {
+    const best = bestShares(speeds)?.lanes;
+    const lines = speeds.map(({ lanes, speed, gpuBytes }) => [
+      `${lanes}${lanes === best ? " *" : ""}`,
+      speed.toFixed(1),
+      gpuBytes === undefined ? "" : String(Math.round(gpuBytes / mib)),
+    ]);
+    console.log(`\n${gpu} (${name}), ${model}; * is used`);
+    console.log(asText({ head: ["at once", "× real time", "GPU memory in use, MiB"], lines }));
+    if (stopped !== null) console.log(`Not measured: ${stopped}`);
+  }
+  console.log("\nNot measured here: whole recordings. scripts/bench --only transcribe does that, on the same device.");
+}
+
+function readOptions() {
+  const { values } = parseArgs({
+    options: {
+      cuda: { type: "string", default: "" },
+      "only-base": { type: "boolean", default: false },
+      threads: { type: "string", default: String(availableParallelism()) },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  if (values.help) {
+    console.log(usage);
+    process.exit(0);
+  }
+  const threads = Number(values.threads);
+  if (!Number.isInteger(threads) || threads < 1) refuse(`--threads must be a positive integer, not ${values.threads}`);
+  return { cuda: values.cuda, onlyBase: values["only-base"], threads, json: values.json };
+}

@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { zstdSource } from "../../native/build-launcher.ts";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import {
+  type BuildInfo,
+  builtInModels,
+  digestFile,
+  type Notice,
+  programFiles,
+  programVersion,
+} from "../../src/program/index.ts";
+import { markedDescription } from "../../src/release/program-file.ts";
+import { migrationNames } from "../../src/storage/migrate.ts";
+import { isOwnFfmpeg } from "../development/ffmpeg.ts";
+import { root } from "../shared/checkout.ts";
+import { runCommand } from "../shared/run-command.ts";
+import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
+import { packageNotices } from "./package-notices.ts";
+
+/** Parts of a program for another kind of machine, used instead of this machine's parts. */
+export interface ForeignParts {
+  /** e.g. `linux-arm64` */
+  readonly target: string;
+  readonly ffmpeg: FfmpegReport;
+  readonly ffmpegPath: string;
+}
+
+/** Describes the components of a checkout in which scripts/setup was run; missing ones are `unknown`. */
+export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInfo> {
+  const { ffmpeg, speechModel, segmentationModel, embeddingModel } = await programFiles("");
+  const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
+  return {
+    version: programVersion,
+    commit: await commit(),
+    target: foreign?.target ?? `${process.platform}-${process.arch}`,
+    bun: Bun.version,
+    whisperCpp: match(whisperCppSource("CMakeLists.txt"), /project\("whisper\.cpp" VERSION ([\d.]+)\)/),
+    onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
+    ffmpeg: report.version?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
+    models: await Promise.all(
+      [speechModel, segmentationModel, embeddingModel].map(async (path) => ({
+        file: basename(path),
+        sha256: await digestFile(path, "sha256").catch(() => "unknown"),
+      })),
+    ),
+  };
+}
+
+/** Writes the description that a program file contains into a cache file named by its content. @returns its path */
+export async function writeDescription({ version, commit, target }: BuildInfo, cacheRoot: string): Promise<string> {
+  const content = markedDescription({ version, commit, target, migrations: [...migrationNames] });
+  const entry = join("descriptions", createHash("sha256").update(content).digest("hex"));
+  const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await Bun.write(join(directory, "description"), content);
+  });
+  return join(folder, "description");
+}
+
+async function commit(): Promise<string> {
+  const git = (...args: string[]) => runCommand(["git", ...args], { cwd: root }).then((output) => output.trim());
+  try {
+    const head = await git("rev-parse", "HEAD");
+    const changes = await git("status", "--porcelain").catch(() => "unknown");
+    return changes === "" ? head : `${head}-changed`;
+  } catch {
+    return "unknown";
+  }
+}
+
+function match(path: string, pattern: RegExp): string {
+  try {
+    return read(path).match(pattern)?.[1] ?? "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+/**
+ * Returns the notices of all components of a program compiled from this checkout.
+ * @throws {Error} when a package has no licence text
+ */
+export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]> {
+  const build = await describeCheckout(foreign);
+  const ffmpeg = foreign?.ffmpegPath ?? (await programFiles("")).ffmpeg;
+  const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
+  const sha256 = await digestFile(ffmpeg, "sha256").catch(() => "unknown");
+  return [
+    bunNotice(build),
+    whisperCppNotice(build),
+    vulkanHeadersNotice(),
+    onnxRuntimeNotice(build),
+    ffmpegNotice(build, report, { sha256, isOwn: await isOwnFfmpeg(sha256, build.target.replace("linux-", "")) }),
+    zstdNotice(),
+    cLibraryNotice(),
+    ...modelNotices(build),
+    ...packageNotices(),
+  ];
+}
+
+/**
+ * Returns Bun's notice. Bun's npm packages contain no licence; its documentation, which the types' package contains,
+ * does.
+ */
+function bunNotice({ bun }: BuildInfo): Notice {
+  const texts = ["node_modules/bun-types/docs/project/license.mdx", "licences/mit.txt", "licences/lgpl-2.0.txt"];
+  return {
+    name: "Bun",
+    version: bun,
+    licence: "MIT, with parts under others, among them JavaScriptCore under LGPL-2.0",
+    source: "https://github.com/oven-sh/bun, https://github.com/oven-sh/WebKit",
+    text: [...texts, "licences/lgpl-2.1.txt"].map(read).join("\n\n"),
+  };
+}
+
+function whisperCppNotice({ whisperCpp }: BuildInfo): Notice {
+  return {
+    name: "whisper.cpp and ggml",
+    version: whisperCpp,
+    licence: "MIT",
+    source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
+    text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${read("node_modules/node-addon-api/LICENSE.md")}\n\n${read("node_modules/node-api-headers/LICENSE")}`,
+  };
+}
+
+/** Returns the notice of the headers whose classes are compiled into the Vulkan backend. */
+function vulkanHeadersNotice(): Notice {
+  return {
+    name: "Vulkan-Headers and SPIRV-Headers",
+    version: "1.4.309",
+    licence: "Apache-2.0 AND MIT",
+    source: "https://github.com/KhronosGroup/Vulkan-Headers, https://github.com/KhronosGroup/SPIRV-Headers",
+    text: `Copyright 2014-2025 The Khronos Group Inc.\n\n${["licences/apache-2.0.txt", "licences/mit.txt"].map(read).join("\n\n")}`,
+  };
+}
+
+function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
+  return {
+    name: "ONNX Runtime",
+    version: onnxRuntime,
+    licence: "MIT",
+    source: "https://github.com/microsoft/onnxruntime",
+    text: `${read("licences/onnxruntime.txt")}\n\n${read("licences/onnxruntime-third-party.txt")}`,
+  };
+}
+
+/** Returns the notice of the decoder in the launcher. Its licence offers the choice between BSD and GPL. */
+function zstdNotice(): Notice {
+  const { name, version, path, sha256 } = zstdSource;
+  return {
+    ...{ name, version },
+    licence: "BSD-3-Clause",
+    source: "https://github.com/facebook/zstd",
+    text: `The decoder is linked into the launcher, which unpacks the program. It was compiled without changes from the source
+archive of Debian's package, ${basename(path)}, SHA-256 ${sha256}.
+
+${read("licences/zstd.txt")}`,
+  };
+}
+
+/**
+ * Returns glibc's notice. Only ffmpeg, the program that confines it and the launcher link it statically; all else uses
+ * the machine's.
+ */
+function cLibraryNotice(): Notice {
+  return {
+    name: "GNU C Library",
+    version: "2, linked into ffmpeg, into the program that confines it and into the launcher",
+    licence: "LGPL-2.1-or-later",
+    source:
+      "https://sourceware.org/glibc; the sources of these programs, to link them again, are in .ffmpeg-source.tar, native/confine and native/launcher of this product",
+    text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${read("licences/lgpl-2.1.txt")}`,
+  };
+}
+
+function modelNotices(build: BuildInfo): Notice[] {
+  return Object.values(builtInModels).map(({ id, file, title, licence, homepage }) => ({
+    ...{ name: title, licence, source: homepage },
+    version: `SHA-256 ${build.models.find((model) => model.file === file)?.sha256}`,
+    text: read(`models/licences/${id}.txt`),
+  }));
+}
+
+/** Returns a path in whisper.cpp's sources, relative to the checkout. */
+function whisperCppSource(path: string): string {
+  return join("node_modules/nodejs-whisper/cpp/whisper.cpp", path);
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), "utf8").trim();
+}

@@ -1,0 +1,89 @@
+import { basename, dirname, join } from "node:path";
+import { parseArgs } from "node:util";
+import { nativeArchitectures, targetMachine } from "../../native/build.ts";
+import { buildConfine } from "../../native/build-confine.ts";
+import { cudaArchitectures, defaultCudaArchitecture } from "../../native/build-cuda.ts";
+import { buildFfmpeg } from "../../native/build-ffmpeg.ts";
+import { buildLauncher } from "../../native/build-launcher.ts";
+import { buildNativeWithGpu } from "../../native/build-vulkan.ts";
+import { type ProgramFiles, programFiles } from "../../src/program/index.ts";
+import { root, type SetupContext } from "../shared/checkout.ts";
+import { runCommand } from "../shared/run-command.ts";
+import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
+
+/** Architectures with a Bun, by Node's names. */
+const bunArchitectures = ["x64", "arm64"] as const;
+
+/** A platform for which the program is built. */
+export interface Target {
+  readonly name: `linux-${(typeof bunArchitectures)[number]}`;
+  /** By Node's name. */
+  readonly architecture: (typeof bunArchitectures)[number];
+  /** CUDA architectures of a separate backend; empty for no backend. */
+  readonly cuda: readonly string[];
+}
+
+/**
+ * Returns the target of a command line; by default this machine's.
+ * @param architectures architectures that can be compiled here, this machine's first
+ * @throws {Error} for any other target, with the possible ones
+ */
+export function targetOf(args: readonly string[], architectures: readonly string[] = nativeArchitectures): Target {
+  const targets = architectures
+    .flatMap((name) => bunArchitectures.filter((architecture) => architecture === name))
+    .map((architecture) => ({ name: `linux-${architecture}` as const, architecture }));
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      target: { type: "string", default: targets[0]?.name },
+      cuda: { type: "boolean", default: false },
+      "cuda-architectures": { type: "string" },
+    },
+  });
+  const target = targets.find(({ name }) => name === values.target);
+  if (target === undefined) {
+    const names = targets.map(({ name }) => name).join(" and ");
+    throw new Error(`this machine builds for ${names}, not for ${values.target}: run scripts/build on another machine`);
+  }
+  const list = values["cuda-architectures"];
+  if (!values.cuda && list !== undefined)
+    throw new Error("--cuda-architectures has no effect without --cuda: give both");
+  const cuda = values.cuda ? cudaArchitectures(list ?? defaultCudaArchitecture) : [];
+  if (cuda.length > 0 && target.architecture !== targets[0]?.architecture) {
+    throw new Error(
+      `the CUDA backend for ${target.name} must be built on such a machine: there is no cross compiler for it`,
+    );
+  }
+  return { ...target, cuda };
+}
+
+/** The parts of a program for another platform. */
+export interface ForeignTarget {
+  readonly files: ProgramFiles;
+  readonly bun: string;
+  readonly ffmpeg: FfmpegReport;
+  readonly launcher: string;
+}
+
+/**
+ * Fetches and compiles the parts for another platform, unless the cache has them.
+ * @param architecture Node's name of the architecture
+ * @throws {Error} with the tools that are missing on this machine
+ */
+export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
+  const files = await programFiles("");
+  // Fails before anything is fetched when the compiler is missing.
+  const nativeDirectory = await buildNativeWithGpu(context, architecture);
+  const confine = await buildConfine(context, architecture);
+  const ffmpeg = await buildFfmpeg(context, architecture);
+  const launcher = await buildLauncher(context, architecture);
+  const onnxBinding = join(dirname(dirname(files.onnxBinding)), architecture, basename(files.onnxBinding));
+  const fetchBun = join(root, "tools/shared/fetch-bun");
+  const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
+  return {
+    files: { ...files, nativeDirectory, onnxBinding, ffmpeg, confine },
+    bun: bun.trim(),
+    launcher,
+    ffmpeg: await readFfmpeg(ffmpeg),
+  };
+}

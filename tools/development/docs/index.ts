@@ -1,0 +1,16 @@
+import { join } from "node:path";
+import { exampleFile, settingsPage } from "../../../src/config/index.ts";
+import { root } from "../../shared/checkout.ts";
+import { cliPage, metricsPage, troubleshootingPage } from "./pages.ts";
+
+const pages: Readonly<Record<string, (text: string) => string>> = {
+  "cli.md": cliPage,
+  "settings.md": () => settingsPage(),
+  "transcribe.example.toml": () => exampleFile(),
+  "troubleshooting.md": troubleshootingPage,
+  "metrics.md": metricsPage,
+};
+for (const [name, generate] of Object.entries(pages)) {
+  const page = Bun.file(join(root, "docs", name));
+  await page.write(generate(await page.text()));
+}

@@ -1,0 +1,17 @@
+// The part of scripts/sdk that needs Bun: generates the clients of the API and packs them.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { defaultCacheRoot } from "../../../native/build.ts";
+import { addChecksum } from "../../build/checksums.ts";
+import { root } from "../../shared/checkout.ts";
+import { generate } from "./generate.ts";
+import { packPython, packTypescript } from "./pack.ts";
+
+await generate();
+if (!process.argv.includes("--only-generate")) {
+  const dist = join(root, "dist");
+  await mkdir(dist, { recursive: true });
+  for (const name of [await packTypescript(dist), await packPython(dist, defaultCacheRoot())]) {
+    await addChecksum(dist, "sdk", name);
+  }
+}

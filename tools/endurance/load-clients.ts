@@ -1,0 +1,223 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import type { TestClient } from "../../harness/client.ts";
+
+/** A server under load. */
+export interface LoadTarget {
+  readonly dataDirectory: string;
+}
+
+/** Returns the number of files in a folder of the server. */
+export function filesIn({ dataDirectory }: LoadTarget, folder: "incoming" | "uploads"): number {
+  return readdirSync(join(dataDirectory, folder)).length;
+}
+
+/** Waits until a condition is true, for a minute by default. @returns whether it became true */
+export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, seconds = 60): Promise<boolean> {
+  const giveUpAt = performance.now() + seconds * 1000;
+  while (!(await isTrue())) {
+    if (performance.now() > giveUpAt) return false;
+    await Bun.sleep(50);
+  }
+  return true;
+}
+
+/** Counts equal values, e.g. `50 × 201, 50 × 409`. */
+export function tally(values: readonly (string | number)[]): string {
+  const counts = new Map<string, number>();
+  for (const value of values.map(String).sort()) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].map(([value, count]) => `${count} × ${value}`).join(", ");
+}
+
+export interface CreatesAtOnce {
+  /** Statuses by account, in the order of `clients`. */
+  readonly statuses: readonly (readonly number[])[];
+  /** Remaining files that belong to no recording. */
+  readonly stray: number;
+}
+
+/** Sends a recording `each` times at the same moment with each client. */
+export async function createAtOnce(
+  target: LoadTarget,
+  clients: readonly TestClient[],
+  each: number,
+  path: string,
+): Promise<CreatesAtOnce> {
+  const uploadsBefore = filesIn(target, "uploads");
+  const statuses = await Promise.all(
+    clients.map((client) => Promise.all(Array.from({ length: each }, async () => (await client.send(path)).status))),
+  );
+  const taken = statuses.flat().filter((status) => status === 201).length;
+  return { statuses, stray: filesIn(target, "incoming") + filesIn(target, "uploads") - uploadsBefore - taken };
+}
+
+export interface PollOptions {
+  readonly clients: number;
+  readonly everySeconds: number;
+  /** Paths that a client requests each time, one after another. */
+  readonly paths: readonly string[];
+  /** Polling continues until this returns true. */
+  readonly isOver: () => boolean | Promise<boolean>;
+}
+
+export interface Polls {
+  /** Durations of all GETs, sorted. */
+  readonly milliseconds: readonly number[];
+  /** Statuses other than 200, and errors. */
+  readonly failures: readonly string[];
+}
+
+/** Polls with several clients, whose requests are spread evenly over the interval. */
+export async function poll(client: TestClient, options: PollOptions): Promise<Polls> {
+  const { clients, everySeconds, paths, isOver } = options;
+  const milliseconds: number[] = [];
+  const failures: string[] = [];
+  let over = false;
+  const ask = async (path: string) => {
+    const since = performance.now();
+    try {
+      const response = await client.fetch(path);
+      await response.arrayBuffer();
+      if (response.status !== 200) failures.push(`${response.status}`);
+    } catch (error) {
+      failures.push(error instanceof Error ? error.name : "an error");
+    }
+    milliseconds.push(performance.now() - since);
+  };
+  const one = async (index: number) => {
+    let next = performance.now() + (index / clients) * everySeconds * 1000;
+    while (!over) {
+      await Bun.sleep(Math.max(0, next - performance.now()));
+      if (over) return;
+      for (const path of paths) await ask(path);
+      next += everySeconds * 1000;
+    }
+  };
+  const polling = Promise.all(Array.from({ length: clients }, (_, index) => one(index)));
+  while (!(await isOver())) await Bun.sleep(500);
+  over = true;
+  await polling;
+  return { milliseconds: milliseconds.sort((a, b) => a - b), failures };
+}
+
+/** Returns a quantile of sorted values. */
+export function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+export interface Cut {
+  /** Share of the request's bytes that is sent. */
+  readonly share: number;
+  readonly ending: "end" | "reset";
+  readonly idempotencyKey?: string;
+}
+
+/** Sends a part of a create request and disconnects; resolves when the connection is closed. */
+export async function cutUpload({ baseUrl, key }: TestClient, file: Uint8Array, cut: Cut): Promise<void> {
+  const { hostname, port, pathname } = new URL(baseUrl);
+  const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+  const body = Buffer.concat([Buffer.from(part), file, Buffer.from("\r\n--x--\r\n")]);
+  const lines = [
+    `POST ${pathname}/transcriptions HTTP/1.1`,
+    "Host: localhost",
+    `Authorization: Bearer ${key}`,
+    "Content-Type: multipart/form-data; boundary=x",
+    `Content-Length: ${body.length}`,
+    ...(cut.idempotencyKey === undefined ? [] : [`Idempotency-Key: ${cut.idempotencyKey}`]),
+  ];
+  const request = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
+  const closed = Promise.withResolvers<void>();
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  socket.on("close", () => closed.resolve());
+  socket.resume();
+  // At most all but the last byte, because a complete request may be answered with 201.
+  const sent = request.subarray(0, Math.floor(cut.share * (request.length - 1)));
+  socket.write(sent, () => {
+    if (cut.ending === "end") socket.end();
+    else socket.resetAndDestroy();
+  });
+  await closed.promise;
+}
+
+/** A client that sends or receives one byte at a time. */
+export interface SlowClient extends Disposable {
+  /** Local port of the connection. */
+  readonly port: number;
+}
+
+/** Returns how many clients are still connected to the server, according to the kernel (proc(5), net/tcp). */
+export function countConnected(clients: readonly SlowClient[], { baseUrl }: TestClient): number {
+  const server = Number(new URL(baseUrl).port);
+  const ports = new Set(clients.map(({ port }) => port));
+  const lines = readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1);
+  return lines.filter((line) => {
+    const [, local, remote, state] = line.trim().split(/\s+/);
+    return portOf(local) === server && ports.has(portOf(remote)) && state === established;
+  }).length;
+}
+
+const established = "01";
+
+function portOf(address: string | undefined): number {
+  return Number.parseInt(address?.split(":")[1] ?? "", 16);
+}
+
+export type Slowness = "head" | "body" | "unauthenticated body" | "answer";
+
+/** Connects a client that is slow in one respect, until the server disconnects it. */
+export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, everyMilliseconds = 1000): SlowClient {
+  const { hostname, port, pathname } = new URL(baseUrl);
+  const [first, repeated] = bytesOf(slowness, pathname, key);
+  const socket = connect(Number(port), hostname);
+  let at = 0;
+  let localPort = 0;
+  socket.on("error", () => {});
+  socket.on("connect", () => {
+    localPort = socket.localPort ?? 0;
+    socket.write(first);
+  });
+  if (slowness === "answer") socket.pause();
+  else socket.on("data", () => {});
+  const timer = setInterval(() => {
+    if (slowness === "answer") socket.read(1);
+    else socket.write(repeated.charAt(at++ % repeated.length));
+  }, everyMilliseconds);
+  const end = () => {
+    clearInterval(timer);
+    socket.destroy();
+  };
+  socket.on("close", end);
+  return {
+    get port() {
+      return localPort;
+    },
+    [Symbol.dispose]: end,
+  };
+}
+
+function bytesOf(slowness: Slowness, base: string, key: string): [first: string, repeated: string] {
+  const authorization = `Authorization: Bearer ${slowness === "unauthenticated body" ? "nobody" : key}`;
+  switch (slowness) {
+    case "head":
+      return [
+        "",
+        `GET ${base}/languages HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\nX-Filler: ${"x".repeat(4000)}`,
+      ];
+    case "body":
+    case "unauthenticated body": {
+      const lines = [
+        `POST ${base}/transcriptions HTTP/1.1`,
+        "Host: localhost",
+        authorization,
+        "Content-Type: multipart/form-data; boundary=x",
+        "Content-Length: 1000000",
+      ];
+      const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+      return [`${lines.join("\r\n")}\r\n\r\n${part}`, "x"];
+    }
+    case "answer":
+      return [`GET ${base}/languages HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n\r\n`.repeat(20), ""];
+  }
+}

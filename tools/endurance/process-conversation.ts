@@ -1,0 +1,124 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { TestClient } from "../../harness/client.ts";
+import { runCli, TestServer } from "../../harness/server.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import { openDatabase } from "../../src/storage/index.ts";
+import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
+import type { LongConversation } from "./long-conversation.ts";
+import { mib, type Reading, readAll } from "./row.ts";
+import { phasesOf, processorSeconds, ServerWatch, sizeOf, TimedPolls } from "./watch-server.ts";
+
+const pollMilliseconds = 250;
+
+/** The result of a long recording. */
+export interface Processed extends Reading {
+  readonly seconds: number;
+  /** Duration of each step and of reading pages and exports, in seconds. */
+  readonly took: ReadonlyMap<string, number>;
+  /** CPU seconds of each step. */
+  readonly cpuSeconds: ReadonlyMap<string, number>;
+  /** Durations of GETs during processing. */
+  readonly polls: TimedPolls;
+  readonly watch: ServerWatch;
+  /** Size of the data directory before the recording and after reading its results. */
+  readonly diskBefore: number;
+  readonly diskAfter: number;
+}
+
+/**
+ * Sends a recording to a server, waits for its completion, and reads its pages and exports.
+ * @param withWhisper false stops the server after speech detection, writes the known words, and continues from there
+ */
+export async function processConversation(
+  talk: LongConversation,
+  withWhisper: boolean,
+  reportProgress: (text: string) => void,
+): Promise<Processed> {
+  await using server = new TestServer({
+    TRANSCRIBE_LOG_LEVEL: "info",
+    TRANSCRIBE_LIMITS_UPLOAD_BYTES: `${8 * 1024 * mib}`,
+    TRANSCRIBE_LIMITS_RECORDING_SECONDS: "100000",
+    TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "1000000",
+  });
+  await server.start();
+  let client = server.client("hours");
+  const diskBefore = sizeOf(server.dataDirectory);
+  using watch = new ServerWatch(server);
+  const { took, timed } = phasesOf(watch, reportProgress);
+  using polls = new TimedPolls();
+
+  const id = await timed("send", () => submit(server, client, talk.path));
+  let words: readonly EngineWord[] | null = withWhisper ? null : talk.words;
+  let step = "";
+  let since = performance.now();
+  const worked = new Map<string, number>();
+  let workedBefore = 0;
+  for (;;) {
+    const { status, progress } = await polls.time(step, () => client.get(id));
+    const now = performance.now();
+    const reached = status === "processing" ? (progress.step ?? "") : "";
+    if (reached !== step) {
+      const workedNow = processorSeconds(server);
+      if (step !== "") {
+        took.set(step, (took.get(step) ?? 0) + (now - since) / 1000);
+        worked.set(step, (worked.get(step) ?? 0) + workedNow - workedBefore);
+      }
+      if (reached !== "") reportProgress(reached);
+      [step, since, workedBefore] = [reached, now, workedNow];
+      watch.phase = reached;
+    }
+    if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
+    if (status === "completed") break;
+    if (step === "transcribe" && words !== null) {
+      await server.stop();
+      writeWords(server, id, words);
+      words = null;
+      step = "";
+      await server.start();
+      client = new TestClient(server.baseUrl, client.key);
+    }
+    await Bun.sleep(pollMilliseconds);
+  }
+  const reading = await readAll(server, client, id, timed);
+  watch.phase = "";
+  const diskAfter = sizeOf(server.dataDirectory);
+  return { ...reading, ...{ seconds: talk.seconds, took, cpuSeconds: worked, polls, watch }, diskBefore, diskAfter };
+}
+
+/** Uploads the recording with the CLI, streamed from disk. @returns its id */
+async function submit(server: TestServer, client: TestClient, path: string): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCli(
+    ["submit", path, "--language", "en", "--json", "--server", server.origin],
+    { TRANSCRIBE_API_KEY: client.key },
+  );
+  if (exitCode !== 0) throw new Error(`the recording could not be uploaded: ${stderr}`);
+  const id = /"id":\s*"([0-9a-f-]{36})"/.exec(stdout)?.[1];
+  if (id === undefined) throw new Error(`the upload returned no id: ${stdout}`);
+  return id;
+}
+
+/** Writes the words as checkpoints of the chunks that the stopped server has planned. */
+function writeWords(server: TestServer, id: string, words: readonly EngineWord[]): void {
+  const path = join(server.dataDirectory, "transcribe.db");
+  using database = new Database(path, { readonly: true });
+  const row = database
+    .query<{ payload: string }, [string]>("SELECT payload FROM checkpoints WHERE recording_id = ? AND step = 'plan'")
+    .get(id);
+  const { chunks } = JSON.parse(row?.payload ?? "{}") as { chunks: Chunk[] };
+  const store = openDatabase(path);
+  const checkpoints = new Checkpoints(store, id);
+  let next = 0;
+  store.transaction(() => {
+    for (const [part, chunk] of chunks.entries()) {
+      const own: EngineWord[] = [];
+      for (; (words[next]?.startSeconds ?? Number.POSITIVE_INFINITY) < chunk.endSeconds; next++) {
+        const word = words[next] as EngineWord;
+        if (word.endSeconds > chunk.startSeconds) own.push(word);
+      }
+      checkpoints.write("transcribe", part, Type.Any(), { words: own, languages: { en: own.length } });
+    }
+  });
+  store.$client.close();
+}

@@ -1,0 +1,113 @@
+import { plainWords } from "../../harness/wer.ts";
+import type { SpokenTurn } from "./corpus.ts";
+import type { TranscribedWord } from "./evaluation-server.ts";
+
+/** Time errors of recognized words in seconds; positive when late. */
+export interface TimeErrors {
+  /** Errors of the first words of turns. */
+  readonly starts: readonly number[];
+  /** Errors of the last words of turns. */
+  readonly ends: readonly number[];
+}
+
+/**
+ * Returns the errors of the first and last words of turns, if these words were recognized correctly. The times of other
+ * words are unknown.
+ */
+export function edgeErrors(turns: readonly SpokenTurn[], words: readonly TranscribedWord[]): TimeErrors {
+  const said = turns.flatMap((turn) => {
+    const plain = plainWords(turn.text);
+    return plain.map((word, index) => ({
+      word,
+      startSeconds: index === 0 ? turn.startSeconds : null,
+      endSeconds: index === plain.length - 1 ? turn.endSeconds : null,
+    }));
+  });
+  const heard = words.flatMap((timed) => plainWords(timed.text).map((word) => ({ word, timed })));
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const [saidAt, heardAt] of alignWords(
+    said.map(({ word }) => word),
+    heard.map(({ word }) => word),
+  )) {
+    const { word, startSeconds, endSeconds } = said[saidAt] ?? { word: "", startSeconds: null, endSeconds: null };
+    const found = heard[heardAt];
+    if (found?.word !== word) continue;
+    if (startSeconds !== null) starts.push(found.timed.startSeconds - startSeconds);
+    if (endSeconds !== null) ends.push(found.timed.endSeconds - endSeconds);
+  }
+  return { starts, ends };
+}
+
+/** Length of a span without speech above which a word counts as outside. */
+const outsideSeconds = 0.2;
+
+/** Returns the words that extend more than 0.2 s beyond speech, before or after it or across a pause. */
+export function wordsOutside<T extends Span>(speech: readonly Span[], words: readonly T[]): T[] {
+  return words.filter((word) => longestOutside(speech, word) > outsideSeconds);
+}
+
+/**
+ * Costs of a substitution, and of a deletion or insertion. Of alignments with equally many errors, the one with most
+ * matches is cheapest.
+ */
+const changed = 4;
+const leftOut = 3;
+
+/**
+ * Returns the index pairs of matched or substituted words in the cheapest alignment of two texts. Deleted and inserted
+ * words are in no pair.
+ */
+export function alignWords(said: readonly string[], heard: readonly string[]): (readonly [number, number])[] {
+  const width = heard.length + 1;
+  const costs = new Uint32Array((said.length + 1) * width);
+  const costAt = (row: number, column: number) => costs[row * width + column] ?? 0;
+  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : changed);
+  for (let row = 0; row <= said.length; row++) {
+    for (let column = 0; column < width; column++) {
+      const ways = [
+        ...(row > 0 && column > 0 ? [costAt(row - 1, column - 1) + change(row, column)] : []),
+        ...(row > 0 ? [costAt(row - 1, column) + leftOut] : []),
+        ...(column > 0 ? [costAt(row, column - 1) + leftOut] : []),
+      ];
+      costs[row * width + column] = ways.length === 0 ? 0 : Math.min(...ways);
+    }
+  }
+  const pairs: (readonly [number, number])[] = [];
+  let [row, column] = [said.length, heard.length];
+  while (row > 0 && column > 0) {
+    const cost = costAt(row, column);
+    if (cost === costAt(row - 1, column - 1) + change(row, column)) pairs.push([--row, --column]);
+    else if (cost === costAt(row - 1, column) + leftOut) row--;
+    else column--;
+  }
+  return pairs.reverse();
+}
+
+/** A span of time. */
+export interface Span {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** Returns the parts of a span that no other span covers, in order. */
+export function uncovered({ startSeconds, endSeconds }: Span, others: readonly Span[]): Span[] {
+  const free: Span[] = [];
+  let from = startSeconds;
+  for (const other of others.toSorted((a, b) => a.startSeconds - b.startSeconds)) {
+    if (other.startSeconds >= endSeconds) break;
+    if (other.startSeconds > from) free.push({ startSeconds: from, endSeconds: other.startSeconds });
+    from = Math.max(from, other.endSeconds);
+  }
+  if (from < endSeconds) free.push({ startSeconds: from, endSeconds });
+  return free;
+}
+
+/** Returns the length of the longest part of a span that lies outside all other spans. */
+export function longestOutside(others: readonly Span[], span: Span): number {
+  return Math.max(0, ...uncovered(span, others).map(secondsOf));
+}
+
+export function secondsOf({ startSeconds, endSeconds }: Span): number {
+  return endSeconds - startSeconds;
+}

@@ -1,0 +1,118 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { defaultCacheRoot, nativeDirectory, repository } from "../../native/build.ts";
+import { progressLines } from "../../native/steps/cmake.ts";
+import { inCache } from "../../native/steps/in-cache.ts";
+import { patchFiles, prepareSource } from "../../native/steps/source.ts";
+import { targetsOf } from "../../native/steps/target.ts";
+import { findTools, runTool } from "../../native/steps/tools.ts";
+
+/** The result for a file; `errors` is the error output of a crashed process. */
+export interface Answer {
+  readonly answer: "loaded" | "refused" | "crashed";
+  readonly errors: string;
+}
+
+/**
+ * Maximum silence of the process. A valid model takes seconds under AddressSanitizer, so a silent process is stuck,
+ * which counts as a crash.
+ */
+const SILENCE_MS = 120_000;
+
+/** Loads model files in a process of load-models.cpp; starts a new process after each crash. */
+export class Loader {
+  readonly #program: string;
+  #process: LoaderProcess | null = null;
+
+  constructor(program: string) {
+    this.#program = program;
+  }
+
+  async load(kind: string, path: string): Promise<Answer> {
+    this.#process ??= new LoaderProcess(this.#program);
+    const answer = await this.#process.load(kind, path);
+    if (answer.answer === "crashed") this.#process = null;
+    return answer;
+  }
+
+  end(): void {
+    this.#process?.end();
+    this.#process = null;
+  }
+}
+
+class LoaderProcess {
+  readonly #child;
+  readonly #errors: Promise<string>;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(program: string) {
+    this.#child = Bun.spawn([program], {
+      ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+      // An allocation with a size from a header must not go unnoticed.
+      env: { ...process.env, ASAN_OPTIONS: "detect_leaks=1:max_allocation_size_mb=2048:allocator_may_return_null=0" },
+    });
+    this.#errors = new Response(this.#child.stderr).text();
+    this.#lines = linesOf(this.#child.stdout);
+  }
+
+  async load(kind: string, path: string): Promise<Answer> {
+    const silence = setTimeout(() => this.#child.kill("SIGABRT"), SILENCE_MS);
+    try {
+      this.#child.stdin.write(`${kind} ${path}\n`);
+      await this.#child.stdin.flush();
+      const { value } = await this.#lines.next();
+      if (value === "loaded" || value === "refused") return { answer: value, errors: "" };
+    } finally {
+      clearTimeout(silence);
+    }
+    return { answer: "crashed", errors: await this.#errors };
+  }
+
+  end(): void {
+    this.#child.kill();
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let pending = "";
+  for await (const bytes of stream) {
+    const lines = (pending + decoder.decode(bytes, { stream: true })).split("\n");
+    pending = lines.pop() ?? "";
+    yield* lines;
+  }
+}
+
+const program = "load-models";
+
+/** Builds the model loader with AddressSanitizer, unless the cache has it. @returns the program's path */
+export async function buildLoader(log: (line: string) => void): Promise<string> {
+  const [target] = targetsOf(process.arch);
+  if (target === undefined) throw new Error(`the loader cannot be compiled on ${process.arch}`);
+  const tools = await findTools(target);
+  const hash = createHash("sha256").update(tools.compilerVersion);
+  const own = ["CMakeLists.txt", `${program}.cpp`].map((name) => join(import.meta.dir, name));
+  for (const file of [...own, ...(await patchFiles(nativeDirectory))]) hash.update(await readFile(file));
+  const key = hash.digest("hex").slice(0, 16);
+  const directory = await inCache(join(defaultCacheRoot(), "fuzz", key), log, async (work) => {
+    const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source") });
+    const out = join(work, "out");
+    const generator = tools.ninja === undefined ? [] : ["-G", "Ninja"];
+    await runTool(
+      [tools.cmake, "-S", import.meta.dir, "-B", out, ...generator, `-DWHISPER_SOURCE=${source}`],
+      () => {},
+    );
+    log("fuzz: compiling the loader, two minutes");
+    const parallel = String(availableParallelism());
+    await runTool([tools.cmake, "--build", out, "--target", program, "--parallel", parallel], progressLines(log));
+    const made = join(work, "made");
+    await mkdir(made);
+    await Bun.write(join(made, program), Bun.file(join(out, program)));
+    await runTool(["chmod", "755", join(made, program)], () => {});
+    return made;
+  });
+  return join(directory, program);
+}

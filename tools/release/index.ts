@@ -1,0 +1,77 @@
+// The part of scripts/release that needs Bun: runs the steps, then prints them and the artefacts as tables.
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { messageOf } from "../../src/text/index.ts";
+import { root } from "../shared/checkout.ts";
+import { otherFiles, readArtefacts } from "./artefacts.ts";
+import { type ReleaseOptions, releaseSteps } from "./steps.ts";
+
+interface Outcome {
+  readonly name: string;
+  readonly state: "passed" | "failed" | "not run";
+  readonly seconds: number;
+  readonly detail: string;
+}
+
+try {
+  process.exitCode = await release(process.argv.slice(2));
+} catch (error) {
+  console.error(`release: ${messageOf(error)}`);
+  process.exitCode = 1;
+}
+
+async function release(args: string[]): Promise<number> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      "dry-run": { type: "boolean", default: false },
+      cuda: { type: "boolean", default: false },
+      key: { type: "string" },
+      only: { type: "string" },
+    },
+  });
+  const names = values.only?.split(",") ?? releaseSteps.map(({ name }) => name);
+  const unknown = names.filter((name) => !releaseSteps.some((step) => step.name === name));
+  if (unknown.length > 0) {
+    throw new Error(`no step ${unknown.join(", ")}; steps: ${releaseSteps.map(({ name }) => name).join(", ")}`);
+  }
+  const outcomes = await runSteps(names, { dryRun: values["dry-run"], cuda: values.cuda, key: values.key ?? null });
+  await printTables(outcomes);
+  return outcomes.every(({ state }) => state === "passed") ? 0 : 1;
+}
+
+/** Runs the steps in their order, until one fails. */
+async function runSteps(names: readonly string[], options: ReleaseOptions): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const { name, run } of releaseSteps.filter((step) => names.includes(step.name))) {
+    if (outcomes.some(({ state }) => state === "failed")) {
+      outcomes.push({ name, state: "not run", seconds: 0, detail: "" });
+      continue;
+    }
+    console.log(`release: ${name}`);
+    const start = performance.now();
+    const [state, detail] = await run(options).then(
+      (text) => ["passed", text] as const,
+      (error: unknown) => ["failed", messageOf(error)] as const,
+    );
+    outcomes.push({ name, state, detail, seconds: (performance.now() - start) / 1000 });
+  }
+  return outcomes;
+}
+
+async function printTables(outcomes: readonly Outcome[]): Promise<void> {
+  console.log("\nstep       result    seconds  detail");
+  for (const { name, state, seconds, detail } of outcomes) {
+    const text = detail.replaceAll("\n", `\n${" ".repeat(30)}`);
+    console.log(`${name.padEnd(9)}  ${state.padEnd(7)}  ${seconds.toFixed(0).padStart(8)}  ${text}`);
+  }
+  const dist = join(root, "dist");
+  const artefacts = await readArtefacts(dist).catch(() => null);
+  if (artefacts === null) return;
+  console.log(`\n${"artefact".padEnd(38)}      MB  SHA-256`);
+  for (const { name, bytes, sha256 } of artefacts) {
+    console.log(`${name.padEnd(38)}  ${(bytes / 1e6).toFixed(1).padStart(6)}  ${sha256}`);
+  }
+  const others = otherFiles(dist, artefacts);
+  if (others.length > 0) console.log(`\nNot handed over: ${others.join(", ")}`);
+}

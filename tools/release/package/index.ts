@@ -1,0 +1,76 @@
+// The part of scripts/package that needs Bun: packs the built program as a Debian package, as an apt repository with it,
+// and as an RPM package.
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { programVersion } from "../../../src/program/index.ts";
+import { scanProgramFile } from "../../../src/release/index.ts";
+import { messageOf } from "../../../src/text/index.ts";
+import { addChecksum } from "../../build/checksums.ts";
+import { readSbom } from "../../build/sbom/image-sbom.ts";
+import { targetOf } from "../../build/target.ts";
+import { root } from "../../shared/checkout.ts";
+import { runCommand } from "../../shared/run-command.ts";
+import { writeAptRepository } from "./apt-repository.ts";
+import { checkPackage } from "./checkers.ts";
+import { packPackage, writePackageTree } from "./debian-package.ts";
+import type { PackagedProgram, PackageFacts } from "./facts.ts";
+import { writeRpmPackage } from "./rpm-package.ts";
+
+const dist = join(root, "dist");
+const log = (line: string) => console.log(`package: ${line}`);
+
+try {
+  const { name, architecture } = targetOf(process.argv.slice(2));
+  await writePackages(`transcribe-${name}`, architecture);
+} catch (error) {
+  console.error(`package: ${messageOf(error)}`);
+  process.exitCode = 1;
+}
+
+async function writePackages(name: string, architecture: PackageFacts["architecture"]): Promise<void> {
+  const path = join(dist, name);
+  const facts: PackageFacts = {
+    version: await versionOf(path),
+    architecture,
+    maintainer: maintainerOf(process.env),
+    epoch: await commitSeconds(),
+  };
+  const program = { path, materials: await readSbom(`${path}.cdx.json`) };
+  await writeDebianFiles(name, facts, program);
+  await writeRpmPackage(`${path}.rpm`, facts, program);
+  await addChecksum(dist, "package", `${name}.rpm`);
+  await checkPackage("rpm", `${path}.rpm`, log);
+}
+
+async function writeDebianFiles(name: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {
+  const deb = join(dist, `${name}.deb`);
+  const tree = await mkdtemp(join(dist, ".package-"));
+  try {
+    await writePackageTree(tree, facts, program);
+    await packPackage(tree, deb, facts);
+  } finally {
+    await rm(tree, { recursive: true, force: true });
+  }
+  await addChecksum(dist, "package", `${name}.deb`);
+  const archive = `${name}.apt.tar`;
+  await writeAptRepository(join(dist, archive), deb, facts);
+  await addChecksum(dist, "package", archive);
+  await checkPackage("deb", deb, log);
+}
+
+/** Returns the version of a program file. @throws {Error} when it was not built from this checkout's version */
+async function versionOf(program: string): Promise<string> {
+  const { found } = await scanProgramFile(program);
+  if (typeof found !== "string" && found.descriptions[0]?.version === programVersion) return programVersion;
+  throw new Error(`${program} is not version ${programVersion}; run scripts/build`);
+}
+
+/** Returns the time of the last commit, so that the same commit gives the same package. */
+async function commitSeconds(): Promise<number> {
+  return Number(await runCommand(["git", "show", "--no-patch", "--format=%ct", "HEAD"], { cwd: root }));
+}
+
+/** Returns the maintainer from the variables that Debian's tools use. */
+function maintainerOf({ DEBFULLNAME, DEBEMAIL }: NodeJS.ProcessEnv): string {
+  return `${DEBFULLNAME ?? "The distributor of this copy"} <${DEBEMAIL ?? "packages@example.org"}>`;
+}

@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Static, TSchema } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
+ * output.
+ * @param packages folder with the packages that the script imports, see installPythonPackages
+ * @param schema schema of the answer
+ * @param environment more variables of the script's environment
+ * @throws {Error} with the last lines of the script's errors when it fails
+ */
+export async function askPython<T extends TSchema>(
+  script: string,
+  packages: string,
+  question: unknown,
+  schema: T,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Static<T>> {
+  const child = Bun.spawn(["python3", script], {
+    env: { ...process.env, ...environment, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
+    stdin: Buffer.from(JSON.stringify(question)),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [answer, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.exitCode !== 0) {
+    throw new Error(`${basename(script)} failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
+  }
+  return Value.Parse(schema, JSON.parse(answer));
+}
+
+/** The packages that a script needs. */
+export interface PythonPackages {
+  /** Name of the folder in the cache. */
+  readonly name: string;
+  readonly packages: readonly string[];
+  /** Whether to install nothing but `packages`, although they ask for more. */
+  readonly alone?: true;
+  /** Path of a file that pins the versions of these packages and their dependencies. */
+  readonly constraints: string;
+  /** Time after which the installation is killed. */
+  readonly timeoutMilliseconds: number;
+}
+
+/**
+ * Returns a folder for PYTHONPATH with packages and their dependencies, from the cache or from the user's own pip.
+ * @throws {CommandError} when Python, pip or the packages are unavailable
+ */
+export async function installPythonPackages(cacheRoot: string, wanted: PythonPackages): Promise<string> {
+  const python = await runCommand(["python3", "--version"]);
+  const content = await Bun.file(wanted.constraints).text();
+  const digest = createHash("sha256")
+    .update(JSON.stringify([python, requirementsOf(content), wanted.packages]))
+    .digest("hex");
+  const entry = join(wanted.name, digest);
+  const path = join(cacheRoot, entry);
+  if (existsSync(path)) return path;
+  return makeCacheEntry(cacheRoot, entry, async (directory) => {
+    await runCommand(
+      [
+        ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
+        // Only wheels, because building a source package would run its code.
+        ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints],
+        ...(wanted.alone === true ? ["--no-deps"] : []),
+        ...wanted.packages,
+      ],
+      { timeoutMs: wanted.timeoutMilliseconds },
+    );
+  });
+}
+
+/** Returns the requirements of a file, one a line, without comments: a changed comment needs no new installation. */
+export function requirementsOf(constraints: string): string {
+  const lines = constraints.split("\n").map((line) =>
+    line
+      .trim()
+      .replace(/(^|\s)#.*$/, "")
+      .trim(),
+  );
+  return lines.filter((line) => line !== "").join("\n");
+}
+
+/**
+ * Runs a script that writes an ONNX graph. It can import numpy, onnx, graph.py and the modules of its own folder.
+ * @throws {CommandError} when it fails
+ */
+export async function runGraphScript(cacheRoot: string, script: string, parameters: readonly string[]): Promise<void> {
+  const packages = await installPythonPackages(cacheRoot, {
+    name: "onnx-tools",
+    packages: ["numpy", "onnx"],
+    constraints: join(import.meta.dir, "../models/onnx/constraints.txt"),
+    timeoutMilliseconds: 600_000,
+  });
+  const path = `PYTHONPATH=${packages}:${join(import.meta.dir, "../models/onnx")}`;
+  await runCommand(["env", path, "python3", "-B", script, ...parameters]);
+}

