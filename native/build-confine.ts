@@ -1,10 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { messageOf } from "../src/text/index.ts";
 import { type BuildNativeOptions, nativeDirectory, repository, targetOf } from "./build.ts";
 import { inCache } from "./steps/in-cache.ts";
 import { backendKey } from "./steps/key.ts";
-import { findTools, runTool } from "./steps/tools.ts";
+import { findTools, messageOf, runTool } from "./steps/tools.ts";
 
 const folder = "confine";
 

@@ -1,7 +1,6 @@
 import { copyFile, link, mkdir, readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
-import { messageOf } from "../src/text/index.ts";
 import { type BuildNativeOptions, buildNative, hardeningFile, nativeDirectory, repository, targetOf } from "./build.ts";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
 import { exists, inCache } from "./steps/in-cache.ts";
@@ -13,7 +12,7 @@ import {
   shaderCompilerPackages,
 } from "./steps/shader-compiler.ts";
 import { backendPatches, prepareBackendSource } from "./steps/source.ts";
-import { findTools, runTool } from "./steps/tools.ts";
+import { findTools, messageOf, runTool } from "./steps/tools.ts";
 
 const library = "libggml-vulkan.so";
 
@@ -32,11 +31,6 @@ async function vulkanBuild(cacheRoot: string, architecture: string) {
     more: shaderCompilerPackages,
   });
   return { target, tools, patches, directory: join(cacheRoot, "native-vulkan", key) };
-}
-
-/** Returns whether the cache has the Vulkan backend for this machine, so that nothing has to be compiled. */
-export async function hasVulkan(cacheRoot: string): Promise<boolean> {
-  return await exists((await vulkanBuild(cacheRoot, process.arch)).directory);
 }
 
 /**
@@ -101,7 +95,22 @@ export async function buildNativeWithGpu(
   options: BuildNativeOptions,
   architecture: string = process.arch,
 ): Promise<string> {
-  const native = await buildNative(options, architecture);
+  return await withVulkan(await buildNative(options, architecture), options, architecture);
+}
+
+/**
+ * Builds what this machine needs: the addon with its CPU variants, and the Vulkan backend if it has a GPU. More is used
+ * if the cache has it.
+ * @throws {Error} when the addon cannot be built
+ */
+export async function buildNativeHere(options: BuildNativeOptions, hasGpu: boolean): Promise<string> {
+  const native = await buildNative(options, process.arch, true);
+  const needsVulkan = hasGpu || (await exists((await vulkanBuild(options.cacheRoot, process.arch)).directory));
+  return needsVulkan ? await withVulkan(native, options, process.arch) : native;
+}
+
+/** Returns a directory with an addon and the Vulkan backend; the addon's own if that backend cannot be built. */
+async function withVulkan(native: string, options: BuildNativeOptions, architecture: string): Promise<string> {
   const vulkan = await buildVulkan(options, architecture).catch((error: unknown) => {
     const reason = messageOf(error);
     options.log(`native: built WITHOUT the Vulkan backend, so GPUs are not used: ${reason}`);

@@ -1,12 +1,12 @@
-import { mkdir, rm, symlink } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { crossArguments, progressLines } from "./steps/cmake.ts";
-import { inCache } from "./steps/in-cache.ts";
+import { allVariants, variantsHere } from "./steps/cpu-variants.ts";
+import { exists, inCache } from "./steps/in-cache.ts";
 import { nativeKey } from "./steps/key.ts";
 import { prepareSource } from "./steps/source.ts";
-import { type CrossTarget, type NativeTarget, targetsOf } from "./steps/target.ts";
+import { type NativeTarget, targetsOf } from "./steps/target.ts";
 import { findTools, type NativeTools, runTool } from "./steps/tools.ts";
 import { buildWhisperCli } from "./steps/whisper-cli.ts";
 
@@ -33,17 +33,26 @@ export const nativeArchitectures: readonly string[] = targetsOf(process.arch).ma
  * harmless.
  *
  * @param architecture the machine's own by default
+ * @param isForHere whether the CPU variants that this machine needs suffice, unless the cache has all of them
  * @returns the directory of whisper.node, libwhisper.so, libggml*.so and one libggml-cpu-<variant>.so per CPU variant
  * @throws {Error} with the name of a missing tool or the end of the compiler's output
  */
 export async function buildNative(
   { cacheRoot, log }: BuildNativeOptions,
   architecture: string = process.arch,
+  isForHere = false,
 ): Promise<string> {
   const target = targetOf(architecture);
   const tools = await findTools(target);
-  const key = await nativeKey({ nativeDirectory, repository, tools, architecture });
-  return await inCache(join(cacheRoot, "native", key), log, (work) => compile(work, tools, target.cross, log));
+  const directoryOf = async (variants: readonly string[]) =>
+    join(cacheRoot, "native", await nativeKey({ nativeDirectory, repository, tools, architecture }, variants));
+  const whole = await directoryOf(allVariants(architecture));
+  if (isForHere && !(await exists(whole))) {
+    const variants = variantsHere(architecture);
+    log(`native: CPU variants of this machine: ${variants.join(", ")}`);
+    return await inCache(await directoryOf(variants), log, (work) => compile(work, tools, target, variants, log));
+  }
+  return await inCache(whole, log, (work) => compile(work, tools, target, allVariants(architecture), log));
 }
 
 /** Returns the name that `uname -m` prints on a cross-compiled architecture; undefined for this machine's own. */
@@ -78,7 +87,8 @@ export async function buildNativeWhisperCli({ cacheRoot, log }: BuildNativeOptio
 async function compile(
   work: string,
   tools: NativeTools,
-  cross: CrossTarget | undefined,
+  { cross }: NativeTarget,
+  variants: readonly string[],
   log: (line: string) => void,
 ): Promise<string> {
   log("native: preparing the source of whisper.cpp");
@@ -91,7 +101,7 @@ async function compile(
       ...["-S", nativeDirectory, "-B", out],
       ...(tools.ninja === undefined ? [] : ["-G", "Ninja"]),
       ...(cross === undefined ? [] : crossArguments(cross)),
-      `-DWHISPER_SOURCE=${source}`,
+      ...[`-DWHISPER_SOURCE=${source}`, `-DGGML_CPU_VARIANTS=${variants.join(";")}`],
       `-DNODE_ADDON_API=${join(modules, "node-addon-api")}`,
       `-DNODE_API_HEADERS=${join(modules, "node-api-headers", "include")}`,
     ],
@@ -109,19 +119,4 @@ async function compile(
 export function defaultCacheRoot(): string {
   const { TRANSCRIBE_CACHE, XDG_CACHE_HOME, HOME } = process.env;
   return TRANSCRIBE_CACHE ?? join(XDG_CACHE_HOME ?? join(HOME ?? "", ".cache"), "transcribe");
-}
-
-if (import.meta.main) {
-  const options = { cacheRoot: defaultCacheRoot(), log: (line: string) => console.error(line) };
-  if (process.argv.includes("--whisper-cli")) {
-    console.log(await buildNativeWhisperCli(options));
-  } else {
-    const { buildNativeWithGpu } = await import("./build-vulkan.ts");
-    const directory = await buildNativeWithGpu(options);
-    const link = join(repository, "build", "native");
-    await mkdir(dirname(link), { recursive: true });
-    await rm(link, { recursive: true, force: true });
-    await symlink(directory, link);
-    console.log(directory);
-  }
 }

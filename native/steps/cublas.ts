@@ -2,10 +2,9 @@ import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { messageOf } from "../../src/text/index.ts";
 import { type CudaToolkit, type CudaVersion, isNewer } from "./cuda-toolkit.ts";
 import { inCache } from "./in-cache.ts";
-import { runTool } from "./tools.ts";
+import { messageOf, runTool } from "./tools.ts";
 
 /** A version of cuBLAS, NVIDIA's library for matrix products. */
 export interface Cublas {

@@ -1,10 +1,8 @@
 import { mkdir, rename } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { digestFile } from "../../src/program/index.ts";
-import { messageOf } from "../../src/text/index.ts";
 import { mirror, securityMirror } from "./debian-packages.ts";
 import { exists, inCache } from "./in-cache.ts";
-import { runTool } from "./tools.ts";
+import { digestOf, messageOf, runTool } from "./tools.ts";
 
 /** The archive with a program's original source, of a source package of Debian. */
 export interface DebianSource {
@@ -39,7 +37,7 @@ export async function debianSource(
     return output;
   });
   const archive = join(directory, basename(path));
-  if ((await digestFile(archive, "sha256").catch(() => null)) === sha256) return archive;
+  if ((await digestOf(archive).catch(() => null)) === sha256) return archive;
   throw new Error(`${archive} is missing or damaged: remove its directory and run the build again`);
 }
 

@@ -73,3 +73,15 @@ export async function runTool(
   }
   return output;
 }
+
+/** Returns the message of an error, for the message of another. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns the SHA-256 of a file in hexadecimal digits. */
+export async function digestOf(path: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256");
+  for await (const bytes of Bun.file(path).stream()) hash.update(bytes);
+  return hash.digest("hex");
+}

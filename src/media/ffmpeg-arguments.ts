@@ -1,4 +1,4 @@
-import { DECODERS, DEMUXERS } from "./ffmpeg-formats.ts";
+import { DECODERS, DEMUXERS } from "../../native/ffmpeg/formats.ts";
 import { PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import type { ProbedRecording } from "./probe.ts";
 

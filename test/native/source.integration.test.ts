@@ -41,12 +41,13 @@ describe.skipIf(!canBuild)("the native source", () => {
     const tools = await findTools({ architecture: process.arch, cross: undefined });
     const copy = join(directory.path, "native");
     cpSync(nativeDirectory, copy, { recursive: true });
-    const keyOf = (compilerVersion: string, architecture = "x64") =>
-      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion }, architecture });
+    const keyOf = (compilerVersion: string, architecture = "x64", variants = ["x64"]) =>
+      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion }, architecture }, variants);
     const key = await keyOf("one");
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);
     expect(await keyOf("one", "arm64")).not.toBe(key);
+    expect(await keyOf("one", "x64", ["x64", "haswell"])).not.toBe(key);
     // A GPU backend and the program that confines ffmpeg are separate builds: a change of one rebuilds no other.
     const vulkanKey = async (more: unknown = 1) =>
       backendKey({

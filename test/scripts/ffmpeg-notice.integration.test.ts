@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
-import { DECODERS, DEMUXERS } from "../../src/media/ffmpeg-formats.ts";
+import { DECODERS, DEMUXERS } from "../../native/ffmpeg/formats.ts";
 import { type BuildInfo, buildInfo, digestFile } from "../../src/program/index.ts";
 import { askFfmpeg, ffmpegNotice, readFfmpeg } from "../../tools/build/ffmpeg-notice.ts";
 import { isOwnFfmpeg } from "../../tools/development/ffmpeg.ts";

@@ -5,7 +5,7 @@ import { available, ffmpegPath, root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { builtFfmpeg } from "../../native/build-ffmpeg.ts";
-import { DECODERS, DEMUXERS } from "../../src/media/ffmpeg-formats.ts";
+import { DECODERS, DEMUXERS } from "../../native/ffmpeg/formats.ts";
 import { digestFile, programFiles } from "../../src/program/index.ts";
 import { partSources } from "../../tools/build/parts.ts";
 import { isOwnFfmpeg } from "../../tools/development/ffmpeg.ts";

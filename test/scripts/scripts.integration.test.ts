@@ -5,18 +5,24 @@ import { join, resolve } from "node:path";
 
 const root = resolve(import.meta.dir, "../..");
 
-/** A checkout that contains only the scripts. */
+/** A checkout that contains only the commands and the shell code that they share. */
 let checkout: string;
 
 beforeEach(async () => {
   checkout = await mkdtemp(join(tmpdir(), "transcribe-checkout-"));
-  await cp(join(root, "scripts"), join(checkout, "scripts"), { recursive: true });
+  for (const folder of ["scripts", "tools/shared"]) {
+    await cp(join(root, folder), join(checkout, folder), { recursive: true });
+  }
 });
 
 afterEach(() => rm(checkout, { recursive: true }));
 
 async function run(script: string, args: string[] = [], environment: Record<string, string> = {}) {
-  const child = Bun.spawn([join(checkout, "scripts", script), ...args], {
+  return await runProgram([join(checkout, "scripts", script), ...args], environment);
+}
+
+async function runProgram(command: string[], environment: Record<string, string> = {}) {
+  const child = Bun.spawn(command, {
     cwd: tmpdir(),
     env: { PATH: process.env.PATH, ...environment },
     stdio: ["ignore", "pipe", "pipe"],
@@ -57,7 +63,7 @@ describe("scripts/setup", () => {
 describe("tools/shared/fetch-bun", () => {
   test("refuses a kind of machine without a Bun, before it creates anything", async () => {
     const cache = join(checkout, "cache");
-    const { output, errors, status } = await run("support/fetch-bun", ["Linux-riscv64", cache]);
+    const { output, errors, status } = await runProgram([join(checkout, "tools/shared/fetch-bun"), "Linux-riscv64", cache]);
     expect([output, errors, status]).toEqual([
       "",
       "fetch-bun: Linux on riscv64 is not supported; Linux on x86_64 and aarch64 is\n",

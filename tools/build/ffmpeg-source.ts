@@ -7,10 +7,7 @@ import { packTree } from "../release/container/archives.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
 
 /** The scripts that compile ffmpeg, and its lists of parts. */
-const RECIPE = [
-  ...["native/build-ffmpeg.ts", "native/build.ts", "native/ffmpeg/*", "native/steps/*"],
-  ...["src/media/ffmpeg-formats.ts", "LICENSE"],
-];
+const RECIPE = ["native/build-ffmpeg.ts", "native/build.ts", "native/ffmpeg/*", "native/steps/*", "LICENSE"];
 
 /**
  * Writes the complete source of ffmpeg as a tar archive: the archives that it is compiled from, and the scripts. The

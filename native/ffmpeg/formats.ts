@@ -1,5 +1,5 @@
-// The demuxers and decoders that read recordings. ffmpeg is compiled with exactly these (native/build-ffmpeg.ts), and
-// its command line names them again, for a checkout that uses another ffmpeg.
+// The demuxers and decoders that read recordings. native/build-ffmpeg.ts compiles ffmpeg with exactly these, and src/media
+// names them again on its command line, for a checkout that uses another ffmpeg.
 
 /** A table from the names of ffmpeg's `configure` to those of its command line. */
 type Names = Readonly<Record<string, string>>;
