@@ -42,7 +42,10 @@ describe.skipIf(!canBuild)("the native source", () => {
     const copy = join(directory.path, "native");
     cpSync(nativeDirectory, copy, { recursive: true });
     const keyOf = (compilerVersion: string, architecture = "x64", variants = ["x64"]) =>
-      nativeKey({ nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion }, architecture }, variants);
+      nativeKey(
+        { nativeDirectory: copy, repository: root, tools: { ...tools, compilerVersion }, architecture },
+        variants,
+      );
     const key = await keyOf("one");
     expect(await keyOf("one")).toBe(key);
     expect(await keyOf("another")).not.toBe(key);

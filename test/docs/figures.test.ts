@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { pageNamed } from "./pages.ts";
+
+/** A row of a table of README.md whose figures come from another page. */
+interface FigureRow {
+  readonly row: string;
+  readonly page: string;
+  readonly figures: readonly string[];
+}
+
+/** Returns the rows that link to a page of measurements. The first cell says what was measured, the last one how. */
+function figureRows(): FigureRow[] {
+  return [...pageNamed("README.md").text.matchAll(/^\|(.*)\|$/gm)].flatMap(([, row = ""]) => {
+    const page = /\]\((docs\/(?:benchmarks|quality|gpu)\.md)\)/.exec(row)?.[1];
+    if (page === undefined) return [];
+    const [, ...cells] = row.replaceAll(/\[[^\]]*\]\([^)]*\)|`[^`]*`/g, "").split("|");
+    const figures = cells.flatMap((cell) => cell.match(/\d+(?:\.\d+)?(?: %)?/g) ?? []);
+    return [{ row: row.trim(), page, figures }];
+  });
+}
+
+const rows = figureRows();
+
+test.each(rows.map(({ row, ...rest }) => [row.slice(0, 60), rest] as const))(
+  "README.md's figures are those of the page it names: %s",
+  (_, { page, figures }) => {
+    const { text } = pageNamed(page);
+    const isThere = (figure: string) => new RegExp(`(?<![\\d.])${figure.replaceAll(".", "\\.")}(?![\\d.])`).test(text);
+    expect(figures.length).toBeGreaterThan(0);
+    expect(figures.filter((figure) => !isThere(figure))).toEqual([]);
+  },
+);
+
+test("README.md names the command of each figure, and compares programs on three kinds of machine", () => {
+  expect(rows.filter(({ row }) => !row.includes("`scripts/"))).toEqual([]);
+  const measured = rows.map(({ row }) => row).join("\n");
+  for (const machine of ["AVX-512", "AVX2 only", "NVIDIA"]) expect(measured).toContain(machine);
+});
