@@ -63,7 +63,11 @@ describe("scripts/setup", () => {
 describe("tools/shared/fetch-bun", () => {
   test("refuses a kind of machine without a Bun, before it creates anything", async () => {
     const cache = join(checkout, "cache");
-    const { output, errors, status } = await runProgram([join(checkout, "tools/shared/fetch-bun"), "Linux-riscv64", cache]);
+    const { output, errors, status } = await runProgram([
+      join(checkout, "tools/shared/fetch-bun"),
+      "Linux-riscv64",
+      cache,
+    ]);
     expect([output, errors, status]).toEqual([
       "",
       "fetch-bun: Linux on riscv64 is not supported; Linux on x86_64 and aarch64 is\n",

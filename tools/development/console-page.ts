@@ -2,11 +2,13 @@
 //   bun tools/development/console-page.ts frames    measures frame times while 10,000 segments are scrolled; the browser
 //                                                   renders without a GPU, so frames take longer than on a user's machine
 //   bun tools/development/console-page.ts picture   transcribes the bundled recording and writes docs/console.png
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium as driver, type Page } from "playwright-core";
 import { root, samplePath } from "../../harness/checkout.ts";
 import { fill } from "../../harness/filled-console.ts";
 import { TestServer } from "../../harness/server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { chromium } from "../shared/chromium.ts";
 
@@ -73,12 +75,14 @@ async function measureFrames(page: Page, id: string): Promise<void> {
 /** Writes the picture of the README: the page of a real transcript with its player. */
 async function takePicture(page: Page): Promise<void> {
   const client = server.client("sales");
-  const { id } = await client.create(samplePath("sample.wav"));
+  using folder = temporaryDirectory();
+  const recording = join(folder.path, "A call from New Jersey.wav");
+  copyFileSync(samplePath("sample.wav"), recording);
+  const { id } = await client.create(recording);
   await client.waitUntilEnded(id);
   await open(page, id);
-  await page.locator("audio, .player").first().waitFor({ state: "attached" });
-  // The waveform follows the playback copy, which is made after the transcript.
-  await page.waitForLoadState("networkidle");
+  // The playback copy is made after the transcript.
+  await page.getByRole("button", { name: "Play", exact: true }).waitFor();
   await page.screenshot({ path: join(root, "docs/console.png"), animations: "disabled" });
 }
 
