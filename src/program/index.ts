@@ -1,4 +1,5 @@
 export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
+export { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal, UnpackError } from "./own-program.ts";
 export { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";

@@ -1,8 +1,13 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import { builtInPath, productCatalogue } from "../../src/models/index.ts";
-import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../src/program/index.ts";
+import {
+  digestFile,
+  makeCacheEntry,
+  type ProgramFiles,
+  programFiles,
+  unpackedLayout,
+} from "../../src/program/index.ts";
 import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 

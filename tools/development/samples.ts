@@ -1,7 +1,6 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
-import { digestFile } from "../../src/program/index.ts";
+import { digestFile, makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "../shared/checkout.ts";
 import { unpackWheel, type Wheel } from "../shared/wheel.ts";
 
