@@ -1,8 +1,9 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { bundlePage } from "../../src/console/index.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import type { Embedded } from "../../src/program/embedded.ts";
-import { digestFile, makeCacheEntry } from "../../src/program/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 import { embeddedPage, embedding, onnxBinding, packedFonts } from "./plugins.ts";
 

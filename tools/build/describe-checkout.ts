@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { zstdSource } from "../../native/build-launcher.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import {
   type BuildInfo,
   builtInModels,
   digestFile,
-  makeCacheEntry,
   type Notice,
   programFiles,
   programVersion,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { buildCuda } from "../../native/build-cuda.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
-import { withTemporaryFolder } from "../../src/program/index.ts";
+import { withTemporaryFolder } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { root } from "../shared/checkout.ts";
 import { addChecksum } from "../shared/checksums.ts";

@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import type { Notice } from "../../src/program/index.ts";
-import { makeCacheEntry } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 
 const names = Type.Optional(Type.Record(Type.String(), Type.String()));

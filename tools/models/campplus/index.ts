@@ -2,8 +2,8 @@
 // bun tools/models/campplus/index.ts
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { withTemporaryFolder } from "../../../src/files/index.ts";
 import { findModel, productCatalogue } from "../../../src/models/index.ts";
-import { withTemporaryFolder } from "../../../src/program/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { runGraphScript } from "../../shared/python.ts";
 import { runCommand } from "../../shared/run-command.ts";
