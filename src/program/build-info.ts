@@ -1,40 +1,9 @@
 import { join } from "node:path";
-import { type Static, Type } from "@sinclair/typebox";
+import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { type BuildInfo, buildInfoSchema, type Notice, noticeSchema } from "./contents.ts";
 import { embedded } from "./embedded.ts";
 import { checkout } from "./own-program.ts";
-
-const buildInfoSchema = Type.Object({
-  version: Type.String(),
-  /** Git commit, with `-changed` appended when files differ from it; `unknown` outside of a checkout. */
-  commit: Type.String(),
-  /** e.g. `linux-x64` */
-  target: Type.String(),
-  bun: Type.String(),
-  whisperCpp: Type.String(),
-  onnxRuntime: Type.String(),
-  ffmpeg: Type.String(),
-  models: Type.Array(Type.Object({ file: Type.String(), sha256: Type.String() })),
-});
-
-/** Components of a program with their versions. */
-export type BuildInfo = Static<typeof buildInfoSchema>;
-
-const noticeSchema = Type.Object(
-  {
-    name: Type.String(),
-    version: Type.String(),
-    /** An SPDX expression where there is one. */
-    licence: Type.String(),
-    /** Its origin and the address of its source. */
-    source: Type.String(),
-    text: Type.String(),
-  },
-  { additionalProperties: false },
-);
-
-/** The licence under which a part of the program is distributed, in its makers' words. */
-export type Notice = Static<typeof noticeSchema>;
 
 /** Returns the components of this program: embedded when it is compiled, else read from the checkout. */
 export async function buildInfo(): Promise<BuildInfo> {

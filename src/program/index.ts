@@ -1,4 +1,5 @@
-export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
+export { buildInfo, notices, sbom } from "./build-info.ts";
+export type { BuildInfo, Embedded, EmbeddedPart, Notice } from "./contents.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal, UnpackError } from "./own-program.ts";
 export { dieWithParent, yieldProcessor } from "./processes.ts";

@@ -11,7 +11,7 @@ import {
   programFiles,
   programVersion,
 } from "../../src/program/index.ts";
-import { markedDescription } from "../../src/release/program-file.ts";
+import { markedDescription } from "../../src/release/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";
