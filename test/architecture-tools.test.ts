@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
-import { Glob } from "bun";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
 import { root } from "../harness/checkout.ts";
 import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
 
@@ -121,8 +120,7 @@ const imports = [...texts]
   .flatMap(([file, text]) => importsOf(file, text))
   .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && !to.endsWith(".json"));
 
-const folderOf = (path: string) =>
-  path.startsWith("tools/") ? dirname(path).split("/", 2).join("/") : basename(path.split("/")[0] ?? "");
+const folderOf = (path: string) => path.split("/", path.startsWith("tools/") ? 2 : 1).join("/");
 const between = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to));
 
 describe("src/, native/, harness/ and the purposes of tools/", () => {
@@ -151,3 +149,57 @@ describe("src/, native/, harness/ and the purposes of tools/", () => {
     expect(circlesIn(imports)).toEqual([]);
   });
 });
+
+describe("the folders tools/ and harness/", () => {
+  const readme = (folder: string) => Bun.file(join(root, folder, "README.md")).text();
+  const entriesOf = (folder: string) => readdirSync(join(root, folder)).filter((name) => name !== "README.md");
+
+  test("have a README that names each folder of tools/ with a sentence", async () => {
+    const rows = [...(await readme("tools")).matchAll(/^\| `([a-z]+)\/` \| ([^|]{20,}) \|/gm)].map(([, name]) => name);
+    expect(rows).toEqual(entriesOf("tools").sort());
+    expect(rows.filter((name) => name !== "shared").toSorted()).toEqual(Object.keys(purposes).toSorted());
+  });
+
+  test("have a README that names each file of harness/", async () => {
+    const text = await readme("harness");
+    expect(entriesOf("harness").filter((name) => !new RegExp(`\`${RegExp.escape(name)}/?\``).test(text))).toEqual([]);
+  });
+
+  test("have code that is reached from scripts/ and the commands of the README alone", async () => {
+    const started = await readSources(root, "scripts/*");
+    started.set("tools/README.md", [...(await readme("tools")).matchAll(/`bun (\S+)/g)].join("\n"));
+    const code = await readSources(root, "{tools,harness}/**/*");
+    const names = (file: string, text: string) => [...code.keys()].filter((path) => isNamed(path, file, text));
+    const reached = new Set([...started].flatMap(([file, text]) => names(file, text)));
+    for (const file of reached) for (const next of names(file, code.get(file) ?? "")) reached.add(next);
+    const unreached = [...code.keys()].filter((path) => /^tools\/.*\.(?:ts|py)$/.test(path) && !reached.has(path));
+    expect(reached.size).toBeGreaterThan(100);
+    expect(unreached).toEqual([]);
+  });
+
+  test("are named by paths that exist, in commands and hooks", async () => {
+    const commands = await readSources(root, "{scripts,tools/**}/*");
+    const missing = [...commands]
+      .filter(([, text]) => text.startsWith("#!/usr/bin/env bash"))
+      .flatMap(([file, text]) => {
+        const sourced = [...text.matchAll(/^source .*\)"?\)\/(\S+)"$/gm)].map(([, path = ""]) =>
+          join(dirname(file), path),
+        );
+        const named = [...text.matchAll(/\btools\/[\w./-]+/g)].map(([path]) => path);
+        return [...sourced, ...named].filter((path) => !commands.has(path)).map((path) => `${file}: ${path}`);
+      });
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Returns whether a file names another one: by its path, by a path from its own folder, or as a Python module. */
+function isNamed(path: string, file: string, text: string): boolean {
+  if (text.includes(path)) return true;
+  const own = relative(dirname(file), path);
+  if (text.includes(`"${own}"`) || text.includes(`"./${own}"`)) return true;
+  const stem = basename(path, ".py");
+  if (stem !== basename(path)) return new RegExp(`^(?:from|import) ${stem}\\b`, "m").test(text);
+  // A command of several parts, each in a file of its name.
+  const part = `${dirname(path)}/$part.ts`;
+  return text.includes(part) && new RegExp(`\\b${RegExp.escape(basename(path, ".ts"))}\\b`).test(text);
+}
