@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { root } from "../tools/shared/checkout.ts";
 
-/** Root directory of the checkout. */
-export const root = resolve(import.meta.dir, "..");
+export { root };
 
 /** The ffmpeg that decodes recordings. It has few encoders and filters. */
 export const ffmpegPath = join(root, "build/ffmpeg/ffmpeg");

@@ -8,3 +8,18 @@ export function randomNumbers(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Returns a generator of normally distributed numbers that depend on the seed only (Box-Muller). */
+export function normalNumbers(seed: number): (count: number, scale: number, mean?: number) => Float32Array {
+  const uniform = randomNumbers(seed);
+  return (count, scale, mean = 0) => {
+    const values = new Float32Array(count);
+    for (let i = 0; i < count; i += 2) {
+      const radius = scale * Math.sqrt(-2 * Math.log(1 - uniform()));
+      const angle = 2 * Math.PI * uniform();
+      values[i] = mean + radius * Math.cos(angle);
+      if (i + 1 < count) values[i + 1] = mean + radius * Math.sin(angle);
+    }
+    return values;
+  };
+}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { dirname, join, relative, resolve } from "node:path";
-import { Glob } from "bun";
+import { dirname, resolve } from "node:path";
+import { type Import, importsOf, importsOfValues, readSources } from "./support/source-files.ts";
 
 /** Top-level folders of src/, the highest layer first. A folder may import the entry points of folders in lower layers. */
 const layers = [
@@ -20,6 +20,7 @@ const layers = [
   ["recordings", "accounts"],
   ["storage"],
   ["config", "program", "telemetry"],
+  ["files"],
   ["text"],
 ];
 
@@ -49,36 +50,8 @@ const entry = "main.ts";
 /** Types that the browser's code shares with the server's. */
 const pageContract = "console/contract.ts";
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-}
-
-const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
-
-/** Returns the paths of the imports that remain when types are erased. */
-function importsOfValues(file: string, text: string): string[] {
-  return transpilers[file.endsWith(".tsx") ? "tsx" : "ts"].scanImports(text).map((found) => found.path);
-}
-
-/** Returns imports of values and of types: our own as paths under src/, packages by their names. */
-function importsOf(file: string, text: string): Import[] {
-  const ofTypes = [...text.matchAll(/from "([^"]+)"/g)].map((match) => match[1] ?? "");
-  const all = new Set([...importsOfValues(file, text), ...ofTypes]);
-  return [...all].map((path) => ({ from: file, to: inSource(file, path) }));
-}
-
-function inSource(file: string, path: string): string {
-  return path.startsWith(".") ? relative(source, resolve(source, dirname(file), path)) : path;
-}
-
-const texts = new Map(
-  await Promise.all(
-    [...new Glob("**/*.{ts,tsx}").scanSync(source)]
-      .filter((file) => file !== entry && !file.endsWith(".d.ts"))
-      .map(async (file) => [file, await Bun.file(join(source, file)).text()] as const),
-  ),
-);
+const texts = await readSources(source);
+texts.delete(entry);
 const files = [...texts.keys()];
 const imports = [...texts].flatMap(([file, text]) => importsOf(file, text));
 
@@ -133,41 +106,12 @@ test("a folder with an entry point is imported by it alone, inside its parent fo
   expect(within.filter(reachesPast)).toEqual([]);
 });
 
-test("no file of values imports itself through others", () => {
-  const edges = new Map(
-    [...texts].map(([file, text]) => [
-      file,
-      importsOfValues(file, text)
-        .filter((path) => path.startsWith("."))
-        .map((path) => inSource(file, path)),
-    ]),
-  );
-  expect(circlesIn(edges)).toEqual([]);
-});
-
-/** Returns the paths that lead from a file back to it, one for each circle that a depth-first search meets. */
-function circlesIn(edges: ReadonlyMap<string, readonly string[]>): string[] {
-  const circles: string[] = [];
-  const done = new Set<string>();
-  const visit = (file: string, path: readonly string[]) => {
-    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(" → "));
-    if (done.has(file) || path.includes(file)) return;
-    for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
-    done.add(file);
-  };
-  for (const file of edges.keys()) visit(file, []);
-  return circles;
-}
-
 test("the console's page takes nothing from the server but types", () => {
   const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
-  const taken = page.flatMap(([file, text]) =>
-    importsOfValues(file, text)
-      .filter((path) => path.startsWith("."))
-      .map((path) => inSource(file, path)),
-  );
+  const isOwn = (path: string) => path.startsWith("..") || layerOf(folderOf(path)) >= 0;
+  const taken = page.flatMap(([file, text]) => importsOfValues(file, text));
   expect(page.length).toBeGreaterThan(20);
-  expect(taken.filter((path) => !path.startsWith("console-page/"))).toEqual([]);
+  expect(taken.filter((path) => isOwn(path) && folderOf(path) !== "console-page")).toEqual([]);
 });
 
 test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () => {
@@ -183,7 +127,7 @@ test("no file outside the families' folders and the catalogue names a model fami
   /** The family itself, the catalogue of models, and the registry of families. */
   const mayName = /^(?:speech\/recognizer\/(?:whisper\/|parakeet\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;
   /** Build information names the software that the addon is built from. */
-  const notices = /^program\/build-info\.ts$/;
+  const notices = /^program\/contents\.ts$/;
   /** OpenAI's names of models and languages, which its clients send. */
   const clientNames = /^http\/(?:compat\/|openapi\/openai-paths\.ts$)/;
   /** A setting, a check, a file of the native build, and another program: users and scripts depend on these names. */

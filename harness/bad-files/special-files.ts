@@ -6,25 +6,10 @@ import { silentFlac, withMetadata } from "./flac.ts";
 import { id3 } from "./id3.ts";
 import { matroska } from "./matroska.ts";
 import { sealOggPage } from "./ogg.ts";
-import { once } from "./once.ts";
 import { changeAtom } from "./quicktime.ts";
+import { type Expected, once, type SpecialFile } from "./special-file.ts";
 import { strangeFiles } from "./strange-files.ts";
 import { tone, wave } from "./wave.ts";
-
-/** The permitted results of a file. `seconds` is the range of the decoded length. */
-export interface Expected {
-  readonly refused?: true;
-  readonly tooLong?: true;
-  /** Accepted by the probe, but not decodable within the limits. */
-  readonly undecodable?: true;
-  readonly seconds?: readonly [from: number, to: number];
-}
-
-export interface SpecialFile {
-  /** Built on demand, because some take a second. */
-  readonly bytes: () => Uint8Array;
-  readonly expected: Expected;
-}
 
 const day = 86_400;
 const hour = 3600;

@@ -4,8 +4,7 @@ import { makeWithFfmpeg } from "../media.ts";
 import { randomNumbers } from "../random-numbers.ts";
 import { element, matroska } from "./matroska.ts";
 import { oggWithSerial } from "./ogg.ts";
-import { once } from "./once.ts";
-import type { SpecialFile } from "./special-files.ts";
+import { once, type SpecialFile } from "./special-file.ts";
 import { tone, wave } from "./wave.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCacheEntry, removeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry } from "../../src/files/index.ts";
 import { root } from "../../tools/shared/checkout.ts";
 import { largeModel, writeRandomModel } from "./random-model.ts";
 

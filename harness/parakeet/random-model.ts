@@ -5,7 +5,7 @@ import {
   type ModelSizes,
   weightTypes,
 } from "../../src/speech/recognizer/parakeet/model-file/index.ts";
-import { normalNumbers } from "./normal-numbers.ts";
+import { normalNumbers } from "../random-numbers.ts";
 import { quantize } from "./quantize.ts";
 import { melFilters, pieces } from "./random-parts.ts";
 

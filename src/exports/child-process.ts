@@ -3,7 +3,6 @@ import { ownCommand } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
 import { residentBytes } from "../telemetry/index.ts";
 import type { ExportDocument, ExportHead, ExportSegment } from "./document.ts";
-import type { ExportOptions } from "./export-transcript.ts";
 import type { ExportFormat } from "./formats.ts";
 
 /** The error of a failed export, for the log, never for a client. */
@@ -25,6 +24,12 @@ const MAX_CHILD_BYTES = 512 * 1024 * 1024;
 const MEMORY_CHECK_MILLISECONDS = 250;
 const LINES_PER_WRITE = 500;
 
+export interface ChildOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Limit on the child process's resident memory. */
+  readonly maxChildBytes?: number;
+}
+
 /**
  * Writes a PDF or DOCX in a child process of this program.
  * @param path path of the file; the child's input is next to it until the child exits
@@ -36,7 +41,7 @@ export async function runExportChild(
   format: ExportFormat,
   document: ExportDocument,
   path: string,
-  { signal, maxChildBytes = MAX_CHILD_BYTES }: ExportOptions,
+  { signal, maxChildBytes = MAX_CHILD_BYTES }: ChildOptions,
 ): Promise<void> {
   const input = `${path}.jsonl`;
   try {

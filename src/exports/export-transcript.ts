@@ -1,7 +1,7 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { writeEaf, writeTextGrid } from "./annotation-formats.ts";
-import { runExportChild } from "./child-process.ts";
+import { type ChildOptions, runExportChild } from "./child-process.ts";
 import { writeCsv, writeJson, writeRttm, writeTsv } from "./data-formats.ts";
 import type { ExportDocument } from "./document.ts";
 import { type ExportFormat, isTextFormat, type TextFormat } from "./formats.ts";
@@ -29,14 +29,11 @@ const ITEMS_PER_BATCH = 200;
  */
 const CHARACTERS_PER_WRITE = 256 * 1024;
 
-export interface ExportOptions {
+export interface ExportOptions extends ChildOptions {
   /** Path of the output files, without an extension. No file may exist there. */
   readonly path: string;
-  readonly signal?: AbortSignal | undefined;
   /** Called before the first file is written. Reserves disk space until the export is complete, or throws. */
   readonly reserve?: () => Disposable;
-  /** Limit on the child process's resident memory. */
-  readonly maxChildBytes?: number;
 }
 
 /** A completed export. A long one is in a file, which is removed on disposal. */

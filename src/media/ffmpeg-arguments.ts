@@ -1,9 +1,16 @@
 import { DECODERS, DEMUXERS } from "../../native/ffmpeg/formats.ts";
 import { PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
-import type { ProbedRecording } from "./probe.ts";
 
 const FORMAT_WHITELIST = Object.values(DEMUXERS).join(",");
 const CODEC_WHITELIST = Object.values(DECODERS).join(",");
+
+/** The channels of the decoded track. */
+export interface TrackChannels {
+  /** Their number; null if ffmpeg's name for the layout contains none. */
+  readonly channels: number | null;
+  /** ffmpeg's name for the layout, e.g. `stereo`, `3 channels`. */
+  readonly channelLayout: string;
+}
 
 /**
  * Returns the arguments that open one stored file as input: only the protocol `file`, the listed demuxers and
@@ -54,7 +61,7 @@ export function channelFilter(channel: 0 | 1): string {
  * known position are mixed with equal weight. Of an ambisonic layout, only the first channel is used: it records sound
  * from all directions.
  */
-export function mixFilter({ channels, channelLayout }: ProbedRecording): string[] {
+export function mixFilter({ channels, channelLayout }: TrackChannels): string[] {
   if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
   if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
   const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
@@ -62,6 +69,6 @@ export function mixFilter({ channels, channelLayout }: ProbedRecording): string[
 }
 
 /** Returns whether a recording's two channels are compared. Both are then decoded in addition to their mix. */
-export function hasChannelPair({ channelLayout }: ProbedRecording): boolean {
+export function hasChannelPair({ channelLayout }: TrackChannels): boolean {
   return /^(?:stereo|2 channels)$/.test(channelLayout);
 }

@@ -1,11 +1,11 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
-import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES } from "./ffmpeg-arguments.ts";
+import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES, type TrackChannels } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
 
 /** A file with at least one audio track. */
-export interface ProbedRecording {
+export interface ProbedRecording extends TrackChannels {
   readonly ok: true;
   /** Duration according to the container; null if it gives none. The decoded length may differ. */
   readonly durationSeconds: number | null;
@@ -13,10 +13,6 @@ export interface ProbedRecording {
   readonly durationIsEstimate: boolean;
   /** Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise 0. */
   readonly trackIndex: number;
-  /** Channels of the decoded track; null if ffmpeg's name for the layout contains no number. */
-  readonly channels: number | null;
-  /** ffmpeg's name for the decoded track's layout, e.g. `stereo`, `3 channels`. */
-  readonly channelLayout: string;
 }
 
 /** A file that is no recording. The reason is a sentence for the client and quotes nothing from the file. */

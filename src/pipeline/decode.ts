@@ -11,7 +11,7 @@ import {
 } from "../media/index.ts";
 import { Checkpoints } from "../recordings/index.ts";
 import { machineTrouble, type WorkReservations } from "../storage/index.ts";
-import type { PipelineServices } from "./services.ts";
+import type { DecodeOptions, PipelineServices } from "./services.ts";
 import { RecordingFailure, type StepContext, withMediaFailure } from "./step.ts";
 import type { Track } from "./tracks.ts";
 
@@ -32,14 +32,6 @@ const measuredSchema = Type.Object({ bytes: Type.Integer({ minimum: 0 }) });
 
 /** Minimum length of a recording in the API contract, in seconds. */
 const MIN_SECONDS = 0.5;
-
-export interface DecodeOptions {
-  readonly ffmpegPath: string;
-  readonly maxSeconds: number;
-  readonly reservations: WorkReservations;
-  /** Called with the container's length before decoding starts; an error that it throws ends the step. */
-  readonly onProbed: (declaredSeconds: number | null) => void;
-}
 
 /**
  * Runs the step `decode`: converts the recording to 16 kHz mono PCM. A call with a separate channel for each party

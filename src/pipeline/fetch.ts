@@ -1,15 +1,8 @@
-import { type FetchRequest, fetchRecording } from "../media/index.ts";
+import { fetchRecording } from "../media/index.ts";
 import { isOpen, type Outcome } from "../recordings/index.ts";
 import { attempt } from "./attempt.ts";
 import type { PipelineServices } from "./services.ts";
 import { quotaExceeded, RecordingFailure, withMediaFailure } from "./step.ts";
-
-export interface FetchOptions
-  extends Pick<FetchRequest, "allow" | "maxBytes" | "maxSeconds" | "stallSeconds" | "userAgent"> {
-  readonly reserveSpace: NonNullable<FetchRequest["reserveSpace"]>;
-  /** Whether links are downloaded. A link that was accepted before downloads were turned off fails. */
-  readonly enabled: boolean;
-}
 
 /**
  * Runs the step `fetch`: downloads the recording behind a link while it is `queued`, outside the processing slots. The

@@ -1,11 +1,25 @@
 import type { Usage } from "../accounts/index.ts";
+import type { FetchRequest } from "../media/index.ts";
 import type { RecordingEvents, Recordings } from "../recordings/index.ts";
 import type { DataDirectory, Store, WorkReservations } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
-import type { DecodeOptions } from "./decode.ts";
-import type { FetchOptions } from "./fetch.ts";
 import type { StepEngine } from "./step.ts";
+
+export interface FetchOptions
+  extends Pick<FetchRequest, "allow" | "maxBytes" | "maxSeconds" | "stallSeconds" | "userAgent"> {
+  readonly reserveSpace: NonNullable<FetchRequest["reserveSpace"]>;
+  /** Whether links are downloaded. A link that was accepted before downloads were turned off fails. */
+  readonly enabled: boolean;
+}
+
+export interface DecodeOptions {
+  readonly ffmpegPath: string;
+  readonly maxSeconds: number;
+  readonly reservations: WorkReservations;
+  /** Called with the container's length before decoding starts; an error that it throws ends the step. */
+  readonly onProbed: (declaredSeconds: number | null) => void;
+}
 
 /** The services that the pipeline uses. */
 export interface PipelineServices {

@@ -1,7 +1,7 @@
-export { type BuildInfo, buildInfo, type Notice, notices, sbom } from "./build-info.ts";
+export { buildInfo, notices, sbom } from "./build-info.ts";
+export type { BuildInfo, Embedded, EmbeddedPart, Notice } from "./contents.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal, UnpackError } from "./own-program.ts";
-export { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
 export { dieWithParent, yieldProcessor } from "./processes.ts";
 export {
   installProgramFiles,

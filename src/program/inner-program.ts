@@ -1,5 +1,5 @@
 import { fstatSync, readSync } from "node:fs";
-import type { EmbeddedPart } from "./unpack-child.ts";
+import type { EmbeddedPart } from "./contents.ts";
 
 // The product's file consists of a launcher, the packed parts, the packed inner program and a trailer. The launcher
 // unpacks and starts the inner program, which contains Bun and this code. native/launcher/program-file.h reads the same

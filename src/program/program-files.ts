@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { EmbeddedPart } from "./contents.ts";
 import { embedded } from "./embedded.ts";
 import { innerProgramOf } from "./inner-program.ts";
 import { below, checkoutFiles, type ProgramFiles, unpackedLayout } from "./layout.ts";
@@ -15,7 +16,6 @@ import {
   unpackParts,
   verifyParts,
 } from "./unpack.ts";
-import type { EmbeddedPart } from "./unpack-child.ts";
 
 /** The result of `verifyProgramFiles`. */
 interface VerifiedFiles {

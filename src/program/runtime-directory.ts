@@ -1,8 +1,8 @@
 import { accessSync, constants, lstatSync } from "node:fs";
 import { dirname } from "node:path";
+import { isAdministrator, pathSteps, untrustedWriter } from "../files/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { programOwner, UnpackError } from "./own-program.ts";
-import { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";
 
 const advice = "set storage.runtime_dir (TRANSCRIBE_STORAGE_RUNTIME_DIR) to another directory";
 

@@ -5,22 +5,8 @@ import { createZstdDecompress } from "node:zlib";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { codeOf, isSystemError, messageOf } from "../text/index.ts";
+import { type EmbeddedPart, partSchema } from "./contents.ts";
 import { ownCommand, UnpackError } from "./own-program.ts";
-
-const partSchema = Type.Object({
-  /** Path below the directory of all parts, e.g. `native/whisper.node`. */
-  path: Type.String(),
-  bytes: Type.Integer(),
-  /** Lower-case hexadecimal, of the unpacked file. */
-  sha256: Type.String(),
-  executable: Type.Boolean(),
-  /** Place of its zstd frame in the single file. */
-  offset: Type.Integer(),
-  packedBytes: Type.Integer(),
-});
-
-/** A part that must be a file because native code opens it by path: a library, a program or a model. */
-export type EmbeddedPart = Readonly<Static<typeof partSchema>>;
 
 /** The reason why the child process could not write the parts. */
 const failureSchema = Type.Object({

@@ -16,10 +16,11 @@ import {
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codeOf } from "../text/index.ts";
+import type { EmbeddedPart } from "./contents.ts";
 import { innerDirectoryName } from "./inner-program.ts";
 import { UnpackError } from "./own-program.ts";
 import { requirePrivate, requireTrustedPath, unpackErrorOf } from "./runtime-directory.ts";
-import { type EmbeddedPart, writePartsInChild } from "./unpack-child.ts";
+import { writePartsInChild } from "./unpack-child.ts";
 
 const lockName = "lock";
 /** Written last, so a directory that contains it was complete once. */

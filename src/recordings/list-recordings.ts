@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, gte, isNull, lt, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
-import type { Recording } from "./recordings.ts";
+import type { Recording } from "./recording-rows.ts";
 import { type Status, statusSchema } from "./states.ts";
 
 /** The filter for a list of recordings. */

@@ -1,6 +1,6 @@
 import { and, count, eq, inArray, isNotNull, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../storage/index.ts";
-import type { Recording } from "./recordings.ts";
+import type { Recording } from "./recording-rows.ts";
 import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
 /** Maximum number of ids in one statement. */

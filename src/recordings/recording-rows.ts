@@ -5,6 +5,9 @@ import { removeSearchable } from "./search/search-index.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, OPEN_STATES } from "./states.ts";
 
+/** The record of a recording. */
+export type Recording = typeof tables.recordings.$inferSelect;
+
 /** Number of rows removed at once, which takes some milliseconds. */
 const ROWS_AT_ONCE = 100;
 

@@ -4,13 +4,10 @@ import { deferSync, type Store, tables, transact, type Writer } from "../storage
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
-import { RecordingRows } from "./recording-rows.ts";
+import { type Recording, RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
-
-/** The record of a recording. */
-export type Recording = typeof tables.recordings.$inferSelect;
 
 interface NewRecording {
   readonly id: string;

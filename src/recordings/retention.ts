@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { type DataDirectory, isRecordingId } from "../storage/index.ts";
-import type { Recording, Recordings } from "./recordings.ts";
+import type { Recording } from "./recording-rows.ts";
+import type { Recordings } from "./recordings.ts";
 import { ENDED_STATES, isOpen } from "./states.ts";
 
 interface RetentionRules {

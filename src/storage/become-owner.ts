@@ -1,4 +1,4 @@
-import { isAdministrator, pathSteps, untrustedWriter } from "../program/index.ts";
+import { isAdministrator, pathSteps, untrustedWriter } from "../files/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { DataDirectoryError } from "./data-directory.ts";
 

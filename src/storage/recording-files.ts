@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import type { DataPaths } from "./data-directory.ts";
 
 /** A recording's playback copy for a browser. Either both files exist or neither. */
 export interface PlaybackFiles {
@@ -27,7 +26,7 @@ export class RecordingFiles {
   readonly playbackDraft: PlaybackFiles;
 
   /** @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere */
-  constructor({ uploads, work, playback }: Pick<DataPaths, "uploads" | "work" | "playback">, id: string) {
+  constructor({ uploads, work, playback }: Readonly<Record<"uploads" | "work" | "playback", string>>, id: string) {
     if (!isRecordingId(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
     this.upload = join(uploads, id);
     this.work = join(work, id);

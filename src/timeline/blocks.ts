@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { type FileHandle, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { codeOf } from "../text/index.ts";
-import type { WorkArea } from "./work-area.ts";
+import type { WorkArea } from "./spans.ts";
 
 /** Block files of a track: speaker activity, voice embeddings of windows, and voice embeddings of sentences. */
 export type BlockKind = "activity" | "embeddings" | "sentences";

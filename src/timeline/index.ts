@@ -27,7 +27,9 @@ export {
   spanSchema,
   type Turn,
   turnSchema,
+  type WorkArea,
   wordSchema,
+  workAreaSchema,
 } from "./spans.ts";
 export { SpeechClock } from "./speech-clock.ts";
-export { openItem, type WorkArea, type WorkItem, workAreaSchema, writeItem } from "./work-area.ts";
+export { openItem, type WorkItem, writeItem } from "./work-area.ts";

@@ -16,6 +16,17 @@ export const pcmFileSchema = Type.Object({
 });
 export type PcmFile = Static<typeof pcmFileSchema>;
 
+/**
+ * The stored data of one track: its PCM, and the block files that operations write. Besides models, an operation of the
+ * engine uses no other files. The area is the work directory of a recording, or a directory on another machine with the
+ * items that an operation needs.
+ */
+export const workAreaSchema = Type.Object({
+  directory: Type.String({ minLength: 1 }),
+  pcm: pcmFileSchema,
+});
+export type WorkArea = Static<typeof workAreaSchema>;
+
 /** A part of a recording between two moments. */
 export const spanSchema = Type.Object({ startSeconds: seconds, endSeconds: seconds });
 export type Span = Static<typeof spanSchema>;

@@ -1,18 +1,6 @@
 import { type FileHandle, open, readFile, rename, writeFile } from "node:fs/promises";
-import { type Static, Type } from "@sinclair/typebox";
 import { type BlockKind, blockPath, hasBlock, makeBlockDirectory, writeAt } from "./blocks.ts";
-import { pcmFileSchema } from "./spans.ts";
-
-/**
- * The stored data of one track: its PCM, and the block files that operations write. Besides models, an operation of the
- * engine uses no other files. The area is the work directory of a recording, or a directory on another machine with the
- * items that an operation needs.
- */
-export const workAreaSchema = Type.Object({
-  directory: Type.String({ minLength: 1 }),
-  pcm: pcmFileSchema,
-});
-export type WorkArea = Static<typeof workAreaSchema>;
+import type { WorkArea } from "./spans.ts";
 
 /** A part of a track's stored data that can be handed to another machine. */
 export type WorkItem =

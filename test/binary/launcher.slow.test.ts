@@ -21,9 +21,9 @@ import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { digestFile, programVersion } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
-import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { readElf } from "../native/elf.ts";
 
 const sample = samplePath("jfk.mp3");

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, openSync } from "node:fs";
+import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { trailerOf } from "../../src/program/inner-program.ts";
 import type { PackedProgram } from "../../src/program/unpack.ts";
-import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 
 /** A file like the product's, with packed parts and a packed inner program. */
 export interface TestProgram extends Omit<PackedProgram, "file"> {

@@ -18,9 +18,9 @@ import {
 import { basename, join } from "node:path";
 import type { Subprocess } from "bun";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { innerDirectoryName, innerProgramOf, trailerOf } from "../../src/program/inner-program.ts";
 import { findUnpacked, unpackInner, unpackInnerAgain, verifyParts } from "../../src/program/unpack.ts";
-import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import { makeProgram, type TestProgram, withFile } from "./support.ts";
 
 setDefaultTimeout(60_000);

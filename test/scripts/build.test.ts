@@ -5,12 +5,12 @@ import { root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { targetsOf } from "../../native/steps/target.ts";
 import { bundlePage } from "../../src/console/index.ts";
-import { renewChecksums } from "../../tools/build/checksums.ts";
 import { patchedBun } from "../../tools/build/compile.ts";
 import { readFfmpeg } from "../../tools/build/ffmpeg-notice.ts";
 import { requireNotices } from "../../tools/build/package-notices.ts";
 import { embeddedPage } from "../../tools/build/plugins.ts";
 import { type Target, targetOf } from "../../tools/build/target.ts";
+import { renewChecksums } from "../../tools/shared/checksums.ts";
 
 describe("scripts/build", () => {
   const linux = (architecture: "x64" | "arm64"): Target => ({ name: `linux-${architecture}`, architecture, cuda: [] });

@@ -5,7 +5,7 @@ import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Glob } from "bun";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { runCommand } from "../../tools/shared/run-command.ts";
 
 /** The names of the files that pin the packages: exact versions, and the digests of all packages. */

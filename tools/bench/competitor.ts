@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import type { Device } from "../../harness/device.ts";
 import { messageOf } from "../../src/text/index.ts";
-import type { Device } from "../shared/device.ts";
 import { recordingNameSchema } from "./recordings.ts";
 
 const seconds = Type.Number({ minimum: 0 });

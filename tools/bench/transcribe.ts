@@ -2,8 +2,8 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestClient } from "../../harness/client.ts";
+import { speechDeviceIn } from "../../harness/device.ts";
 import { TestServer } from "../../harness/server.ts";
-import { speechDeviceIn } from "../shared/device.ts";
 import {
   beforeStop,
   childrenOf,

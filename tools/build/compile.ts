@@ -1,9 +1,8 @@
 import { chmod } from "node:fs/promises";
 import { join } from "node:path";
 import { bundlePage } from "../../src/console/index.ts";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
-import type { Embedded } from "../../src/program/embedded.ts";
-import { digestFile } from "../../src/program/index.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
+import { digestFile, type Embedded } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 import { embeddedPage, embedding, onnxBinding, packedFonts } from "./plugins.ts";
 

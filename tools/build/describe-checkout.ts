@@ -1,8 +1,6 @@
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { zstdSource } from "../../native/build-launcher.ts";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -11,13 +9,13 @@ import {
   programFiles,
   programVersion,
 } from "../../src/program/index.ts";
-import { markedDescription } from "../../src/release/program-file.ts";
+import { markedDescription } from "../../src/release/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
-import { packageNotices } from "./package-notices.ts";
+import { packageNotices, writeByContent } from "./package-notices.ts";
 
 /** Parts of a program for another kind of machine, used instead of this machine's parts. */
 export interface ForeignParts {
@@ -48,14 +46,10 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
   };
 }
 
-/** Writes the description that a program file contains into a cache file named by its content. @returns its path */
-export async function writeDescription({ version, commit, target }: BuildInfo, cacheRoot: string): Promise<string> {
+/** Writes the description that a program file contains into the cache. @returns its path */
+export function writeDescription({ version, commit, target }: BuildInfo, cacheRoot: string): Promise<string> {
   const content = markedDescription({ version, commit, target, migrations: [...migrationNames] });
-  const entry = join("descriptions", createHash("sha256").update(content).digest("hex"));
-  const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
-    await Bun.write(join(directory, "description"), content);
-  });
-  return join(folder, "description");
+  return writeByContent(cacheRoot, "descriptions/description", content);
 }
 
 async function commit(): Promise<string> {
@@ -86,92 +80,65 @@ export async function checkoutNotices(foreign?: ForeignParts): Promise<Notice[]>
   const ffmpeg = foreign?.ffmpegPath ?? (await programFiles("")).ffmpeg;
   const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   const sha256 = await digestFile(ffmpeg, "sha256").catch(() => "unknown");
+  const isOwn = await isOwnFfmpeg(sha256, build.target.replace("linux-", ""));
   return [
-    bunNotice(build),
-    whisperCppNotice(build),
-    vulkanHeadersNotice(),
-    onnxRuntimeNotice(build),
-    ffmpegNotice(build, report, { sha256, isOwn: await isOwnFfmpeg(sha256, build.target.replace("linux-", "")) }),
-    zstdNotice(),
-    cLibraryNotice(),
+    ...nativeNotices(build).toSpliced(4, 0, ffmpegNotice(build, report, { sha256, isOwn })),
     ...modelNotices(build),
     ...packageNotices(),
   ];
 }
 
-/**
- * Returns Bun's notice. Bun's npm packages contain no licence; its documentation, which the types' package contains,
- * does.
- */
-function bunNotice({ bun }: BuildInfo): Notice {
-  const texts = ["node_modules/bun-types/docs/project/license.mdx", "licences/mit.txt", "licences/lgpl-2.0.txt"];
-  return {
-    name: "Bun",
-    version: bun,
-    licence: "MIT, with parts under others, among them JavaScriptCore under LGPL-2.0",
-    source: "https://github.com/oven-sh/bun, https://github.com/oven-sh/WebKit",
-    text: [...texts, "licences/lgpl-2.1.txt"].map(read).join("\n\n"),
-  };
-}
+function nativeNotices({ bun, whisperCpp, onnxRuntime }: BuildInfo): Notice[] {
+  return [
+    {
+      name: "Bun",
+      version: bun,
+      licence: "MIT, with parts under others, among them JavaScriptCore under LGPL-2.0",
+      source: "https://github.com/oven-sh/bun, https://github.com/oven-sh/WebKit",
+      // Bun's npm packages contain no licence; its documentation, which the types' package contains, does.
+      text: licences("node_modules/bun-types/docs/project/license.mdx", "mit", "lgpl-2.0", "lgpl-2.1"),
+    },
+    {
+      name: "whisper.cpp and ggml",
+      version: whisperCpp,
+      licence: "MIT",
+      source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
+      text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${licences("node_modules/node-addon-api/LICENSE.md", "node_modules/node-api-headers/LICENSE")}`,
+    },
+    // The headers whose classes are compiled into the Vulkan backend.
+    {
+      name: "Vulkan-Headers and SPIRV-Headers",
+      version: "1.4.309",
+      licence: "Apache-2.0 AND MIT",
+      source: "https://github.com/KhronosGroup/Vulkan-Headers, https://github.com/KhronosGroup/SPIRV-Headers",
+      text: `Copyright 2014-2025 The Khronos Group Inc.\n\n${licences("apache-2.0", "mit")}`,
+    },
+    {
+      name: "ONNX Runtime",
+      version: onnxRuntime,
+      licence: "MIT",
+      source: "https://github.com/microsoft/onnxruntime",
+      text: licences("onnxruntime", "onnxruntime-third-party"),
+    },
+    // The decoder in the launcher. Its licence offers the choice between BSD and GPL.
+    {
+      ...{ name: zstdSource.name, version: zstdSource.version },
+      licence: "BSD-3-Clause",
+      source: "https://github.com/facebook/zstd",
+      text: `The decoder is linked into the launcher, which unpacks the program. It was compiled without changes from the source
+archive of Debian's package, ${basename(zstdSource.path)}, SHA-256 ${zstdSource.sha256}.
 
-function whisperCppNotice({ whisperCpp }: BuildInfo): Notice {
-  return {
-    name: "whisper.cpp and ggml",
-    version: whisperCpp,
-    licence: "MIT",
-    source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
-    text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${read("node_modules/node-addon-api/LICENSE.md")}\n\n${read("node_modules/node-api-headers/LICENSE")}`,
-  };
-}
-
-/** Returns the notice of the headers whose classes are compiled into the Vulkan backend. */
-function vulkanHeadersNotice(): Notice {
-  return {
-    name: "Vulkan-Headers and SPIRV-Headers",
-    version: "1.4.309",
-    licence: "Apache-2.0 AND MIT",
-    source: "https://github.com/KhronosGroup/Vulkan-Headers, https://github.com/KhronosGroup/SPIRV-Headers",
-    text: `Copyright 2014-2025 The Khronos Group Inc.\n\n${["licences/apache-2.0.txt", "licences/mit.txt"].map(read).join("\n\n")}`,
-  };
-}
-
-function onnxRuntimeNotice({ onnxRuntime }: BuildInfo): Notice {
-  return {
-    name: "ONNX Runtime",
-    version: onnxRuntime,
-    licence: "MIT",
-    source: "https://github.com/microsoft/onnxruntime",
-    text: `${read("licences/onnxruntime.txt")}\n\n${read("licences/onnxruntime-third-party.txt")}`,
-  };
-}
-
-/** Returns the notice of the decoder in the launcher. Its licence offers the choice between BSD and GPL. */
-function zstdNotice(): Notice {
-  const { name, version, path, sha256 } = zstdSource;
-  return {
-    ...{ name, version },
-    licence: "BSD-3-Clause",
-    source: "https://github.com/facebook/zstd",
-    text: `The decoder is linked into the launcher, which unpacks the program. It was compiled without changes from the source
-archive of Debian's package, ${basename(path)}, SHA-256 ${sha256}.
-
-${read("licences/zstd.txt")}`,
-  };
-}
-
-/**
- * Returns glibc's notice. Only ffmpeg, the program that confines it and the launcher link it statically; all else uses
- * the machine's.
- */
-function cLibraryNotice(): Notice {
-  return {
-    name: "GNU C Library",
-    version: "2, linked into ffmpeg, into the program that confines it and into the launcher",
-    licence: "LGPL-2.1-or-later",
-    source:
-      "https://sourceware.org/glibc; the sources of these programs, to link them again, are in .ffmpeg-source.tar, native/confine and native/launcher of this product",
-    text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${read("licences/lgpl-2.1.txt")}`,
-  };
+${licences("zstd")}`,
+    },
+    {
+      name: "GNU C Library",
+      version: "2, linked into ffmpeg, into the program that confines it and into the launcher",
+      licence: "LGPL-2.1-or-later",
+      source:
+        "https://sourceware.org/glibc; the sources of these programs, to link them again, are in .ffmpeg-source.tar, native/confine and native/launcher of this product",
+      text: `The GNU C Library is copyright the Free Software Foundation, Inc. and others.\n\n${licences("lgpl-2.1")}`,
+    },
+  ];
 }
 
 function modelNotices(build: BuildInfo): Notice[] {
@@ -185,6 +152,11 @@ function modelNotices(build: BuildInfo): Notice[] {
 /** Returns a path in whisper.cpp's sources, relative to the checkout. */
 function whisperCppSource(path: string): string {
   return join("node_modules/nodejs-whisper/cpp/whisper.cpp", path);
+}
+
+/** Returns licence texts one after another: files of the folder licences by their names, others by their paths. */
+function licences(...names: readonly string[]): string {
+  return names.map((name) => read(name.includes("/") ? name : `licences/${name}.txt`)).join("\n\n");
 }
 
 function read(path: string): string {

@@ -2,7 +2,7 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
 import { debianSource } from "../../native/steps/debian-sources.ts";
-import { withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { withTemporaryFolder } from "../../src/files/index.ts";
 import { packTree } from "../release/container/archives.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
 

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { buildCuda } from "../../native/build-cuda.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
-import { withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { withTemporaryFolder } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { root } from "../shared/checkout.ts";
-import { addChecksum } from "./checksums.ts";
+import { addChecksum } from "../shared/checksums.ts";
 import { compile, patchedBun } from "./compile.ts";
 import { checkoutNotices, describeCheckout, writeDescription } from "./describe-checkout.ts";
 import { writeFfmpegSource } from "./ffmpeg-source.ts";
-import { requireNotices, writeNotices } from "./package-notices.ts";
+import { requireNotices, writeByContent } from "./package-notices.ts";
 import { packPart, partSources } from "./parts.ts";
 import { fileStart, writeProgramFile } from "./program-file.ts";
 import { programSbom } from "./sbom/program-sbom.ts";
@@ -51,7 +51,12 @@ async function build({ name: target, architecture, cuda }: Target): Promise<void
     // A constant name, because the compiler puts it into the program.
     const inner = join(folder, "transcribe");
     await compile({
-      embedded: { build: made, parts: start.parts, notices: await writeNotices(notices, cacheRoot), sbom },
+      embedded: {
+        build: made,
+        parts: start.parts,
+        notices: await writeByContent(cacheRoot, "notices/notices.json", JSON.stringify(notices)),
+        sbom,
+      },
       target: `bun-${target}`,
       bun: await patchedBun(bun, cacheRoot),
       outfile: inner,

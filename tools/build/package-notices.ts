@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import type { Notice } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 
@@ -92,14 +92,13 @@ function manifest(directory: string) {
   return Value.Parse(packageSchema, JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
 }
 
-/** Writes the notices into a cache file named by its content. @returns its path */
-export async function writeNotices(notices: readonly Notice[], cacheRoot: string): Promise<string> {
-  const content = JSON.stringify(notices);
-  const entry = join("notices", createHash("sha256").update(content).digest("hex"));
+/** Writes a file into the cache, in a folder named by the content. @param name its folder and name @returns its path */
+export async function writeByContent(cacheRoot: string, name: string, content: string): Promise<string> {
+  const entry = join(dirname(name), createHash("sha256").update(content).digest("hex"));
   const folder = await makeCacheEntry(cacheRoot, entry, async (directory) => {
-    await Bun.write(join(directory, "notices.json"), content);
+    await Bun.write(join(directory, basename(name)), content);
   });
-  return join(folder, "notices.json");
+  return join(folder, basename(name));
 }
 
 /**

@@ -1,9 +1,14 @@
 import { readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { builtInPath, productCatalogue } from "../../src/models/index.ts";
-import { digestFile, type ProgramFiles, programFiles, unpackedLayout } from "../../src/program/index.ts";
-import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
+import {
+  digestFile,
+  type EmbeddedPart,
+  type ProgramFiles,
+  programFiles,
+  unpackedLayout,
+} from "../../src/program/index.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 
 /** A file of the checkout that the program contains and unpacks. */

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import type { ConsoleAssets } from "../../src/console/index.ts";
-import type { Embedded } from "../../src/program/embedded.ts";
+import type { Embedded } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 import { packFile } from "./parts.ts";
 

@@ -1,8 +1,7 @@
 import { chmod, open, rename, rm } from "node:fs/promises";
 import { constants, zstdCompressSync } from "node:zlib";
-import { digestFile } from "../../src/program/index.ts";
+import { digestFile, type EmbeddedPart } from "../../src/program/index.ts";
 import { innerProgramOf, trailerOf } from "../../src/program/inner-program.ts";
-import type { EmbeddedPart } from "../../src/program/unpack-child.ts";
 import type { PackedPart } from "./parts.ts";
 
 /** The beginning of the product's file: the launcher, the description and the packed parts. */

@@ -5,7 +5,7 @@ import { available, samplePath } from "../../harness/checkout.ts";
 import type { TestClient } from "../../harness/client.ts";
 import { type LogLine, TestServer } from "../../harness/server.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { withTemporaryFolder } from "../../src/files/index.ts";
 import { installPythonPackages } from "../shared/python.ts";
 import { CommandError } from "../shared/run-command.ts";
 

@@ -5,8 +5,8 @@ import { natsServerProgram } from "../../harness/nats-server.ts";
 import { Podman, podmanCompose } from "../../harness/podman.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { messageOf } from "../../src/text/index.ts";
-import { debianSystems, systemsObstacle } from "../release/service/debian-systems.ts";
 import { root } from "../shared/checkout.ts";
+import { debianSystems, systemsObstacle } from "../shared/debian-systems.ts";
 import { offline } from "../shared/offline.ts";
 
 export interface TestRun {

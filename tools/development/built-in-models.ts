@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { removeOldTemporaryFolders } from "../../src/models/cache-entry.ts";
+import { removeOldTemporaryFolders } from "../../src/files/index.ts";
 import { productCatalogue } from "../../src/models/index.ts";
 import { obtainModel } from "../models/obtain-model.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "../shared/checkout.ts";

@@ -1,6 +1,6 @@
 import { chmod, copyFile, readdir, realpath, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "../shared/checkout.ts";

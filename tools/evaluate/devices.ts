@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { cpu, type Device, gpuOf } from "../../harness/device.ts";
 import { audioDirectory } from "../../harness/diarized-recording.ts";
 import { circumstances } from "../shared/circumstances.ts";
-import { cpu, type Device, gpuOf } from "../shared/device.ts";
 import { beforeStop } from "../shared/processes.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import type { TestClient } from "../../harness/client.ts";
+import { speechDeviceIn } from "../../harness/device.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
 import { TestServer } from "../../harness/server.ts";
 import { allSegmentsWithWords } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
-import { speechDeviceIn } from "../shared/device.ts";
 import type { Reference } from "./corpus.ts";
 import { concatenate } from "./made-recordings.ts";
 

@@ -1,6 +1,6 @@
 import { constants, copyFile, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
 import { sizeFits } from "../../src/models/catalogue.ts";
 import { type Digest, publishedDigests } from "../../src/models/digests.ts";
 import { download } from "../../src/models/download.ts";

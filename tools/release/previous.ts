@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runLogged } from "./run-logged.ts";
 

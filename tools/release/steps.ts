@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { verifySignature } from "../../src/release/minisign.ts";
+import { verifySignature } from "../../src/release/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { readArtefacts, requireSame } from "./artefacts.ts";

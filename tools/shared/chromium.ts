@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 
 /** The headless browser, and fonts for the scripts in which transcripts are written. */

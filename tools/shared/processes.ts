@@ -75,8 +75,8 @@ export class PeakWatch implements Disposable {
   }
 }
 
-/** Returns the fields of /proc/PID/stat from the third on; the name before them may contain spaces. */
-function statOf(pid: number): string[] {
+/** Returns the fields of /proc/PID/stat from the third on: state, parent and others (proc(5)). The name before them may contain spaces. */
+export function statOf(pid: number): string[] {
   return read(`/proc/${pid}/stat`)
     .replace(/^.*\)\s/s, "")
     .split(" ");

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { makeCacheEntry } from "../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { runCommand } from "./run-command.ts";
 
 /**

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
 import { isSystemError } from "../../text/index.ts";
-import type { ReceivedFile } from "./receive-upload.ts";
 import type { UploadFailure } from "./upload-failure.ts";
 
 // A valid url has at most 2,048 characters, a prompt 2,000 of at most 4 bytes, and other values few. A value that was
@@ -29,6 +28,17 @@ export interface FormParts {
 
 /** The text parts that may occur once. A value is cut at 8 KiB, which exceeds the length of any valid value. */
 export type TextFields = Readonly<Record<string, string | undefined>>;
+
+/** A received recording under a temporary name, synced to disk. */
+export interface ReceivedFile {
+  /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** SHA-256 of the sent bytes, in lower-case hex. */
+  readonly sha256: string;
+  /** The client's file name: no folders, no control characters, at most 255 characters, never empty. */
+  readonly name: string;
+}
 
 /** The parts of a form that was read to its end. */
 interface ReadForm {

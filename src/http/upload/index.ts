@@ -1,11 +1,5 @@
-export type { FormParts, TextFields } from "./form-reader.ts";
+export type { FormParts, ReceivedFile, TextFields } from "./form-reader.ts";
 export { type PaceLimits, UPLOAD_PACE } from "./pace.ts";
-export {
-  type ReceivedFile,
-  type ReceivedUpload,
-  type RefusedUpload,
-  receiveUpload,
-  type UploadOptions,
-} from "./receive-upload.ts";
+export { type ReceivedUpload, type RefusedUpload, receiveUpload, type UploadOptions } from "./receive-upload.ts";
 export { toUploadError } from "./upload-failure.ts";
 export { UploadSpace } from "./upload-space.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContentDigest } from "./content-digest.ts";
-import { type FormParts, FormReader, type TextFields } from "./form-reader.ts";
+import { type FormParts, FormReader, type ReceivedFile, type TextFields } from "./form-reader.ts";
 import { type PaceLimits, readAtPace, TooSlowError } from "./pace.ts";
 import type { UploadFailure } from "./upload-failure.ts";
 import type { UploadReservation } from "./upload-space.ts";
@@ -21,17 +21,6 @@ export interface UploadOptions {
   readonly space?: Pick<UploadReservation, "extend">;
   /** Limits for slow senders. */
   readonly pace: PaceLimits;
-}
-
-/** A received recording under a temporary name, synced to disk. */
-export interface ReceivedFile {
-  /** Path of the file. A file that is not renamed is removed when the upload is disposed of. */
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** SHA-256 of the sent bytes, in lower-case hex. */
-  readonly sha256: string;
-  /** The client's file name: no folders, no control characters, at most 255 characters, never empty. */
-  readonly name: string;
 }
 
 /** A complete, well-formed upload. Disposing of it removes the file, unless it was renamed. */

@@ -1,5 +1,6 @@
 import { type MachineTroubleKind, machineTrouble } from "../../storage/index.ts";
-import type { Recording, Recordings } from "../recordings.ts";
+import type { Recording } from "../recording-rows.ts";
+import type { Recordings } from "../recordings.ts";
 import { DownloadQueue } from "./download-queue.ts";
 import { type FairnessRules, holderToSuspend, orderOf, type Waiting } from "./fair-queue.ts";
 import { type Outcome, SuspendError } from "./outcome.ts";

@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../../storage/index.ts";
-import type { Recording } from "../recordings.ts";
+import type { Recording } from "../recording-rows.ts";
 import { NAME_ROW } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 

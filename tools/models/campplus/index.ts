@@ -2,7 +2,7 @@
 // bun tools/models/campplus/index.ts
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
-import { withTemporaryFolder } from "../../../src/models/cache-entry.ts";
+import { withTemporaryFolder } from "../../../src/files/index.ts";
 import { findModel, productCatalogue } from "../../../src/models/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { runGraphScript } from "../../shared/python.ts";

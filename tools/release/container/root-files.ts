@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { packagePaths } from "../../../src/install/layout.ts";
+import type { EmbeddedPart } from "../../../src/program/index.ts";
 import { innerDirectoryName } from "../../../src/program/inner-program.ts";
-import type { EmbeddedPart } from "../../../src/program/unpack-child.ts";
 import type { SystemPackage } from "../../build/sbom/image-sbom.ts";
 import type { UnpackedPackage } from "./vulkan-loader.ts";
 

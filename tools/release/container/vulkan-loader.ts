@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { unpackDebianPackages } from "../../../native/steps/debian-packages.ts";
-import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
+import { makeCacheEntry } from "../../../src/files/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import type { SystemPackage } from "../../build/sbom/image-sbom.ts";
 import { runCommand } from "../../shared/run-command.ts";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { root } from "../../shared/checkout.ts";
-import { debianSystems, systemsObstacle } from "./debian-systems.ts";
+import { debianSystems, systemsObstacle } from "../../shared/debian-systems.ts";
 
 const obstacle = systemsObstacle();
 if (obstacle !== null) {

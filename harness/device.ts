@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import type { LogLine } from "../../harness/server.ts";
-import { softwareGpu } from "../../harness/software-gpu.ts";
-import { CommandError } from "./run-command.ts";
+import { CommandError } from "../tools/shared/run-command.ts";
+import type { LogLine } from "./server.ts";
+import { softwareGpu } from "./software-gpu.ts";
 
 /** The device of a server. */
 export interface Device {

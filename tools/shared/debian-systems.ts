@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { makeCacheEntry } from "../../../src/models/cache-entry.ts";
-import { messageOf } from "../../../src/text/index.ts";
-import { runCommand } from "../../shared/run-command.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 import { copySystem } from "./copied-system.ts";
+import { runCommand } from "./run-command.ts";
 
 /** Debian 12 and 13. */
 const SUITES = ["bookworm", "trixie"];

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runCommand } from "../../shared/run-command.ts";
+import { runCommand } from "./run-command.ts";
 
 const DPKG = "var/lib/dpkg";
 const CONFIGURE_TIMEOUT_MILLISECONDS = 5 * 60_000;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { pathSteps, untrustedWriter } from "../../src/program/index.ts";
+import { pathSteps, untrustedWriter } from "../../src/files/index.ts";
 
 /** User 1000 is trusted, 1001 is not. Each has a private group, and both are members of `team`. */
 const lists = {

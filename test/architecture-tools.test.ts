@@ -1,0 +1,205 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { basename, dirname, join, relative } from "node:path";
+import { root } from "../harness/checkout.ts";
+import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
+
+/**
+ * The purposes below tools/, and the purposes from which each imports. A purpose imports only from those listed before
+ * it, so purposes import in one direction.
+ */
+const purposes: Readonly<Record<string, readonly string[]>> = {
+  models: [],
+  development: ["models"],
+  build: ["development"],
+  release: ["build", "development"],
+  evaluate: [],
+  bench: ["evaluate"],
+  conformance: [],
+  endurance: [],
+  fuzz: [],
+};
+
+/** The folders from which each folder imports. Tests import from all, and nothing imports from them. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  src: [],
+  native: [],
+  "tools/shared": ["src", "native"],
+  harness: ["src", "native", "tools/shared"],
+  ...Object.fromEntries(
+    Object.entries(purposes).map(([purpose, others]) => [
+      `tools/${purpose}`,
+      ["src", "native", "tools/shared", "harness", ...others.map((other) => `tools/${other}`)],
+    ]),
+  ),
+};
+
+/** Imports of files of src/ that are no entry points, with the reason for each. No entry may be added. */
+const internals: readonly (readonly [reason: string, from: string, files: readonly string[]])[] = [
+  [
+    "random models have each tensor that the loader expects",
+    "harness",
+    [
+      "speech/recognizer/ggml-file/index",
+      "speech/recognizer/parakeet/model-file/index",
+      "speech/recognizer/whisper/model-file/expected-tensors",
+      "speech/recognizer/whisper/model-file/index",
+    ],
+  ],
+  [
+    "results of single steps are prepared and measured without a worker",
+    "harness",
+    [
+      "pipeline/assign-speakers",
+      "pipeline/fit-to-turns",
+      "pipeline/second-pass",
+      "speech/diarization/activity",
+      "speech/diarization/index",
+      "timeline/grid",
+    ],
+  ],
+  [
+    "the speed of the native code is measured without a server",
+    "tools/bench",
+    [
+      "engine/cpu-shares",
+      "speech/devices/choose-gpus",
+      "speech/devices/lane-shares",
+      "speech/devices/tune-device",
+      "speech/ggml",
+      "speech/recognizer/index",
+      "speech/recognizer/whisper/index",
+    ],
+  ],
+  [
+    "a random model for measurements",
+    "tools/bench",
+    ["speech/recognizer/ggml-file/index", "speech/recognizer/whisper/model-file/expected-tensors"],
+  ],
+  [
+    "an engine without models gives results in the stored form",
+    "tools/bench",
+    [
+      "speech/diarization/activity",
+      "speech/diarization/clean-speech",
+      "speech/diarization/sentence-voices",
+      "speech/diarization/voices",
+    ],
+  ],
+  [
+    "states that share graphs are compared without a server",
+    "tools/evaluate",
+    ["speech/ggml", "speech/recognizer/whisper/index"],
+  ],
+  ["the loader's verdicts are compared with this check", "tools/fuzz", ["speech/recognizer/whisper/model-file/index"]],
+  [
+    "models are obtained with the program's own checks",
+    "tools/models",
+    ["models/catalogue", "models/convert/ctranslate2-file", "models/digests", "models/download"],
+  ],
+  ["the program file's description lists its migrations", "tools/build", ["storage/migrate"]],
+  ["the program file ends with the description of the inner program", "tools/build", ["program/inner-program"]],
+  ["an image contains the unpacked program", "tools/release", ["program/inner-program"]],
+  [
+    "packages contain the unit, the completion scripts and the paths of the program",
+    "tools/release",
+    ["cli/completion/bash-and-zsh", "cli/completion/fish", "cli/completion/places", "install/layout", "install/unit"],
+  ],
+  ["signatures of a test's key", "tools/release", ["release/minisign"]],
+  [
+    "pages and clients are generated from these descriptions",
+    "tools/development",
+    ["http/errors", "http/openapi/index"],
+  ],
+];
+
+const texts = await readSources(root, "{src,native,harness,tools,test}/**/*.{ts,tsx}");
+const isOwn = (path: string) => /^(?:src|native|harness|tools|test)\//.test(path);
+/** The imports of code. Data files, JSON, may be imported by any folder. */
+const imports = [...texts]
+  .flatMap(([file, text]) => importsOf(file, text))
+  .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && !to.endsWith(".json"));
+
+const folderOf = (path: string) => path.split("/", path.startsWith("tools/") ? 2 : 1).join("/");
+const between = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to));
+
+describe("src/, native/, harness/ and the purposes of tools/", () => {
+  test("import in one direction, and nothing from the tests", () => {
+    const names = Object.keys(purposes);
+    const backwards = Object.entries(purposes).filter(([purpose, others]) =>
+      others.some((other) => !names.slice(0, names.indexOf(purpose)).includes(other)),
+    );
+    expect(backwards).toEqual([]);
+    expect(between.length).toBeGreaterThan(100);
+    expect(between.filter(({ from, to }) => mayImport[folderOf(from)]?.includes(folderOf(to)) !== true)).toEqual([]);
+  });
+
+  test("take from src/ the entry points, and the listed files", () => {
+    const isListed = (from: string, to: string) =>
+      internals.some(([, folder, files]) => folderOf(from) === folder && files.some((file) => to === `src/${file}.ts`));
+    const taken = between.filter(({ to }) => to.startsWith("src/") && !/^src\/[a-z-]+\/index\.ts$/.test(to));
+    expect(taken.filter(({ from, to }) => !isListed(from, to))).toEqual([]);
+    const unused = internals.flatMap(([, folder, files]) =>
+      files.filter((file) => !taken.some(({ from, to }) => folderOf(from) === folder && to === `src/${file}.ts`)),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  test("have no file that imports itself through others, by values or by types", () => {
+    expect(circlesIn(imports)).toEqual([]);
+  });
+});
+
+describe("the folders tools/ and harness/", () => {
+  const readme = (folder: string) => Bun.file(join(root, folder, "README.md")).text();
+  const entriesOf = (folder: string) => readdirSync(join(root, folder)).filter((name) => name !== "README.md");
+
+  test("have a README that names each folder of tools/ with a sentence", async () => {
+    const rows = [...(await readme("tools")).matchAll(/^\| `([a-z]+)\/` \| ([^|]{20,}) \|/gm)].map(([, name]) => name);
+    expect(rows).toEqual(entriesOf("tools").sort());
+    expect(rows.filter((name) => name !== "shared").toSorted()).toEqual(Object.keys(purposes).toSorted());
+  });
+
+  test("have a README that names each file of harness/", async () => {
+    const text = await readme("harness");
+    expect(entriesOf("harness").filter((name) => !new RegExp(`\`${RegExp.escape(name)}/?\``).test(text))).toEqual([]);
+  });
+
+  test("have code that is reached from scripts/ and the commands of the README alone", async () => {
+    const started = await readSources(root, "scripts/*");
+    started.set("tools/README.md", [...(await readme("tools")).matchAll(/`bun (\S+)/g)].join("\n"));
+    const code = await readSources(root, "{tools,harness}/**/*");
+    const names = (file: string, text: string) => [...code.keys()].filter((path) => isNamed(path, file, text));
+    const reached = new Set([...started].flatMap(([file, text]) => names(file, text)));
+    for (const file of reached) for (const next of names(file, code.get(file) ?? "")) reached.add(next);
+    const unreached = [...code.keys()].filter((path) => /^tools\/.*\.(?:ts|py)$/.test(path) && !reached.has(path));
+    expect(reached.size).toBeGreaterThan(100);
+    expect(unreached).toEqual([]);
+  });
+
+  test("are named by paths that exist, in commands and hooks", async () => {
+    const commands = await readSources(root, "{scripts,tools/**}/*");
+    const missing = [...commands]
+      .filter(([, text]) => text.startsWith("#!/usr/bin/env bash"))
+      .flatMap(([file, text]) => {
+        const sourced = [...text.matchAll(/^source .*\)"?\)\/(\S+)"$/gm)].map(([, path = ""]) =>
+          join(dirname(file), path),
+        );
+        const named = [...text.matchAll(/\btools\/[\w./-]+/g)].map(([path]) => path);
+        return [...sourced, ...named].filter((path) => !commands.has(path)).map((path) => `${file}: ${path}`);
+      });
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Returns whether a file names another one: by its path, by a path from its own folder, or as a Python module. */
+function isNamed(path: string, file: string, text: string): boolean {
+  if (text.includes(path)) return true;
+  const own = relative(dirname(file), path);
+  if (text.includes(`"${own}"`) || text.includes(`"./${own}"`)) return true;
+  const stem = basename(path, ".py");
+  if (stem !== basename(path)) return new RegExp(`^(?:from|import) ${stem}\\b`, "m").test(text);
+  // A command of several parts, each in a file of its name.
+  const part = `${dirname(path)}/$part.ts`;
+  return text.includes(part) && new RegExp(`\\b${RegExp.escape(basename(path, ".ts"))}\\b`).test(text);
+}
