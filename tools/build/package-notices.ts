@@ -38,6 +38,8 @@ export interface InstalledPackage {
   readonly version: string;
   /** An SPDX expression, as the package declares it. */
   readonly licence: string | undefined;
+  /** The address of its source. */
+  readonly source: string;
   /** The directories of the packages that it requires. */
   readonly requires: readonly string[];
 }
@@ -53,15 +55,19 @@ export function installedPackages(): Map<string, InstalledPackage> {
  * Returns a notice of every npm package that the program may use, by name. @throws Error when one has no licence text
  */
 export function packageNotices(): Notice[] {
-  const packages = [...installedPackages().keys()].filter((directory) => directory !== root);
+  const packages = [...installedPackages().values()].filter(({ directory }) => directory !== root);
   return packages.map(noticeOf).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function collect(directory: string, found: Map<string, InstalledPackage>): void {
-  const { name, version, license, dependencies, peerDependencies } = manifest(directory);
+  const text = readFileSync(join(directory, "package.json"), "utf8");
+  const manifest = Value.Parse(packageSchema, JSON.parse(text));
+  const { name, version, license: licence, homepage, repository, dependencies, peerDependencies } = manifest;
+  const url = typeof repository === "string" ? repository : repository?.url;
+  const source = url ?? homepage ?? `the npm package ${name}`;
   const names = Object.keys({ ...peerDependencies, ...dependencies }).filter((other) => !typesOnly.test(other));
   const requires = names.flatMap((other) => find(other, directory) ?? []);
-  found.set(directory, { directory, name, version, licence: license, requires });
+  found.set(directory, { directory, name, version, licence, source, requires });
   for (const place of requires) if (!found.has(place)) collect(place, found);
 }
 
@@ -72,24 +78,13 @@ function find(name: string, from: string): string | null {
   return from === root ? null : find(name, dirname(from));
 }
 
-function noticeOf(directory: string): Notice {
-  const { name, version, license, homepage, repository } = manifest(directory);
+function noticeOf({ directory, name, version, licence = "see its text", source }: InstalledPackage): Notice {
   const files = readdirSync(directory).filter((file) => licenceFile.test(file));
   const texts = files.sort().map((file) => readFileSync(join(directory, file), "utf8").trim());
   const kept = missingTexts[name];
   if (texts.length === 0 && kept !== undefined) texts.push(readFileSync(join(root, kept), "utf8").trim());
   if (texts.length === 0) throw new Error(`the package ${name} contains no licence; add its text to missingTexts`);
-  const url = typeof repository === "string" ? repository : repository?.url;
-  return {
-    ...{ name, version },
-    licence: license ?? "see its text",
-    source: url ?? homepage ?? `the npm package ${name}`,
-    text: texts.join("\n\n"),
-  };
-}
-
-function manifest(directory: string) {
-  return Value.Parse(packageSchema, JSON.parse(readFileSync(join(directory, "package.json"), "utf8")));
+  return { name, version, licence, source, text: texts.join("\n\n") };
 }
 
 /** Writes a file into the cache, in a folder named by the content. @param name its folder and name @returns its path */

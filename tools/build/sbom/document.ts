@@ -1,32 +1,25 @@
 import { createHash } from "node:crypto";
-import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
 // The part of CycloneDX 1.6 (ECMA-424) that this product writes. Names are those of the standard.
 
-const closed = { additionalProperties: false };
+const object = <T extends TProperties>(fields: T) => Type.Object(fields, { additionalProperties: false });
 const text = Type.String({ minLength: 1 });
-const reference = Type.String({ minLength: 1 });
 const uri = Type.String({ pattern: "^(https|git\\+https):\\/\\/[^\\s]+$" });
 
 const hashSchema = Type.Union([
-  Type.Object({ alg: Type.Literal("SHA-256"), content: Type.String({ pattern: "^[0-9a-f]{64}$" }) }, closed),
-  Type.Object({ alg: Type.Literal("SHA-512"), content: Type.String({ pattern: "^[0-9a-f]{128}$" }) }, closed),
+  object({ alg: Type.Literal("SHA-256"), content: Type.String({ pattern: "^[0-9a-f]{64}$" }) }),
+  object({ alg: Type.Literal("SHA-512"), content: Type.String({ pattern: "^[0-9a-f]{128}$" }) }),
 ]);
 
 /** Either any number of single licences, or exactly one expression. */
 const licencesSchema = Type.Union([
-  Type.Array(
-    Type.Object(
-      { license: Type.Union([Type.Object({ id: text }, closed), Type.Object({ name: text }, closed)]) },
-      closed,
-    ),
-    { minItems: 1 },
-  ),
-  Type.Tuple([Type.Object({ expression: text }, closed)]),
+  Type.Array(object({ license: Type.Union([object({ id: text }), object({ name: text })]) }), { minItems: 1 }),
+  Type.Tuple([object({ expression: text })]),
 ]);
 
-const propertySchema = Type.Object({ name: text, value: Type.String() }, closed);
+const propertySchema = object({ name: text, value: Type.String() });
 
 const componentFields = {
   type: Type.Union(
@@ -34,57 +27,44 @@ const componentFields = {
       (name) => Type.Literal(name),
     ),
   ),
-  "bom-ref": reference,
+  "bom-ref": text,
   name: text,
   version: Type.Optional(text),
   description: Type.Optional(text),
   hashes: Type.Optional(Type.Array(hashSchema, { minItems: 1 })),
   licenses: Type.Optional(licencesSchema),
   purl: Type.Optional(Type.String({ pattern: "^pkg:[a-z]+/[^\\s]+$" })),
-  pedigree: Type.Optional(Type.Object({ notes: text }, closed)),
+  pedigree: Type.Optional(object({ notes: text })),
   externalReferences: Type.Optional(
     Type.Array(
-      Type.Object(
-        {
-          url: uri,
-          type: Type.Union([Type.Literal("vcs"), Type.Literal("website"), Type.Literal("source-distribution")]),
-        },
-        closed,
-      ),
+      object({
+        url: uri,
+        type: Type.Union([Type.Literal("vcs"), Type.Literal("website"), Type.Literal("source-distribution")]),
+      }),
       { minItems: 1 },
     ),
   ),
   properties: Type.Optional(Type.Array(propertySchema, { minItems: 1 })),
 };
-const leafSchema = Type.Object(componentFields, closed);
-const componentSchema = Type.Object({ ...componentFields, components: Type.Optional(Type.Array(leafSchema)) }, closed);
+const leafSchema = object(componentFields);
+const componentSchema = object({ ...componentFields, components: Type.Optional(Type.Array(leafSchema)) });
 
 /** A part of a product. Its own parts are files and libraries without parts. */
 export type Component = Static<typeof componentSchema>;
 
-const bomSchema = Type.Object(
-  {
-    bomFormat: Type.Literal("CycloneDX"),
-    specVersion: Type.Literal("1.6"),
-    serialNumber: Type.String({ pattern: "^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" }),
-    version: Type.Literal(1),
-    metadata: Type.Object(
-      {
-        timestamp: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$" })),
-        component: leafSchema,
-      },
-      closed,
-    ),
-    components: Type.Array(componentSchema, { minItems: 1 }),
-    dependencies: Type.Array(
-      Type.Object({ ref: reference, dependsOn: Type.Optional(Type.Array(reference, { uniqueItems: true })) }, closed),
-    ),
-    compositions: Type.Array(
-      Type.Object({ aggregate: Type.Literal("incomplete"), assemblies: Type.Array(reference) }, closed),
-    ),
-  },
-  closed,
-);
+const bomSchema = object({
+  bomFormat: Type.Literal("CycloneDX"),
+  specVersion: Type.Literal("1.6"),
+  serialNumber: Type.String({ pattern: "^urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$" }),
+  version: Type.Literal(1),
+  metadata: object({
+    timestamp: Type.Optional(Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ$" })),
+    component: leafSchema,
+  }),
+  components: Type.Array(componentSchema, { minItems: 1 }),
+  dependencies: Type.Array(object({ ref: text, dependsOn: Type.Optional(Type.Array(text, { uniqueItems: true })) })),
+  compositions: Type.Array(object({ aggregate: Type.Literal("incomplete"), assemblies: Type.Array(text) })),
+});
 
 /** A bill of materials of this product: a CycloneDX 1.6 document. */
 export type Bom = Static<typeof bomSchema>;
