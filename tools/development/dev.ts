@@ -10,21 +10,22 @@ const STOP_MILLISECONDS = 15_000;
 
 const args = process.argv.slice(2);
 let server: Bun.Subprocess | null = null;
-let isRestarting = false;
-let changeDuringRestart = false;
+/** Resolves after the last restart. */
+let restarted = Promise.resolve();
+let isWaiting = false;
 
 function start(): void {
-  const started = Bun.spawn([join(root, "scripts/transcribe"), "serve", ...args], {
+  server = Bun.spawn([join(root, "scripts/transcribe"), "serve", ...args], {
     stdio: ["ignore", "inherit", "inherit"],
     onExit: (child, code) => {
-      if (child === server && !isRestarting) console.error(`dev: the server exited with ${code}; waiting for a change`);
+      if (child === server) console.error(`dev: the server exited with ${code}; waiting for a change`);
     },
   });
-  server = started;
 }
 
 async function stop(): Promise<void> {
   const stopping = server;
+  server = null;
   if (stopping === null || stopping.exitCode !== null) return;
   stopping.kill("SIGTERM");
   const killed = setTimeout(() => stopping.kill("SIGKILL"), STOP_MILLISECONDS);
@@ -32,31 +33,24 @@ async function stop(): Promise<void> {
   clearTimeout(killed);
 }
 
-async function restart(file: string): Promise<void> {
-  if (isRestarting) {
-    changeDuringRestart = true;
-    return;
-  }
-  isRestarting = true;
-  console.error(`dev: ${file} changed; restarting`);
-  await stop();
-  isRestarting = false;
-  start();
-  if (changeDuringRestart) {
-    changeDuringRestart = false;
-    await restart(file);
-  }
+/** Restarts the server after the restart in progress; several changes during it lead to one. */
+function restart(file: string): void {
+  if (isWaiting) return;
+  isWaiting = true;
+  restarted = restarted.then(async () => {
+    isWaiting = false;
+    console.error(`dev: ${file} changed; restarting`);
+    await stop();
+    start();
+  });
 }
 
 let settling: NodeJS.Timeout | undefined;
 watch(join(root, "src"), { recursive: true }, (_, file) => {
   clearTimeout(settling);
-  settling = setTimeout(() => void restart(`src/${file}`), SETTLE_MILLISECONDS);
+  settling = setTimeout(() => restart(`src/${file}`), SETTLE_MILLISECONDS);
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    isRestarting = true;
-    void stop().then(() => process.exit(0));
-  });
+  process.on(signal, () => void restarted.then(stop).then(() => process.exit(0)));
 }
 start();

@@ -28,7 +28,7 @@ describe("licences of the bill of materials", () => {
 
   const sha512 = Buffer.alloc(64, 7);
   const lock = `{ "packages": { "a/@b/c": ["@b/c@1.2.3", "", { "bin": "x" }, "sha512-${sha512.toString("base64")}"], }, }`;
-  const found = { name: "@b/c", version: "1.2.3", licence: "MIT", directory: "", requires: [] };
+  const found = { name: "@b/c", version: "1.2.3", licence: "MIT", source: "", directory: "", requires: [] };
 
   test("an npm package has the digest of the lock file and an encoded scope", () => {
     expect(npmComponent(found, readIntegrity(lock))).toMatchObject({

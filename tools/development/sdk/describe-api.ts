@@ -27,8 +27,8 @@ export interface Parameter extends Field {
   readonly wireName: string;
 }
 
-/** Content of a successful answer: a JSON value, nothing, or a file. */
-export type Answer = { readonly kind: "json"; readonly type: string } | { readonly kind: "none" | "file" };
+/** Content of a successful answer: a JSON value, nothing, or a file. The transports have a method for each kind. */
+export type Answer = { readonly kind: "json"; readonly type: string } | { readonly kind: "nothing" | "file" };
 
 export interface OperationDefinition {
   readonly id: string;
@@ -186,7 +186,7 @@ class Reader {
   #answer(responses: OpenAPIV3.ResponsesObject): Answer {
     const [status] = Object.keys(responses).filter((code) => code.startsWith("2"));
     const content = Object.entries(this.#resolve(responses[status ?? ""] ?? { description: "" }).content ?? {});
-    if (content.length === 0) return { kind: "none" };
+    if (content.length === 0) return { kind: "nothing" };
     const [[mediaType, { schema = {} }] = ["", {}], ...others] = content;
     if (mediaType !== "application/json" || others.length > 0) return { kind: "file" };
     return { kind: "json", type: nameOf(this.#shape(schema, "")) };

@@ -84,20 +84,12 @@ function typedDict(name: string, base: string, description: string, fields: read
   return [`class ${name}(${base}):`, ...text, ...members].join("\n");
 }
 
+const PLAIN_TYPES = { text: "str", integer: "int", number: "float", boolean: "bool", binary: "RecordingFile" };
+
 function typeOf(shape: Shape): string {
   switch (shape.kind) {
     case "named":
       return shape.name;
-    case "text":
-      return "str";
-    case "integer":
-      return "int";
-    case "number":
-      return "float";
-    case "boolean":
-      return "bool";
-    case "binary":
-      return "RecordingFile";
     case "choice":
       return `Literal[${shape.values.map(literal).join(", ")}]`;
     case "list":
@@ -106,6 +98,8 @@ function typeOf(shape: Shape): string {
       return `Dict[str, ${typeOf(shape.items)}]`;
     case "nullable":
       return `Optional[${typeOf(shape.of)}]`;
+    default:
+      return PLAIN_TYPES[shape.kind];
   }
 }
 
@@ -123,13 +117,12 @@ function method(operation: OperationDefinition): string {
     ...parameters.map(argument),
     "stop: Stop = NO_STOP",
   ];
-  const returned = answer.kind === "json" ? answer.type : { none: "None", file: "Download" }[answer.kind];
-  const result = { json: "json", none: "nothing", file: "file" }[answer.kind];
+  const returned = answer.kind === "json" ? answer.type : { nothing: "None", file: "Download" }[answer.kind];
   const described = parameters.filter(({ description }) => description !== "");
   const lines = described.map(({ name, description }) => `${name}: ${description}`);
   const text = [`${summary}.`, "", ...lines, ...(lines.length > 0 ? [""] : [])].join("\n");
   const codes = `Error codes: ${errorCodes.map((code) => `\`${code}\``).join(", ")}.`;
-  const call = `self._transport.${result}(request, stop)`;
+  const call = `self._transport.${answer.kind}(request, stop)`;
   return [
     `    def ${snakeCase(id)}(\n${args.map((arg) => `        ${arg},\n`).join("")}    ) -> ${returned}:`,
     docstring(`${text}${codes}`, "        "),

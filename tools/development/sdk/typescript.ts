@@ -78,19 +78,18 @@ function member({ name, shape, isRequired, description }: Field, absent: string)
   return `${text}  ${name}${isRequired ? "" : "?"}: ${typeOf(shape)}${isRequired ? "" : absent};`;
 }
 
+const PLAIN_TYPES = {
+  text: "string",
+  integer: "number",
+  number: "number",
+  boolean: "boolean",
+  binary: "RecordingFile",
+};
+
 function typeOf(shape: Shape): string {
   switch (shape.kind) {
     case "named":
       return shape.name;
-    case "text":
-      return "string";
-    case "integer":
-    case "number":
-      return "number";
-    case "boolean":
-      return "boolean";
-    case "binary":
-      return "RecordingFile";
     case "choice":
       return shape.values.map((value) => JSON.stringify(value)).join(" | ");
     case "list":
@@ -99,6 +98,8 @@ function typeOf(shape: Shape): string {
       return `Record<string, ${typeOf(shape.items)}>`;
     case "nullable":
       return `${typeOf(shape.of)} | null`;
+    default:
+      return PLAIN_TYPES[shape.kind];
   }
 }
 
@@ -111,14 +112,13 @@ function method(operation: OperationDefinition): string {
     ...(parameters.length === 0 ? [] : [`parameters: ${pascalCase(id)}Parameters${isNeeded ? "" : " = {}"}`]),
     "call: CallOptions = {}",
   ];
-  const result = { json: "json", none: "nothing", file: "file" }[answer.kind];
   const type = answer.kind === "json" ? `<${answer.type}>` : "";
-  const returned = answer.kind === "json" ? answer.type : { none: "void", file: "Download" }[answer.kind];
+  const returned = answer.kind === "json" ? answer.type : { nothing: "void", file: "Download" }[answer.kind];
   const text = comment(`${summary}.\n\nError codes: ${errorCodes.map((code) => `\`${code}\``).join(", ")}.`, "  ");
   return [
     text,
     signature(id, args, returned),
-    `    return this.#transport.${result}${type}(`,
+    `    return this.#transport.${answer.kind}${type}(`,
     `      {\n${requestLines(operation)
       .map((line) => `        ${line},\n`)
       .join("")}      },`,
