@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { basename, dirname, join, relative } from "node:path";
+import { dirname, join } from "node:path";
 import { root } from "../harness/checkout.ts";
 import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
 
@@ -113,12 +113,14 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
   ],
 ];
 
+/** A list of values on which a build and the server have to agree. */
+const sharedList = "native/ffmpeg/formats.ts";
+
 const texts = await readSources(root, "{src,native,harness,tools,test}/**/*.{ts,tsx}");
 const isOwn = (path: string) => /^(?:src|native|harness|tools|test)\//.test(path);
-/** The imports of code. Data files, JSON, may be imported by any folder. */
 const imports = [...texts]
   .flatMap(([file, text]) => importsOf(file, text))
-  .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && !to.endsWith(".json"));
+  .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && to !== sharedList);
 
 const folderOf = (path: string) => path.split("/", path.startsWith("tools/") ? 2 : 1).join("/");
 const between = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to));
@@ -169,7 +171,7 @@ describe("the folders tools/ and harness/", () => {
     const started = await readSources(root, "scripts/*");
     started.set("tools/README.md", [...(await readme("tools")).matchAll(/`bun (\S+)/g)].join("\n"));
     const code = await readSources(root, "{tools,harness}/**/*");
-    const names = (file: string, text: string) => [...code.keys()].filter((path) => isNamed(path, file, text));
+    const names = (file: string, text: string) => pathsIn(file, text).filter((path) => code.has(path));
     const reached = new Set([...started].flatMap(([file, text]) => names(file, text)));
     for (const file of reached) for (const next of names(file, code.get(file) ?? "")) reached.add(next);
     const unreached = [...code.keys()].filter((path) => /^tools\/.*\.(?:ts|py)$/.test(path) && !reached.has(path));
@@ -178,7 +180,7 @@ describe("the folders tools/ and harness/", () => {
   });
 
   test("are named by paths that exist, in commands and hooks", async () => {
-    const commands = await readSources(root, "{scripts,tools/**}/*");
+    const commands = new Map([...(await readSources(root, "scripts/*")), ...(await readSources(root, "tools/**/*"))]);
     const missing = [...commands]
       .filter(([, text]) => text.startsWith("#!/usr/bin/env bash"))
       .flatMap(([file, text]) => {
@@ -186,20 +188,26 @@ describe("the folders tools/ and harness/", () => {
           join(dirname(file), path),
         );
         const named = [...text.matchAll(/\btools\/[\w./-]+/g)].map(([path]) => path);
-        return [...sourced, ...named].filter((path) => !commands.has(path)).map((path) => `${file}: ${path}`);
+        return [...sourced, ...named]
+          .filter((path) => !path.endsWith("/") && !commands.has(path))
+          .map((path) => `${file}: ${path}`);
       });
-    expect(missing).toEqual([]);
+    const listed = [...(await readme("tools")).matchAll(/`bun (\S+?\.ts)/g)].map(([, path = ""]) => path);
+    expect([...missing, ...listed.filter((path) => !commands.has(path))]).toEqual([]);
+    expect(listed.length).toBeGreaterThan(1);
   });
 });
 
-/** Returns whether a file names another one: by its path, by a path from its own folder, or as a Python module. */
-function isNamed(path: string, file: string, text: string): boolean {
-  if (text.includes(path)) return true;
-  const own = relative(dirname(file), path);
-  if (text.includes(`"${own}"`) || text.includes(`"./${own}"`)) return true;
-  const stem = basename(path, ".py");
-  if (stem !== basename(path)) return new RegExp(`^(?:from|import) ${stem}\\b`, "m").test(text);
-  // A command of several parts, each in a file of its name.
-  const part = `${dirname(path)}/$part.ts`;
-  return text.includes(part) && new RegExp(`\\b${RegExp.escape(basename(path, ".ts"))}\\b`).test(text);
+/** Returns the paths that a file may name: from the root, from its own folder, or as Python modules. */
+function pathsIn(file: string, text: string): string[] {
+  const words = [...new Set(text.match(/[\w.$/-]+/g))].map((word) => word.replace(/^\$root\/|\.$/, ""));
+  const modules = [...text.matchAll(/^(?:from|import) (\w+)/gm)].flatMap(([, name]) => [
+    `${name}.py`,
+    `../onnx/${name}.py`,
+  ]);
+  return [...words, ...(file.endsWith(".py") ? modules : [])].flatMap((word) => {
+    // A command of several parts has a file for each.
+    if (word.includes("$part")) return words.map((part) => word.replace("$part", part));
+    return [word, join(dirname(file), word)];
+  });
 }

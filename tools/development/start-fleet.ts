@@ -3,9 +3,7 @@ import { mkdtempSync, openSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { natsServerProgram } from "../../harness/nats-server.ts";
-import { messageOf } from "../../src/text/index.ts";
 import { root } from "../shared/checkout.ts";
-import { beforeStop } from "../shared/processes.ts";
 
 /** Time that each process has to be ready: it loads its models, and tests the CPU at its first start. */
 const READY_MILLISECONDS = 120_000;
@@ -91,11 +89,13 @@ async function demonstrate(): Promise<void> {
   step("done; everything that was started is stopped now");
 }
 
-using _stopped = beforeStop(end);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  process.on(signal, () => void end().then(() => process.exit(130)));
+}
 try {
   await demonstrate();
 } catch (error) {
-  console.error(`fleet: ${messageOf(error)}`);
+  console.error(`fleet: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;
 } finally {
   await end();
