@@ -13,8 +13,9 @@ const purposes: Readonly<Record<string, readonly string[]>> = {
   development: ["models"],
   build: ["development"],
   release: ["build", "development"],
-  evaluate: [],
-  bench: ["evaluate"],
+  corpus: [],
+  evaluate: ["corpus"],
+  bench: ["corpus"],
   conformance: [],
   endurance: [],
   fuzz: [],
@@ -188,9 +189,7 @@ describe("the folders tools/ and harness/", () => {
           join(dirname(file), path),
         );
         const named = [...text.matchAll(/\btools\/[\w./-]+/g)].map(([path]) => path);
-        return [...sourced, ...named]
-          .filter((path) => !path.endsWith("/") && !commands.has(path))
-          .map((path) => `${file}: ${path}`);
+        return [...sourced, ...named].filter((path) => !commands.has(path)).map((path) => `${file}: ${path}`);
       });
     const listed = [...(await readme("tools")).matchAll(/`bun (\S+?\.ts)/g)].map(([, path = ""]) => path);
     expect([...missing, ...listed.filter((path) => !commands.has(path))]).toEqual([]);
@@ -205,9 +204,5 @@ function pathsIn(file: string, text: string): string[] {
     `${name}.py`,
     `../onnx/${name}.py`,
   ]);
-  return [...words, ...(file.endsWith(".py") ? modules : [])].flatMap((word) => {
-    // A command of several parts has a file for each.
-    if (word.includes("$part")) return words.map((part) => word.replace("$part", part));
-    return [word, join(dirname(file), word)];
-  });
+  return [...words, ...(file.endsWith(".py") ? modules : [])].flatMap((word) => [word, join(dirname(file), word)]);
 }
