@@ -1,0 +1,79 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { TestClient } from "../../harness/client.ts";
+import { tinyLanguage } from "../../harness/parakeet/tiny-recognizer.ts";
+import { childrenOf, isAlive } from "../../harness/processes.ts";
+import type { TestServer } from "../../harness/server.ts";
+
+/** Uploads after which a recording that is always completed too early counts as a fault. */
+const MAX_UPLOADS = 5;
+
+/** Returns the parts of a recording's step that the database contains. */
+export function storedParts(server: TestServer, step: string, id: string): number[] {
+  using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
+  return database
+    .query<{ part: number }, [string, string]>(
+      "SELECT part FROM checkpoints WHERE step = ? AND recording_id = ? ORDER BY part",
+    )
+    .all(step, id)
+    .map(({ part }) => part);
+}
+
+/** The worker of a server, which is stopped (SIGSTOP) until it is resumed or this is disposed of. It needs /proc. */
+export class StoppedWorker implements Disposable {
+  readonly pid: number;
+
+  /** Stops the worker of a server. */
+  constructor(server: TestServer) {
+    const [pid] = childrenOf(server.pid, "__worker");
+    if (pid === undefined) throw new Error("the server has no worker");
+    this.pid = pid;
+    process.kill(pid, "SIGSTOP");
+  }
+
+  /** Lets the worker continue, if it still exists. */
+  resume(): void {
+    if (isAlive(this.pid)) process.kill(this.pid, "SIGCONT");
+  }
+
+  /** Resolves when the worker has exited. */
+  async exited(): Promise<void> {
+    while (isAlive(this.pid)) await Bun.sleep(20);
+  }
+
+  [Symbol.dispose](): void {
+    this.resume();
+  }
+}
+
+/**
+ * Uploads a recording to an idle server and stops the worker between two chunks. Uploads it again if the worker was
+ * faster than this process.
+ * @param chunks number of the recording's chunks
+ */
+export async function interrupt(
+  server: TestServer,
+  client: TestClient,
+  path: string,
+  chunks: number,
+): Promise<{ readonly id: string; readonly worker: StoppedWorker }> {
+  for (let uploads = 0; uploads < MAX_UPLOADS; uploads++) {
+    const { id } = await client.create(path, tinyLanguage);
+    await server.until(
+      async () => storedParts(server, "transcribe", id).length > 0 || (await hasEnded(client, id)),
+      2,
+    );
+    const worker = new StoppedWorker(server);
+    const stored = storedParts(server, "transcribe", id).length;
+    if (stored > 0 && stored < chunks) return { id, worker };
+    worker.resume();
+    await client.waitUntilEnded(id);
+    await server.untilCleanedUp();
+  }
+  throw new Error(`${MAX_UPLOADS} recordings were completed before they could be interrupted`);
+}
+
+async function hasEnded(client: TestClient, id: string): Promise<boolean> {
+  const { status } = await client.get(id);
+  return status === "completed" || status === "failed";
+}
