@@ -47,8 +47,7 @@ export class StoppedWorker implements Disposable {
 }
 
 /**
- * Uploads a recording to an idle server and stops the worker between two chunks. Uploads it again if the worker was
- * faster than this process.
+ * Uploads a recording to an idle server and stops the worker between two of its chunks.
  * @param chunks number of the recording's chunks
  */
 export async function interrupt(
@@ -57,23 +56,39 @@ export async function interrupt(
   path: string,
   chunks: number,
 ): Promise<{ readonly id: string; readonly worker: StoppedWorker }> {
-  for (let uploads = 0; uploads < MAX_UPLOADS; uploads++) {
-    const { id } = await client.create(path, tinyLanguage);
-    await server.until(
-      async () => storedParts(server, "transcribe", id).length > 0 || (await hasEnded(client, id)),
-      2,
-    );
-    const worker = new StoppedWorker(server);
-    const stored = storedParts(server, "transcribe", id).length;
-    if (stored > 0 && stored < chunks) return { id, worker };
-    worker.resume();
-    await client.waitUntilEnded(id);
-    await server.untilCleanedUp();
-  }
-  throw new Error(`${MAX_UPLOADS} recordings were completed before they could be interrupted`);
+  const { ids, worker } = await interruptAll(server, client, path, chunks, 1);
+  return { id: ids[0] ?? "", worker };
 }
 
-async function hasEnded(client: TestClient, id: string): Promise<boolean> {
-  const { status } = await client.get(id);
-  return status === "completed" || status === "failed";
+/**
+ * Uploads a recording several times to an idle server, and stops the worker between two chunks of each. Uploads them
+ * again if the worker was faster than this process.
+ * @param chunks number of the recording's chunks
+ * @param count how often it is uploaded
+ */
+export async function interruptAll(
+  server: TestServer,
+  client: TestClient,
+  path: string,
+  chunks: number,
+  count: number,
+): Promise<{ readonly ids: readonly string[]; readonly worker: StoppedWorker }> {
+  for (let uploads = 0; uploads < MAX_UPLOADS; uploads++) {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push((await client.create(path, tinyLanguage)).id);
+    const stored = () => ids.map((id) => storedParts(server, "transcribe", id).length);
+    const isEvery = (isTrue: (parts: number) => boolean) => stored().every(isTrue);
+    await server.until(async () => isEvery((parts) => parts > 0) || (await hasOneEnded(client, ids)), 2);
+    const worker = new StoppedWorker(server);
+    if (isEvery((parts) => parts > 0 && parts < chunks)) return { ids, worker };
+    worker.resume();
+    for (const id of ids) await client.waitUntilEnded(id);
+    await server.untilCleanedUp();
+  }
+  throw new Error(`${MAX_UPLOADS} times a recording was completed before it could be interrupted`);
+}
+
+async function hasOneEnded(client: TestClient, ids: readonly string[]): Promise<boolean> {
+  const recordings = await Promise.all(ids.map((id) => client.get(id)));
+  return recordings.some(({ status }) => status === "completed" || status === "failed");
 }
