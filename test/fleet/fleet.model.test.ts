@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { corpusPath } from "../../harness/checkout.ts";
+import { corpusPath, mediaToolPath } from "../../harness/checkout.ts";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { runCli, TestServer } from "../../harness/server.ts";
@@ -11,6 +11,8 @@ import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 setDefaultTimeout(400_000);
 
 const recording = "dialogue/dlg-01-2spk-FM.flac";
+/** Part of the recording in which the name of the hint is spoken; two chunks. */
+const span = ["-ss", "12.2", "-to", "52.4"];
 const program = await natsServerProgram("a fleet that transcribes");
 const canRun = canTranscribe("a fleet that transcribes", recording) && program !== null;
 /** Hints reach the machines of a fleet in the parameters of its operations. */
@@ -22,7 +24,9 @@ test.skipIf(!canRun)(
   async () => {
     using directory = temporaryDirectory();
     await using broker = await new NatsServer(program ?? "").start();
-    const path = corpusPath(recording);
+    const path = join(directory.path, "dialogue.wav");
+    const cut = [mediaToolPath, "-v", "error", ...span, "-i", corpusPath(recording), path];
+    expect(await Bun.spawn(cut, { stdin: "ignore", stdout: "ignore" }).exited).toBe(0);
 
     await using alone = new TestServer(oneThread);
     await alone.start();

@@ -2,7 +2,6 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { isFromSource } from "../../harness/program.ts";
 import { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
@@ -27,9 +26,7 @@ test.skipIf(!ready)(
     const cut = ["-v", "error", "-i", jfk, "-ac", "1", "-ar", "16000", "-t", String(poisonSamples / 16_000), poison];
     expect(await Bun.spawn([mediaToolPath, ...cut], { stdin: "ignore", stdout: "ignore" }).exited).toBe(0);
     await using broker = await new NatsServer(program ?? "").start();
-    const recognizer = tinyRecognizer(directory.path);
     await using server = new TestServer({
-      ...recognizer,
       TRANSCRIBE_FLEET_BROKER: broker.url,
       TRANSCRIBE_FLEET_WORK_HERE: "false",
     });
@@ -37,15 +34,14 @@ test.skipIf(!ready)(
     await using worker = new TestWorker({
       args: ["--fleet", broker.url],
       environment: {
-        ...recognizer,
         TRANSCRIBE_FLEET_MACHINE: "worker",
         WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV`,
       },
       verdictsOf: server.dataDirectory,
     });
     const client = server.client("poison");
-    const recordings = [await client.create(poison, tinyLanguage), await client.create(jfk, tinyLanguage)];
-    const ended = await Promise.all(recordings.map(({ id }) => client.waitUntilEnded(id, 50)));
+    const recordings = [await client.create(poison, { language: "en" }), await client.create(jfk, { language: "en" })];
+    const ended = await Promise.all(recordings.map(({ id }) => client.waitUntilEnded(id)));
     expect(ended.map(({ status, failure_reason }) => [status, failure_reason])).toEqual([
       ["failed", "internal"],
       ["completed", null],
