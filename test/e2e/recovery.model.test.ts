@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { errorOf, TestClient } from "../../harness/client.ts";
@@ -32,6 +32,7 @@ describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
   const completesUnchanged = async (id: string) => {
     expect(await client().waitUntilEnded(id, 50)).toMatchObject({ status: "completed", duration_seconds: 32 });
     expect(await client().segments(id)).toEqual(expected.long);
+    await server.untilCleanedUp();
   };
 
   /**
@@ -80,7 +81,6 @@ describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
       expect(childrenOf(server.pid, "__worker")).toEqual([worker.pid]);
       process.kill(worker.pid, "SIGKILL");
       await completesUnchanged(id);
-      await server.untilCleanedUp();
       expect(server.pid).toBe(serverPid);
       expect(loggedChunks(id)).toEqual(chunks);
       expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_exited")).toHaveLength(1);
@@ -99,7 +99,40 @@ describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
       expect(readdirSync(join(server.dataDirectory, "state"))).not.toContain("server.json");
       await server.start();
       await completesUnchanged(id);
-      await server.untilCleanedUp();
+      expect(loggedChunks(id)).toEqual(chunks);
+    }),
+    180_000,
+  );
+
+  test(
+    "has its lost and damaged work files written again when the server starts",
+    server.showingLog(async () => {
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      const work = join(server.dataDirectory, "work", id);
+      await server.killHard();
+      worker.resume();
+      await worker.exited();
+      rmSync(join(work, "activity/000000.block"));
+      const audio = readFileSync(join(work, "audio.pcm"));
+      writeFileSync(join(work, "audio.pcm"), audio.fill(0x55, audio.length / 2));
+      await server.start();
+      await completesUnchanged(id);
+    }),
+    180_000,
+  );
+
+  test(
+    "has its damaged work files written again while it is processed, and no chunk is transcribed twice",
+    server.showingLog(async () => {
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      const work = join(server.dataDirectory, "work", id);
+      truncateSync(join(work, "activity/000000.block"), 1000);
+      truncateSync(join(work, "audio.pcm"), 300_000);
+      worker.resume();
+      await completesUnchanged(id);
+      expect(server.log.slice(logged).some(({ event }) => event === "recording.retried")).toBe(true);
       expect(loggedChunks(id)).toEqual(chunks);
     }),
     180_000,
