@@ -24,7 +24,7 @@ describe.if(ready)("the segments of a long recording", () => {
   const databasePath = () => join(server.dataDirectory, "transcribe.db");
 
   beforeAll(async () => {
-    await server.start();
+    await server.start(false);
     const first = server.client("acme");
     key = first.key;
     ({ id } = await first.create(samplePath("sample.wav"), { language: "en" }));

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
+import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { isFromSource } from "../../harness/program.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
@@ -16,8 +17,11 @@ if (!isFromSource)
 const poisonSamples = 128_000;
 
 describe.if(ready)("a recording that crashes the worker at one chunk", () => {
-  const server = new TestServer({ WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV` });
   const directory = temporaryDirectory();
+  const server = new TestServer({
+    ...tinyRecognizer(directory.path),
+    WORKER_TEST_FAULT: `transcribe:${poisonSamples}:SIGSEGV`,
+  });
   const poison = join(directory.path, "poison.wav");
   let key = "";
   const client = () => new TestClient(server.baseUrl, key);
@@ -40,14 +44,14 @@ describe.if(ready)("a recording that crashes the worker at one chunk", () => {
   test(
     "fails after three attempts, which survive a restart of the server, while other recordings complete",
     server.showingLog(async () => {
-      const { id } = await client().create(poison, { language: "en" });
-      const others = [await client().create(jfk, { language: "en" }), await client().create(jfk, { language: "en" })];
-      await server.until(() => crashes().length === 1);
+      const { id } = await client().create(poison, tinyLanguage);
+      const others = [await client().create(jfk, tinyLanguage), await client().create(jfk, tinyLanguage)];
+      await server.until(() => crashes().length === 1, 5);
       await server.killHard();
       await server.start();
-      expect(await client().waitUntilEnded(id)).toMatchObject({ status: "failed", failure_reason: "internal" });
+      expect(await client().waitUntilEnded(id, 50)).toMatchObject({ status: "failed", failure_reason: "internal" });
       expect(await causeOf(id)).toBe("engine_crashed");
-      for (const other of others) expect((await client().waitUntilEnded(other.id)).status).toBe("completed");
+      for (const other of others) expect((await client().waitUntilEnded(other.id, 50)).status).toBe("completed");
       expect(crashes().map(({ signal, operations }) => ({ signal, operations }))).toEqual([
         ...[0, 1].map(() => ({ signal: "SIGSEGV", operations: expect.arrayContaining(["transcribe"]) })),
         // The last attempt runs alone.

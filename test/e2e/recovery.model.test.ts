@@ -1,70 +1,65 @@
-import { Database } from "bun:sqlite";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
-import { errorOf, spokenText, TestClient } from "../../harness/client.ts";
+import { errorOf, TestClient } from "../../harness/client.ts";
 import type { Segment } from "../../harness/contract.ts";
-import { canSeeProcesses, childrenOf, isAlive } from "../../harness/processes.ts";
+import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
+import { canSeeProcesses, childrenOf } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { interrupt, storedParts } from "./interrupted-recording.ts";
 
+const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of recovery", ...sampleRecordingNeeds);
-if (!canSeeProcesses) console.warn("SKIPPED: e2e tests that kill workers; they need /proc");
+if (!canSeeProcesses) console.warn("SKIPPED: e2e tests of recovery; they need /proc");
 
-/** Returns the finished parts of a step by the log, in order. A part that was processed twice is listed twice. */
-function loggedParts(log: TestServer["log"], step: string): number[] {
-  return log
-    .filter((line) => line.event === "recording.part_finished" && line.step === step)
-    .map((line) => Number(line.part))
-    .sort((a, b) => a - b);
-}
+const chunks = [0, 1, 2, 3];
 
-/** Returns the parts of a step that the database contains. */
-function storedParts(server: TestServer, step: string): number[] {
-  using database = new Database(join(server.dataDirectory, "transcribe.db"));
-  return database
-    .query<{ part: number }, [string]>("SELECT part FROM checkpoints WHERE step = ? ORDER BY part")
-    .all(step)
-    .map((row) => row.part);
-}
-
-describe.if(ready)("an interrupted recording", () => {
-  const server = new TestServer();
+/** The words are those of a tiny recognizer; kills.slow.test.ts kills a server that recognizes real ones. */
+describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
   const directory = temporaryDirectory();
+  const server = new TestServer(tinyRecognizer(directory.path));
   let key = "";
   let long = "";
-  let expected: Segment[] = [];
-  let chunks: number[] = [];
+  const expected: { long: Segment[]; short: Segment[] } = { long: [], short: [] };
   let logged = 0;
 
   /** Returns a client of the present server, whose port changes with each start. */
   const client = () => new TestClient(server.baseUrl, key);
 
-  /** Uploads the long recording and waits until some of its chunks are transcribed. */
-  const begin = async (): Promise<string> => {
-    const { id } = await client().create(long, { language: "en" });
-    await server.until(() => storedParts(server, "transcribe").length >= 1);
-    expect(storedParts(server, "transcribe").length).toBeLessThan(chunks.length);
-    return id;
-  };
-
   const completesUnchanged = async (id: string) => {
-    expect(await client().waitUntilEnded(id)).toMatchObject({ status: "completed", duration_seconds: 50 });
-    expect(await client().segments(id)).toEqual(expected);
+    expect(await client().waitUntilEnded(id, 50)).toMatchObject({ status: "completed", duration_seconds: 32 });
+    expect(await client().segments(id)).toEqual(expected.long);
     await server.untilCleanedUp();
   };
 
+  /**
+   * Returns the chunks of a recording that all processes together have transcribed since the test began, by the log and
+   * in order. A chunk that was transcribed twice is listed twice.
+   */
+  const loggedChunks = (id: string) =>
+    server.log
+      .slice(logged)
+      .filter(
+        ({ event, step, recordingId }) =>
+          event === "recording.part_finished" && step === "transcribe" && recordingId === id,
+      )
+      .map(({ part }) => Number(part))
+      .sort((a, b) => a - b);
+
   beforeAll(async () => {
-    long = await makeRecordingOfChunks(directory.path, 6);
+    long = await makeRecordingOfChunks(directory.path, chunks.length);
     await server.start();
     key = server.client("recovery").key;
-    const { ended, segments } = await client().transcribe(long, { language: "en" });
-    expect(ended.status).toBe("completed");
-    expected = segments;
-    chunks = loggedParts(server.log, "transcribe");
-    expect(chunks).toEqual([0, 1, 2, 3, 4, 5]);
+    const recordings = [await client().create(long, tinyLanguage), await client().create(jfk, tinyLanguage)];
+    const ended = await Promise.all(recordings.map(({ id }) => client().waitUntilEnded(id, 50)));
+    expect(ended.map(({ status }) => status)).toEqual(["completed", "completed"]);
+    [expected.long = [], expected.short = []] = await Promise.all(ended.map(({ id }) => client().segments(id)));
+    expect([expected.long.length, expected.short.length].every((count) => count > 0)).toBe(true);
+    expect(loggedChunks(ended[0]?.id ?? "")).toEqual(chunks);
+    await server.untilCleanedUp();
   }, startTimeout * 2);
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
@@ -77,41 +72,18 @@ describe.if(ready)("an interrupted recording", () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
   });
 
-  /** Returns the chunks that all processes together have transcribed since the test began. */
-  const loggedChunks = () => loggedParts(server.log.slice(logged), "transcribe");
-
-  test.if(canSeeProcesses)(
+  test(
     "loses no word when the worker is killed: the server starts another worker",
     server.showingLog(async () => {
       const serverPid = server.pid;
-      const id = await begin();
-      const [worker = 0, ...others] = childrenOf(server.pid, "__worker");
-      expect([worker > 0, others]).toEqual([true, []]);
-      process.kill(worker, "SIGKILL");
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      expect(childrenOf(server.pid, "__worker")).toEqual([worker.pid]);
+      process.kill(worker.pid, "SIGKILL");
       await completesUnchanged(id);
       expect(server.pid).toBe(serverPid);
-      expect(loggedChunks()).toEqual(chunks);
+      expect(loggedChunks(id)).toEqual(chunks);
       expect(server.log.slice(logged).filter(({ event }) => event === "engine.worker_exited")).toHaveLength(1);
-    }),
-    180_000,
-  );
-
-  test(
-    "resumes from its checkpoint when the server is killed, and no chunk is transcribed twice",
-    server.showingLog(async () => {
-      const id = await begin();
-      const worker = canSeeProcesses ? childrenOf(server.pid, "__worker")[0] : undefined;
-      await server.killHard();
-      const stored = storedParts(server, "transcribe");
-      // A worker exits by itself when its server has exited.
-      while (worker !== undefined && isAlive(worker)) await Bun.sleep(20);
-      // The server stores a chunk before it logs it, so that the last stored chunk may be missing from the log.
-      expect(stored).toEqual(expect.arrayContaining(loggedChunks()));
-      logged = server.log.length;
-      await server.start();
-      await completesUnchanged(id);
-      expect(loggedChunks()).toEqual(chunks.filter((chunk) => !stored.includes(chunk)));
-      expect(server.log.findLast(({ event }) => event === "server.listening")?.recovered).toBe(1);
     }),
     180_000,
   );
@@ -119,14 +91,49 @@ describe.if(ready)("an interrupted recording", () => {
   test(
     "resumes after an orderly stop of the server",
     server.showingLog(async () => {
-      const id = await begin();
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      worker.resume();
       expect(await server.stop()).toBe(0);
       expect(server.log.at(-1)?.event).toBe("server.stopped");
       expect(readdirSync(join(server.dataDirectory, "state"))).not.toContain("server.json");
       await server.start();
-      expect(["queued", "processing"]).toContain((await client().get(id)).status);
       await completesUnchanged(id);
-      expect(loggedChunks()).toEqual(chunks);
+      expect(loggedChunks(id)).toEqual(chunks);
+    }),
+    180_000,
+  );
+
+  test(
+    "has its lost and damaged work files written again when the server starts",
+    server.showingLog(async () => {
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      const work = join(server.dataDirectory, "work", id);
+      await server.killHard();
+      worker.resume();
+      await worker.exited();
+      rmSync(join(work, "activity/000000.block"));
+      const audio = readFileSync(join(work, "audio.pcm"));
+      writeFileSync(join(work, "audio.pcm"), audio.fill(0x55, audio.length / 2));
+      await server.start();
+      await completesUnchanged(id);
+    }),
+    180_000,
+  );
+
+  test(
+    "has its damaged work files written again while it is processed, and no chunk is transcribed twice",
+    server.showingLog(async () => {
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      const work = join(server.dataDirectory, "work", id);
+      truncateSync(join(work, "activity/000000.block"), 1000);
+      truncateSync(join(work, "audio.pcm"), 300_000);
+      worker.resume();
+      await completesUnchanged(id);
+      expect(server.log.slice(logged).some(({ event }) => event === "recording.retried")).toBe(true);
+      expect(loggedChunks(id)).toEqual(chunks);
     }),
     180_000,
   );
@@ -144,22 +151,30 @@ describe.if(ready)("an interrupted recording", () => {
   );
 
   test(
-    "survives a kill together with four others, and a sixth recording is refused until one of them finishes",
+    "resumes from its checkpoint when the server is killed, together with four others, and no chunk is transcribed twice; a sixth recording is refused until one of the five finishes",
     server.showingLog(async () => {
-      const ids = [];
-      // None of them may finish before the upload of the sixth.
-      for (const pid of canSeeProcesses ? childrenOf(server.pid, "__worker") : []) process.kill(pid, "SIGSTOP");
-      for (let count = 0; count < 5; count++)
-        ids.push((await client().create(samplePath("jfk.mp3"), { language: "en" })).id);
-      expect((await errorOf(await client().send(samplePath("jfk.mp3")), 409)).error).toBe("concurrency_limit");
+      const { id, worker } = await interrupt(server, client(), long, chunks.length);
+      using _ = worker;
+      const others: string[] = [];
+      while (others.length < 4) others.push((await client().create(jfk, tinyLanguage)).id);
+      expect((await errorOf(await client().send(jfk), 409)).error).toBe("concurrency_limit");
+      worker.resume();
       await server.killHard();
+      const stored = storedParts(server, "transcribe", id);
+      // A worker exits by itself when its server has exited.
+      await worker.exited();
+      // The server stores a chunk before it logs it, so that the last stored chunk may be missing from the log.
+      expect(stored).toEqual(expect.arrayContaining(loggedChunks(id)));
+      logged = server.log.length;
       await server.start();
       expect(server.log.findLast(({ event }) => event === "server.listening")?.recovered).toBeGreaterThanOrEqual(4);
-      for (const id of ids) {
-        expect((await client().waitUntilEnded(id)).status).toBe("completed");
-        expect(spokenText(await client().segments(id))).toContain("ask not what your country can do for you");
+      await completesUnchanged(id);
+      expect(loggedChunks(id)).toEqual(chunks.filter((chunk) => !stored.includes(chunk)));
+      for (const other of others) {
+        expect((await client().waitUntilEnded(other, 50)).status).toBe("completed");
+        expect(await client().segments(other)).toEqual(expected.short);
       }
-      expect((await client().send(samplePath("jfk.mp3"))).status).toBe(201);
+      expect((await client().send(jfk, tinyLanguage)).status).toBe(201);
     }),
     180_000,
   );

@@ -93,12 +93,13 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
       [["run", "/no/such.mp3"], "there is no file"],
       [["run", jfk, "-o", `${here.path}/none/x.srt`], "there is no directory"],
     ] as const;
-    for (const [args, message] of cases) {
+    const check = async ([args, message]: (typeof cases)[number]) => {
       const { exitCode, stdout, stderr } = await runCli(args, environment);
       expect([args, exitCode, stdout]).toEqual([args, 1, ""]);
       expect(stderr).toContain(message);
       expect(stderr).not.toMatch(/\n\s+at /);
-    }
+    };
+    await Promise.all(cases.map(check));
   }, 60_000);
 
   test.skipIf(!canMount).each(["100k", "200k"])(

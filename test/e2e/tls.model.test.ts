@@ -28,7 +28,7 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
     second = makeSignedCertificate(folder.path, "second", makeCertificate(folder.path, "authority"));
     install(first);
     server = new TestServer({ TRANSCRIBE_SERVER_TLS_CERTIFICATE: certificatePath, TRANSCRIBE_SERVER_TLS_KEY: keyPath });
-    await server.start();
+    await server.start(false);
   }, startTimeout);
   afterAll(async () => {
     await server?.[Symbol.asyncDispose]();
@@ -48,7 +48,7 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
   const statusForCommands = async () => {
     const running = await findRunningServer(new DataDirectory(server.dataDirectory));
     if (running === null) throw new Error("commands do not find the server");
-    return (await fetch(`${running.origin}/readyz`, trustOf(running))).status;
+    return (await fetch(`${running.origin}/healthz`, trustOf(running))).status;
   };
 
   test("logs an https address, and local commands trust exactly its certificate", async () => {
@@ -56,7 +56,7 @@ describe.skipIf(!canMakeCertificates("a server with a certificate"))("a server w
     expect(servedCertificate()).toBe(first.certificate);
     expect(await statusForCommands()).toBe(200);
     const running = { pid: 1, version: "0", origin: server.origin, modelSetting: "", certificate: second.certificate };
-    expect(fetch(`${server.origin}/readyz`, trustOf(running))).rejects.toThrow();
+    expect(fetch(`${server.origin}/healthz`, trustOf(running))).rejects.toThrow();
   });
 
   test("serves a renewed certificate of an unknown authority after SIGHUP", async () => {

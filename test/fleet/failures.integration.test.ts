@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError } from "../../src/engine/index.ts";
 import { PRESENCE_MILLISECONDS } from "../../src/fleet/messages.ts";
@@ -12,14 +12,10 @@ const FAST = 1e9;
 
 const program = await natsServerProgram("tests of failures in a fleet with a real broker");
 
+/** Each test has a broker of its own, so that all of them wait at the same time. */
 describe.skipIf(program === null)("in a fleet", () => {
-  let fleet: ScriptedFleet;
-  beforeAll(async () => {
-    fleet = await ScriptedFleet.start(program ?? "");
-  });
-  afterAll(() => fleet?.[Symbol.asyncDispose]());
-
-  test("operations wait with a reason while no worker is present, and continue when one comes", async () => {
+  test.concurrent("operations wait with a reason while no worker is present, and continue when one comes", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine, local } = await fleet.coordinator(false, stack);
     const running = fleet.ask(engine, 1);
@@ -30,7 +26,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect([engine.problem(), local.started]).toEqual([null, []]);
   });
 
-  test("a coordinator starts while the broker is away, and uses the workers as soon as it is back", async () => {
+  test.concurrent("a coordinator starts while the broker is away, and uses the workers as soon as it is back", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     await fleet.broker.stop();
     const broker = await fleet.connect("coordinator", stack, undefined, true);
@@ -49,7 +46,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     await blocked;
   });
 
-  test("an operation whose worker is killed and started again is retried at once, and fails after three kills", async () => {
+  test.concurrent("an operation whose worker is killed and started again is retried at once, and fails after three kills", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const record = notedRecord();
@@ -69,7 +67,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(textOf(await fleet.ask(engine, 2))).toBe(expected(2));
   });
 
-  test("two machines with the same name by mistake take no operations from each other", async () => {
+  test.concurrent("two machines with the same name by mistake take no operations from each other", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const twins = [new ScriptedEngine(1), new ScriptedEngine(1)];
@@ -88,7 +87,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(record.noted).toEqual(["start"]);
   });
 
-  test("a machine that leaves and a broker that exits cost an operation no attempt", async () => {
+  test.concurrent("a machine that leaves and a broker that exits cost an operation no attempt", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const record = notedRecord();
@@ -109,7 +109,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(record.noted).toEqual(["start", "returned", "start", "returned", "start"]);
   });
 
-  test("a coordinator that was killed leaves nothing to its successor, and its late results are refused", async () => {
+  test.concurrent("a coordinator that was killed leaves nothing to its successor, and its late results are refused", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const killed = await fleet.coordinator(false, stack);
     const other = new ScriptedEngine(1);
@@ -129,7 +130,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     await Promise.all(lost);
   });
 
-  test("the operations of a coordinator that is gone do not stay in the broker", async () => {
+  test.concurrent("the operations of a coordinator that is gone do not stay in the broker", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine, broker } = await fleet.coordinator(false, stack);
     const other = new ScriptedEngine(2);
@@ -147,7 +149,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     await Promise.all(lost);
   });
 
-  test("a worker stops at once while the broker does not answer, and another one runs its operation", async () => {
+  test.concurrent("a worker stops at once while the broker does not answer, and another one runs its operation", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const other = new ScriptedEngine(1);
@@ -171,7 +174,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(textOf(await running)).toBe(expected(1));
   });
 
-  test("a slow network delays the parts on their way, but none is sent twice, and few are on their way", async () => {
+  test.concurrent("a slow network delays the parts on their way, but none is sent twice, and few are on their way", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     // A part of a minute has 1.9 MB and takes longer than an answer of the broker may take.
     const network = stack.use(new SlowNetwork(fleet.broker.url, 320_000));
@@ -184,7 +188,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(engine.counts).toMatchObject({ published: 5, redelivered: 0, lateResults: 0 });
   });
 
-  test("a large part on its way through a slow network delays no answer of the coordinator", async () => {
+  test.concurrent("a large part on its way through a slow network delays no answer of the coordinator", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const network = stack.use(new SlowNetwork(fleet.broker.url, 320_000));
     const [broker, partsBroker] = [
@@ -206,7 +211,8 @@ describe.skipIf(program === null)("in a fleet", () => {
     expect(textOf(await running)).toBe(expected(0));
   });
 
-  test("when only the connection for parts is lost, workers continue, and other parts wait until it is back", async () => {
+  test.concurrent("when only the connection for parts is lost, workers continue, and other parts wait until it is back", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const network = stack.use(new SlowNetwork(fleet.broker.url, FAST));
     const partsBroker = await fleet.connect("coordinator", stack, network.url);

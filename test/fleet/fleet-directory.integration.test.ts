@@ -131,7 +131,7 @@ describe.skipIf(program === null)("a broker with other settings", () => {
     await expect(join1(server.url)).rejects.toThrow("set max_payload = 8388608 in nats.conf");
   });
 
-  test("is refused when it stores the stream in files, by a server at its start and by fleet status", async () => {
+  test.concurrent("is refused when it stores the stream in files, by a server at its start and by fleet status", async () => {
     await using server = await start("max_payload: 8388608\n");
     const connection = await connect({ servers: server.url });
     const manager = await jetstreamManager(connection);
@@ -150,7 +150,7 @@ describe.skipIf(program === null)("a broker with other settings", () => {
     ]);
   });
 
-  test("is refused after a restart that makes its messages too small or takes JetStream away", async () => {
+  test.concurrent("is refused after a restart that makes its messages too small or takes JetStream away", async () => {
     using directory = temporaryDirectory();
     const path = join(directory.path, "fleet");
     await FleetDirectory.create(path, NEW, Date.now());

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
 import type { WorkerModel } from "../../src/fleet/index.ts";
@@ -18,14 +18,10 @@ function recordOf(events: string[]) {
   };
 }
 
+/** Each test has a broker of its own, so that all of them wait at the same time. */
 describe.skipIf(program === null)("a fleet with unusual workers", () => {
-  let fleet: ScriptedFleet;
-  beforeAll(async () => {
-    fleet = await ScriptedFleet.start(program ?? "");
-  });
-  afterAll(() => fleet?.[Symbol.asyncDispose]());
-
-  test("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
+  test.concurrent("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.3, checkMilliseconds: 20 });
     const { engine } = await fleet.coordinator(false, stack, undefined, { attempts });
@@ -46,7 +42,8 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     expect(engine.problem()).toBeNull();
   });
 
-  test("an operation that a worker cannot run now counts no attempt, and after three the worker gets none", async () => {
+  test.concurrent("an operation that a worker cannot run now counts no attempt, and after three the worker gets none", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     let attempts = 0;
@@ -64,7 +61,8 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     expect(events).toEqual([...Array(3).fill(["started", "returned"]).flat(), "started"]);
   });
 
-  test("a worker cannot report for another one", async () => {
+  test.concurrent("a worker cannot report for another one", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     await fleet.worker("w0", new ScriptedEngine(1), stack);
@@ -78,7 +76,8 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     expect(textOf(await fleet.ask(engine, 1))).toBe(expected(1));
   });
 
-  test("an operation that a worker fetched beyond its lanes counts no attempt when the worker stops", async () => {
+  test.concurrent("an operation that a worker fetched beyond its lanes counts no attempt when the worker stops", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const second = { path: "/models/second.bin", sha256: "b".repeat(64) };
     const models = () => [model, second].map((each): WorkerModel => ({ ...each, prepare: async () => null }));
@@ -103,7 +102,8 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     expect(events.toSorted((a, b) => a.length - b.length)).toEqual([["started"], ["started", "returned", "started"]]);
   });
 
-  test("an operation that waits at a worker is returned when the worker's engine stops working", async () => {
+  test.concurrent("an operation that waits at a worker is returned when the worker's engine stops working", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const first = new ScriptedEngine(2);
@@ -126,7 +126,8 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
     await running;
   });
 
-  test("a running worker offers the models that are installed, and no longer those that are removed", async () => {
+  test.concurrent("a running worker offers the models that are installed, and no longer those that are removed", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
     const { engine } = await fleet.coordinator(false, stack);
     const installed: WorkerModel[] = [];

@@ -23,7 +23,7 @@ describe.skipIf(program === null)("a fleet", () => {
   afterAll(() => fleet?.[Symbol.asyncDispose]());
 
   /** A worker whose operations take ten times as long as their audio, in a process of its own. */
-  function scriptedProcess(machine: string, stack: AsyncDisposableStack) {
+  function scriptedProcess(fleet: ScriptedFleet, machine: string, stack: AsyncDisposableStack) {
     const script = join(root, "tools/bench/fleet-worker.ts");
     const args = [join(fleet.directory.path, machine), fleet.broker.url, machine, build, model.sha256, "0.1"];
     const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
@@ -126,18 +126,21 @@ describe.skipIf(program === null)("a fleet", () => {
     expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
   });
 
-  test("the operations of a killed and of a stopped worker run elsewhere, and late results are refused", async () => {
+  // The next three tests have brokers of their own, so that they wait at the same time.
+
+  test.concurrent("the operations of a killed and of a stopped worker run elsewhere, and late results are refused", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(false, stack);
+    const { engine } = await fleet.coordinator(false, stack);
     // Operations of one second take ten, and a process of its own can be killed.
-    const lost = ["killed", "stopped"].map((machine) => scriptedProcess(machine, stack));
+    const lost = ["killed", "stopped"].map((machine) => scriptedProcess(fleet, machine, stack));
     while (engine.machines().length < 2) await Bun.sleep(20);
-    const running = [ask(engine, 1), ask(engine, 2)];
+    const running = [fleet.ask(engine, 1), fleet.ask(engine, 2)];
     const isRunning = () => engine.machines().filter(({ busy }) => busy === 1).length === 2;
     while (!isRunning()) await Bun.sleep(20);
     lost[0]?.kill("SIGKILL");
     lost[1]?.kill("SIGSTOP");
-    await worker("w0", new ScriptedEngine(2), stack);
+    await fleet.worker("w0", new ScriptedEngine(2), stack);
     expect((await Promise.all(running)).map(textOf)).toEqual([expected(1), expected(2)]);
     expect(engine.load()).toMatchObject({ waiting: 0, published: 0 });
     lost[1]?.kill("SIGCONT");
@@ -145,33 +148,36 @@ describe.skipIf(program === null)("a fleet", () => {
     // The results of a simulated worker have no words.
     lost[1]?.kill("SIGKILL");
     await lost[1]?.exited;
-    expect(textOf(await ask(engine, 3))).toBe(expected(3));
+    expect(textOf(await fleet.ask(engine, 3))).toBe(expected(3));
   });
 
-  test("the coordinator continues alone while the broker is away, and uses the workers again afterwards", async () => {
+  test.concurrent("the coordinator continues alone while the broker is away, and uses the workers again afterwards", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine, local } = await coordinator(true, stack);
+    const { engine, local } = await fleet.coordinator(true, stack);
     const other = new ScriptedEngine(2);
-    await worker("w0", other, stack);
+    await fleet.worker("w0", other, stack);
     while (engine.machines().length < 1) await Bun.sleep(10);
     local.behave = () => Bun.sleep(100);
     other.behave = () => Bun.sleep(100);
-    const running = Array.from({ length: 12 }, (_, at) => ask(engine, at));
+    const running = Array.from({ length: 12 }, (_, at) => fleet.ask(engine, at));
     while (other.started.length === 0) await Bun.sleep(10);
     await fleet.broker.stop();
     expect((await Promise.all(running)).map(textOf)).toEqual(running.map((_, at) => expected(at)));
     await fleet.broker.start();
     const before = other.started.length;
-    while (other.started.length === before) await Promise.all(Array.from({ length: 6 }, (_, at) => ask(engine, at)));
+    while (other.started.length === before)
+      await Promise.all(Array.from({ length: 6 }, (_, at) => fleet.ask(engine, at)));
   });
 
-  test("operations that only workers may run are published again after the broker was away", async () => {
+  test.concurrent("operations that only workers may run are published again after the broker was away", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(false, stack);
+    const { engine } = await fleet.coordinator(false, stack);
     const other = new ScriptedEngine(1);
-    await worker("w0", other, stack);
+    await fleet.worker("w0", other, stack);
     other.behave = () => Bun.sleep(200);
-    const running = Array.from({ length: 4 }, (_, at) => ask(engine, at));
+    const running = Array.from({ length: 4 }, (_, at) => fleet.ask(engine, at));
     while (other.started.length === 0) await Bun.sleep(10);
     await fleet.broker.stop();
     await fleet.broker.start();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Consumer, jetstream } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import pino from "pino";
@@ -27,14 +27,13 @@ const ways = {
   "acknowledges it at once": "ack",
 } as const;
 
+/** Each test has a broker of its own, so that all of them wait at the same time. */
 describe.skipIf(program === null)("a worker that fetches operations and never reports them", () => {
-  let fleet: ScriptedFleet;
-  beforeAll(async () => {
-    fleet = await ScriptedFleet.start(program ?? "");
-  });
-  afterAll(() => fleet?.[Symbol.asyncDispose]());
-
-  async function coordinator(stack: AsyncDisposableStack, others: Partial<FleetEngineOptions> = {}) {
+  async function coordinator(
+    fleet: ScriptedFleet,
+    stack: AsyncDisposableStack,
+    others: Partial<FleetEngineOptions> = {},
+  ) {
     const lines: Record<string, unknown>[] = [];
     const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) });
     const reportLimits = { milliseconds: () => REPORT_MILLISECONDS, checkMilliseconds: 50 };
@@ -42,7 +41,12 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     return { ...own, silent: () => lines.filter(({ event }) => event === "fleet.operation_unreported") };
   }
 
-  async function silentWorker(machine: string, way: "working" | "ack", stack: AsyncDisposableStack): Promise<Silent> {
+  async function silentWorker(
+    fleet: ScriptedFleet,
+    machine: string,
+    way: "working" | "ack",
+    stack: AsyncDisposableStack,
+  ): Promise<Silent> {
     const connection = await connect({ servers: fleet.broker.url, inboxPrefix: `_INBOX.${machine}`, reconnect: false });
     stack.defer(() => connection.close());
     const report = (holds: readonly string[]) =>
@@ -72,10 +76,11 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
   };
 
   for (const [what, way] of Object.entries(ways)) {
-    test(`and ${what} loses the part to another one, without an attempt`, async () => {
+    test.concurrent(`and ${what} loses the part to another one, without an attempt`, async () => {
+      await using fleet = await ScriptedFleet.start(program ?? "");
       await using stack = new AsyncDisposableStack();
-      const { engine, silent } = await coordinator(stack);
-      const worker = await silentWorker("w0", way, stack);
+      const { engine, silent } = await coordinator(fleet, stack);
+      const worker = await silentWorker(fleet, "w0", way, stack);
       await present(() => engine.machines(), 1);
       const record = notedRecord();
       const running = fleet.ask(engine, 1, undefined, record);
@@ -92,10 +97,11 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     });
   }
 
-  test("and lists them as its own is named, and gets none after three", async () => {
+  test.concurrent("and lists them as its own is named, and gets none after three", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine, silent } = await coordinator(stack);
-    const worker = await silentWorker("w0", "working", stack);
+    const { engine, silent } = await coordinator(fleet, stack);
+    const worker = await silentWorker(fleet, "w0", "working", stack);
     await present(() => engine.machines(), 1);
     const running: Promise<unknown>[] = [];
     for (let at = 1; at <= 3; at++) {
@@ -110,10 +116,11 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     await Promise.all(running);
   });
 
-  test("and takes a part again and again loses it to the coordinator's own engine", async () => {
+  test.concurrent("and takes a part again and again loses it to the coordinator's own engine", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine, local } = await coordinator(stack);
-    const worker = await silentWorker("w0", "working", stack);
+    const { engine, local } = await coordinator(fleet, stack);
+    const worker = await silentWorker(fleet, "w0", "working", stack);
     await present(() => engine.machines(), 1);
     const record = notedRecord();
     const running = fleet.ask(engine, 1, undefined, record);
@@ -123,9 +130,10 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     expect(engine.counts).toMatchObject({ published: 2, unreported: 2 });
   });
 
-  test("takes nothing from workers that report: neither what runs, nor what waits for a lane or in the broker", async () => {
+  test.concurrent("takes nothing from workers that report: neither what runs, nor what waits for a lane or in the broker", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine, silent } = await coordinator(stack);
+    const { engine, silent } = await coordinator(fleet, stack);
     const other = new ScriptedEngine(1);
     await fleet.worker("w0", other, stack);
     expect(textOf(await fleet.ask(engine, 0))).toBe(expected(0));
@@ -133,7 +141,7 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     other.behave = () => gate.promise;
     const running = [1, 2, 3].map((at) => fleet.ask(engine, at));
     // Another machine has a lane and fetches nothing, so that one operation waits in the broker.
-    await silentWorker("w1", "working", stack);
+    await silentWorker(fleet, "w1", "working", stack);
     await present(() => engine.machines(), 2);
     while (engine.counts.published < 4) await Bun.sleep(10);
     const broker = await fleet.connect("inspector", stack);
@@ -145,9 +153,10 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     expect([silent(), other.started.length]).toEqual([[], 4]);
   });
 
-  test("because the coordinator does not answer it pauses, and another one gets the part", async () => {
+  test.concurrent("because the coordinator does not answer it pauses, and another one gets the part", async () => {
+    await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const { engine } = await coordinator(stack);
+    const { engine } = await coordinator(fleet, stack);
     const broker = await fleet.connect("w0", stack);
     let requests = 0;
     broker.request = () => {

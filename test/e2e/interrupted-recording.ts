@@ -1,0 +1,94 @@
+import { Database } from "bun:sqlite";
+import { join } from "node:path";
+import type { TestClient } from "../../harness/client.ts";
+import { tinyLanguage } from "../../harness/parakeet/tiny-recognizer.ts";
+import { childrenOf, isAlive } from "../../harness/processes.ts";
+import type { TestServer } from "../../harness/server.ts";
+
+/** Uploads after which a recording that is always completed too early counts as a fault. */
+const MAX_UPLOADS = 5;
+
+/** Returns the parts of a recording's step that the database contains. */
+export function storedParts(server: TestServer, step: string, id: string): number[] {
+  using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
+  return database
+    .query<{ part: number }, [string, string]>(
+      "SELECT part FROM checkpoints WHERE step = ? AND recording_id = ? ORDER BY part",
+    )
+    .all(step, id)
+    .map(({ part }) => part);
+}
+
+/** The worker of a server, which is stopped (SIGSTOP) until it is resumed or this is disposed of. It needs /proc. */
+export class StoppedWorker implements Disposable {
+  readonly pid: number;
+
+  /** Stops the worker of a server. */
+  constructor(server: TestServer) {
+    const [pid] = childrenOf(server.pid, "__worker");
+    if (pid === undefined) throw new Error("the server has no worker");
+    this.pid = pid;
+    process.kill(pid, "SIGSTOP");
+  }
+
+  /** Lets the worker continue, if it still exists. */
+  resume(): void {
+    if (isAlive(this.pid)) process.kill(this.pid, "SIGCONT");
+  }
+
+  /** Resolves when the worker has exited. */
+  async exited(): Promise<void> {
+    while (isAlive(this.pid)) await Bun.sleep(20);
+  }
+
+  [Symbol.dispose](): void {
+    this.resume();
+  }
+}
+
+/**
+ * Uploads a recording to an idle server and stops the worker between two of its chunks.
+ * @param chunks number of the recording's chunks
+ */
+export async function interrupt(
+  server: TestServer,
+  client: TestClient,
+  path: string,
+  chunks: number,
+): Promise<{ readonly id: string; readonly worker: StoppedWorker }> {
+  const { ids, worker } = await interruptAll(server, client, path, chunks, 1);
+  return { id: ids[0] ?? "", worker };
+}
+
+/**
+ * Uploads a recording several times to an idle server, and stops the worker between two chunks of each. Uploads them
+ * again if the worker was faster than this process.
+ * @param chunks number of the recording's chunks
+ * @param count how often it is uploaded
+ */
+export async function interruptAll(
+  server: TestServer,
+  client: TestClient,
+  path: string,
+  chunks: number,
+  count: number,
+): Promise<{ readonly ids: readonly string[]; readonly worker: StoppedWorker }> {
+  for (let uploads = 0; uploads < MAX_UPLOADS; uploads++) {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push((await client.create(path, tinyLanguage)).id);
+    const stored = () => ids.map((id) => storedParts(server, "transcribe", id).length);
+    const isEvery = (isTrue: (parts: number) => boolean) => stored().every(isTrue);
+    await server.until(async () => isEvery((parts) => parts > 0) || (await hasOneEnded(client, ids)), 2);
+    const worker = new StoppedWorker(server);
+    if (isEvery((parts) => parts > 0 && parts < chunks)) return { ids, worker };
+    worker.resume();
+    for (const id of ids) await client.waitUntilEnded(id);
+    await server.untilCleanedUp();
+  }
+  throw new Error(`${MAX_UPLOADS} times a recording was completed before it could be interrupted`);
+}
+
+async function hasOneEnded(client: TestClient, ids: readonly string[]): Promise<boolean> {
+  const recordings = await Promise.all(ids.map((id) => client.get(id)));
+  return recordings.some(({ status }) => status === "completed" || status === "failed");
+}
