@@ -1,4 +1,5 @@
 import { getAccount, KeyUsage, Usage } from "../accounts/index.ts";
+import { originOf, ServerStateFile } from "../api/index.ts";
 import type { Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
@@ -19,7 +20,6 @@ import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
-import { originOf, ServerStateFile } from "./server-state-file.ts";
 import { compatModels, speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
 
 /** The status of a running server. */

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { findRunningServer } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
 import {
   findModel,
@@ -10,7 +11,7 @@ import {
 } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import { findRunningServer, programFilesFor, speechModelsFor } from "../../server/index.ts";
+import { programFilesFor, speechModelsFor } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
