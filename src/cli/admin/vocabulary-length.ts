@@ -1,5 +1,6 @@
-import type { Settings } from "../../config/index.ts";
-import { programFilesFor, speechModelsFor } from "../../server/index.ts";
+import { runtimeDirectoryOf, type Settings } from "../../config/index.ts";
+import { SpeechModels } from "../../models/index.ts";
+import { programFiles } from "../../program/index.ts";
 import { familyOf } from "../../speech/index.ts";
 import type { DataDirectory, Store } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -12,7 +13,11 @@ export async function requireShortEnough(
   dataDirectory: DataDirectory,
   store: Store,
 ): Promise<void> {
-  const speech = speechModelsFor(settings, { files: await programFilesFor(settings), dataDirectory, store });
+  const speech = SpeechModels.of(settings, {
+    files: await programFiles(runtimeDirectoryOf(settings)),
+    dataDirectory,
+    store,
+  });
   const model = speech.requireCurrent();
   // A model without a companion takes the vocabulary itself.
   const { path } = speech.companionOf(model) ?? model;
