@@ -24,14 +24,19 @@ test("the slower of GPU and CPU limits the audio hours per hour", () => {
   expect(predict({ costs: slowGpu, languageSeconds: 0, stepsOverlap: true }).audioHoursPerHour).toBeCloseTo(1 / 0.01);
 });
 
+/** Creates a data directory with the results of earlier self-tests of the CPU variants, which take seconds. */
+function testedDirectory(parent: string): string {
+  const data = join(parent, "data");
+  mkdirSync(join(data, "state"), { recursive: true });
+  const cached = join(defaultCacheRoot(), "devices.json");
+  if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+  return data;
+}
+
 describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
   test("measures nothing with --tune on a CPU with few threads, whose best division is known", async () => {
     using directory = temporaryDirectory();
-    const data = join(directory.path, "data");
-    mkdirSync(join(data, "state"), { recursive: true });
-    // Spares the self-tests of the CPU variants.
-    const cached = join(defaultCacheRoot(), "devices.json");
-    if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+    const data = testedDirectory(directory.path);
     const environment = { TRANSCRIBE_ENGINE_THREADS: "2", TRANSCRIBE_ENGINE_DEVICE: "cpu", TMPDIR: directory.path };
     const { exitCode, stdout, stderr } = await runCli(["bench", "--tune", "--json", "--data-dir", data], environment);
     expect([exitCode, stderr]).toEqual([0, ""]);
@@ -60,7 +65,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
   test("removes its worker and its files when it is interrupted", async () => {
     using directory = temporaryDirectory();
     const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "bench"], {
-      env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: join(directory.path, "data") },
+      env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: testedDirectory(directory.path) },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -76,7 +81,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(await child.exited).toBe(130);
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(await new Response(child.stderr).text()).toBe("");
-    expect(readdirSync(directory.path)).toEqual([]);
+    expect(readdirSync(directory.path)).toEqual(["data"]);
   }, 180_000);
 
   test("reports in one line why it can't measure", async () => {
