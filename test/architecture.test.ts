@@ -11,6 +11,7 @@ const layers = [
   ["console-page"],
   ["console"],
   ["http"],
+  ["api"],
   ["exports", "pipeline"],
   ["media", "models"],
   ["speech"],
@@ -19,7 +20,8 @@ const layers = [
   ["timeline"],
   ["recordings", "accounts"],
   ["storage"],
-  ["config", "program", "telemetry"],
+  ["config", "telemetry"],
+  ["program"],
   ["files"],
   ["text"],
 ];
@@ -34,8 +36,8 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   // The devices: doctor and bench explain each self-test and measurement that a start runs.
   speech: 29,
   accounts: 40,
-  // The router, queries and request context, which the console uses too, and the resources, which the CLI uses.
-  http: 35,
+  // The router, queries and request context, which the console uses too.
+  http: 26,
   // The record, its segments and speakers, the queue and the search, with the types that the API serves.
   recordings: 45,
   // The lowest layer with state: database, data directory, disk space, backups, and errors of the machine.

@@ -1,10 +1,11 @@
 import { eq, sql } from "drizzle-orm";
 import { preparedFor, type Store, tables, transact } from "../storage/index.ts";
+import { ExpectedError } from "../text/index.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { type AccountLimits, formatAccountLimits } from "./limits.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */
-export class AccountsError extends Error {
+export class AccountsError extends ExpectedError {
   override readonly name = "AccountsError";
 }
 

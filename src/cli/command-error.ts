@@ -1,3 +1,4 @@
+import { ExpectedError } from "../text/index.ts";
 /** Exit codes of the commands, as documented in the help. */
 export const exitCodes = {
   failed: 1,
@@ -14,7 +15,7 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** A command failed; the message has the reason and the next step. */
-export class CommandError extends Error {
+export class CommandError extends ExpectedError {
   override readonly name: string = "CommandError";
   readonly exitCode: ExitCode;
   /** The reason for programs: a failure reason or an error code of the API, or `local`. */

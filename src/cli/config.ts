@@ -15,7 +15,6 @@ import {
   tomlValue,
   withoutPassword,
 } from "../config/index.ts";
-import { settingFaults } from "../server/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
 import { serveFlags, settingsCommand, settingsSourcesOf } from "./settings-options.ts";
@@ -76,10 +75,10 @@ function checkCommand(): Command {
   return settingsCommand("check", description, serveFlags)
     .argument("[file]", "settings file (default: the one that a server would read)")
     .addHelpText("after", "\nExit codes: 0 no faults, perhaps warnings; 2 faults.")
-    .action((file: string | undefined, options: JsonOption, command: Command) => {
+    .action(async (file: string | undefined, options: JsonOption, command: Command) => {
       const sources = settingsSourcesOf(command);
       const checked = { ...sources, file: file ?? sources.file };
-      const { faults, warnings } = check(checked);
+      const { faults, warnings } = await check(checked);
       const json = { file: checked.file ?? null, faults: faults.map(toJson), warnings: warnings.map(toJson) };
       print(options, json, () =>
         [
@@ -92,7 +91,9 @@ function checkCommand(): Command {
     });
 }
 
-function check(sources: SettingsSources): Record<"faults" | "warnings", SettingFault[]> {
+async function check(sources: SettingsSources): Promise<Record<"faults" | "warnings", SettingFault[]>> {
+  // Only this command needs the server, whose modules take longer to load than the others run.
+  const { settingFaults } = await import("../server/index.ts");
   const { settings, origins, faults } = readSettings(sources);
   if (settings === null) return { faults: [...faults], warnings: [] };
   return { faults: locate(settingFaults(settings), origins), warnings: locate(settingWarnings(settings), origins) };

@@ -6,7 +6,8 @@ import { CommandError } from "./command-error.ts";
 import { doctorReport, paintFor } from "./doctor-report.ts";
 import { interruptible } from "./interrupts.ts";
 import { type JsonOption, print } from "./output.ts";
-import { becomeDataOwner, serveFlags, servingSettings, settingsCommand, settingsFileOf } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { becomeDataOwner, serveFlags, settingsCommand, settingsFileOf } from "./settings-options.ts";
 import { StatusLine } from "./status-line.ts";
 
 const MAX_COLUMNS = 110;

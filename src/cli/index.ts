@@ -1,77 +1,88 @@
 import { Command, CommanderError } from "commander";
-import { AccountsError } from "../accounts/index.ts";
-import { SettingsError } from "../config/index.ts";
-import { ServiceError } from "../install/index.ts";
-import { ModelError } from "../models/index.ts";
-import { programVersion, UnpackError } from "../program/index.ts";
-import { StartError } from "../server/index.ts";
-import { BackupError, DataDirectoryError, databaseTrouble, MigrationError } from "../storage/index.ts";
-import { licensesCommand, versionCommand } from "./about.ts";
-import { accountsCommand } from "./admin/accounts.ts";
-import { auditCommand } from "./admin/audit.ts";
-import { consoleCommand } from "./admin/console.ts";
-import { keysCommand } from "./admin/keys.ts";
-import { recordingsCommand } from "./admin/recordings.ts";
-import { workspacesCommand } from "./admin/workspaces.ts";
-import { backupCommand, restoreCommand } from "./backup.ts";
-import { benchCommand } from "./bench.ts";
-import { deleteCommand, exportCommand, getCommand, listCommand } from "./client/recordings.ts";
-import { submitCommand } from "./client/submit.ts";
-import { watchCommand } from "./client/watch.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
-import { completionCommand } from "./completion/index.ts";
-import { configCommand } from "./config.ts";
-import { doctorCommand } from "./doctor.ts";
-import { fleetCommand } from "./fleet.ts";
-import { InterruptedError } from "./interrupts.ts";
-import { modelsCommand } from "./models/index.ts";
+import { programVersion } from "../program/index.ts";
+import { exitCodes } from "./command-error.ts";
 import { watchOutput } from "./output.ts";
-import { printableText } from "./printable.ts";
-import { quickstartCommand } from "./quickstart.ts";
-import { runCommand } from "./run.ts";
-import { serveCommand } from "./serve.ts";
-import { serviceCommand } from "./service.ts";
-import { verifyCommand } from "./verify.ts";
-import { workerCommand } from "./worker.ts";
+import { reportFailure } from "./report-failure.ts";
 
 const exitCodesHelp = `
 Exit codes: 0 success; 1 failure, explained by the message; 2 the command line or the settings are wrong;
 3 a recording failed; 4 no server answers; 5 the key is missing, invalid or lacks the permission; 130 interrupted.`;
 
-/** Returns all commands by their headings in the help. */
-function commandGroups(): Record<string, Command[]> {
-  return {
-    "Server:": [
-      serveCommand(),
-      workerCommand(),
-      fleetCommand(),
-      serviceCommand(),
-      quickstartCommand(),
-      configCommand(),
-    ],
-    "Client:": [submitCommand(), watchCommand(), listCommand(), getCommand(), exportCommand(), deleteCommand()],
-    "Without a server:": [runCommand()],
-    "Models:": [modelsCommand()],
-    "Accounts:": [accountsCommand(), workspacesCommand(), keysCommand()],
-    "Operation:": [recordingsCommand(), consoleCommand(), auditCommand()],
-    "Database:": [backupCommand(), restoreCommand()],
-    "Diagnosis:": [doctorCommand(), benchCommand(), verifyCommand()],
-    "About:": [completionCommand(), versionCommand(), licensesCommand()],
-  };
-}
+/**
+ * Creators of the commands by their names and their headings in the help. Each loads its own modules, because loading
+ * those of all commands takes longer than most commands run.
+ */
+const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promise<Command>>>>> = {
+  "Server:": {
+    serve: async () => (await import("./serve.ts")).serveCommand(),
+    worker: async () => (await import("./worker.ts")).workerCommand(),
+    fleet: async () => (await import("./fleet.ts")).fleetCommand(),
+    service: async () => (await import("./service.ts")).serviceCommand(),
+    quickstart: async () => (await import("./quickstart.ts")).quickstartCommand(),
+    config: async () => (await import("./config.ts")).configCommand(),
+  },
+  "Client:": {
+    submit: async () => (await import("./client/submit.ts")).submitCommand(),
+    watch: async () => (await import("./client/watch.ts")).watchCommand(),
+    list: async () => (await import("./client/recordings.ts")).listCommand(),
+    get: async () => (await import("./client/recordings.ts")).getCommand(),
+    export: async () => (await import("./client/recordings.ts")).exportCommand(),
+    delete: async () => (await import("./client/recordings.ts")).deleteCommand(),
+  },
+  "Without a server:": { run: async () => (await import("./run.ts")).runCommand() },
+  "Models:": { models: async () => (await import("./models/index.ts")).modelsCommand() },
+  "Accounts:": {
+    accounts: async () => (await import("./admin/accounts.ts")).accountsCommand(),
+    workspaces: async () => (await import("./admin/workspaces.ts")).workspacesCommand(),
+    keys: async () => (await import("./admin/keys.ts")).keysCommand(),
+  },
+  "Operation:": {
+    recordings: async () => (await import("./admin/recordings.ts")).recordingsCommand(),
+    console: async () => (await import("./admin/console.ts")).consoleCommand(),
+    audit: async () => (await import("./admin/audit.ts")).auditCommand(),
+  },
+  "Database:": {
+    backup: async () => (await import("./backup.ts")).backupCommand(),
+    restore: async () => (await import("./backup.ts")).restoreCommand(),
+  },
+  "Diagnosis:": {
+    doctor: async () => (await import("./doctor.ts")).doctorCommand(),
+    bench: async () => (await import("./bench.ts")).benchCommand(),
+    verify: async () => (await import("./verify.ts")).verifyCommand(),
+  },
+  "About:": {
+    completion: async () => (await import("./completion/index.ts")).completionCommand(),
+    version: async () => (await import("./about.ts")).versionCommand(),
+    licenses: async () => (await import("./about.ts")).licensesCommand(),
+  },
+};
 
-/** Creates the program with all its commands. docs/cli.md is generated from it, too. */
-export function cliProgram(): Command {
+const commandNames = Object.values(commandGroups).flatMap(Object.keys);
+
+/**
+ * Creates the program. docs/cli.md is generated from it, too.
+ * @param names the commands that it has; all when omitted
+ */
+export async function cliProgram(names: readonly string[] = commandNames): Promise<Command> {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
     .version(programVersion)
     .addHelpText("after", exitCodesHelp)
     .showHelpAfterError("(transcribe --help lists the commands)")
     .exitOverride();
-  for (const [group, commands] of Object.entries(commandGroups())) {
-    for (const command of commands) program.addCommand(exitOverrideAll(command).helpGroup(group));
+  for (const [group, commands] of Object.entries(commandGroups)) {
+    for (const name of Object.keys(commands).filter((each) => names.includes(each))) {
+      const command = await commands[name]?.();
+      if (command !== undefined) program.addCommand(exitOverrideAll(command).helpGroup(group));
+    }
   }
   return program;
+}
+
+/** Returns the commands that a command line needs: its own, or all for help, completion and a mistyped name. */
+function neededFor([first = ""]: readonly string[]): readonly string[] {
+  if (first === "--version" || first === "-V") return [];
+  return commandNames.includes(first) && first !== "completion" ? [first] : commandNames;
 }
 
 /**
@@ -82,29 +93,14 @@ export function cliProgram(): Command {
 export async function runCli(args: readonly string[]): Promise<number> {
   watchOutput();
   excludeLoopbackFromProxies(process.env);
-  const program = cliProgram();
+  const program = await cliProgram(neededFor(args));
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    const fault = databaseTrouble(error);
-    if (fault !== null) {
-      process.stderr.write(`transcribe: can't use the database (${fault}); see: transcribe doctor\n`);
-      return exitCodes.failed;
-    }
-    if (!isExpected(error)) throw error;
-    // The message may contain the name of a file, a database or a server, which may have control characters.
-    if (error.message !== "") process.stderr.write(`transcribe: ${printableText(error.message)}\n`);
-    if (error instanceof InterruptedError) await leave(error.exitCode);
-    return exitCodeOf(error);
+    return reportFailure(error);
   }
-}
-
-/** Exits the process once its output is written, without waiting for pending work. */
-async function leave(exitCode: number): Promise<never> {
-  await new Promise((resolve) => process.stdout.write("", resolve));
-  process.exit(exitCode);
 }
 
 const loopback = ["localhost", "127.0.0.1", "::1", "[::1]"];
@@ -124,28 +120,4 @@ function excludeLoopbackFromProxies(environment: NodeJS.ProcessEnv): void {
 function exitOverrideAll(command: Command): Command {
   for (const child of command.commands) exitOverrideAll(child);
   return command.exitOverride();
-}
-
-const expectedErrors = [
-  AccountsError,
-  BackupError,
-  CommandError,
-  DataDirectoryError,
-  InterruptedError,
-  MigrationError,
-  ModelError,
-  ServiceError,
-  SettingsError,
-  StartError,
-  UnpackError,
-] as const;
-
-function isExpected(error: unknown): error is Error {
-  return expectedErrors.some((kind) => error instanceof kind);
-}
-
-function exitCodeOf(error: Error): number {
-  if (error instanceof SettingsError) return exitCodes.usage;
-  if (error instanceof CommandError || error instanceof InterruptedError) return error.exitCode;
-  return exitCodes.failed;
 }

@@ -1,9 +1,11 @@
+import { ExpectedError } from "../text/index.ts";
+
 /** Signals that stop a command gracefully, with their numbers. */
 const endingSignals = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 } as const;
 type EndingSignal = keyof typeof endingSignals;
 
 /** A signal stopped the command; the message lists what continues without it, and may be empty. */
-export class InterruptedError extends Error {
+export class InterruptedError extends ExpectedError {
   override readonly name = "InterruptedError";
   readonly signal: EndingSignal;
 

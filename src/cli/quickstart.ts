@@ -2,9 +2,10 @@ import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, startTranscribeServer, trustOf } from "../server/index.ts";
+import { startTranscribeServer } from "../server/index.ts";
 import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
@@ -12,14 +13,8 @@ import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
 import { addRecordingOptions, createParts, type RecordingOptions } from "./recording-options.ts";
 import { catchHangups, untilStopped } from "./serve.ts";
-import {
-  addSettingsOptions,
-  openStoreIn,
-  serveFlags,
-  servingSettings,
-  settingsFileOf,
-  settingsOf,
-} from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf, settingsOf } from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */
 const MAX_START_SECONDS = 120;

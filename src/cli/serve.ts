@@ -1,10 +1,12 @@
 import { isatty } from "node:tty";
 import { Command } from "commander";
+import { baseUrlOf } from "../api/index.ts";
 import { faultText, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
-import { baseUrlOf, startTranscribeServer, type TranscribeServer } from "../server/index.ts";
+import { startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
-import { addSettingsOptions, becomeDataOwner, serveFlags, servingSettings } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions, becomeDataOwner, serveFlags } from "./settings-options.ts";
 
 /** transcribe serve */
 export function serveCommand(): Command {

@@ -4,15 +4,11 @@ import {
   chooseSettingsFile,
   defaultSettingsFile,
   loadSettings,
-  locate,
-  readSettings,
   type Settings,
-  SettingsError,
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
 import { serviceGroups } from "../install/index.ts";
-import { settingFaults } from "../server/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
 
 /** Settings that are flags of the commands that start a server. */
@@ -121,23 +117,6 @@ export function dataSettingsWith<T extends Disposable | null>(
 ): { readonly settings: Settings; readonly opened: T } {
   const settings = settingsOf(command);
   return { settings, opened: becomeOwnerWith(settings.storage.data_dir, path, open, serviceGroups) };
-}
-
-/**
- * Returns a function that reads the settings of a server, at the start and for each reload. The settings file is chosen
- * once. If that file is missing later, the function fails and does not fall back to the defaults.
- * @returns a function that throws a {SettingsError} with all faults and their places
- */
-export function servingSettings(command: Command): () => Settings {
-  const { file } = settingsSourcesOf(command);
-  return () => {
-    const current = settingsSourcesOf(command);
-    const { settings, origins, faults } = readSettings({ ...current, file: file ?? current.file });
-    if (settings === null) throw new SettingsError(faults);
-    const invalid = settingFaults(settings);
-    if (invalid.length > 0) throw new SettingsError(locate(invalid, origins));
-    return settings;
-  };
 }
 
 /** Switches a process of root to the data directory's owner, with the groups of its service. See becomeOwner. */

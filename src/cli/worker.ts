@@ -2,7 +2,8 @@ import { Command } from "commander";
 import { findSupervisor } from "../install/index.ts";
 import { startFleetMachine } from "../server/index.ts";
 import { createLogger } from "../telemetry/index.ts";
-import { addSettingsOptions, becomeDataOwner, servingSettings } from "./settings-options.ts";
+import { servingSettings } from "./serving-settings.ts";
+import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
 
 /** transcribe worker */
 export function workerCommand(): Command {

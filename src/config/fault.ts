@@ -1,4 +1,4 @@
-import { editDistance } from "../text/index.ts";
+import { ExpectedError, editDistance } from "../text/index.ts";
 import type { Place } from "./read-toml.ts";
 
 /** Source of a setting's value. */
@@ -19,7 +19,7 @@ export interface SettingFault {
 }
 
 /** Settings that cannot be used; the message lists every fault with its place and the allowed values. */
-export class SettingsError extends Error {
+export class SettingsError extends ExpectedError {
   override readonly name = "SettingsError";
   readonly faults: readonly SettingFault[];
 

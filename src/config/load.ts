@@ -1,3 +1,4 @@
+import { join, resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { environmentName, findSetting, nest, type SettingEntry, settingEntries } from "./entries.ts";
 import { type Origin, type SettingFault, SettingsError, suggest } from "./fault.ts";
@@ -95,4 +96,16 @@ function ofText(entry: SettingEntry, text: string, origin: Origin): SetValue | S
   const read = readText(entry, text);
   if (!read.ok) return { origin, setting: entry.path, message: read.message };
   return { path: entry.path, value: read.value, origin };
+}
+
+interface RuntimePlace {
+  readonly storage: Pick<Settings["storage"], "data_dir" | "runtime_dir">;
+}
+
+/**
+ * Returns the directory into which a single-file program unpacks its files. It is absolute, because ffmpeg is started
+ * in another directory.
+ */
+export function runtimeDirectoryOf({ storage }: RuntimePlace): string {
+  return resolve(storage.runtime_dir || join(storage.data_dir, "runtime"));
 }

@@ -1,8 +1,7 @@
 import { freemem, totalmem } from "node:os";
-import { timestamp, toProgress } from "../http/index.ts";
-import { programVersion } from "../program/index.ts";
+import { timestamp, toProgress } from "../api/index.ts";
+import { programVersion, residentBytes } from "../program/index.ts";
 import { type Recording, readDailyWork } from "../recordings/index.ts";
-import { residentBytes } from "../telemetry/index.ts";
 import type { Day, OpenRecording, Overview, Speed } from "./contract/overview.ts";
 import type { ConsoleServices } from "./services.ts";
 import { optionalTimestamp, ownersOf, problemOf } from "./show-recording.ts";

@@ -1,5 +1,5 @@
 import { getAccount, getWorkspace } from "../accounts/index.ts";
-import { timestamp, toProgress } from "../http/index.ts";
+import { timestamp, toProgress } from "../api/index.ts";
 import { isOpen, type Recording } from "../recordings/index.ts";
 import { machineTroubles, type Store } from "../storage/index.ts";
 import type { ListedRecording } from "./contract/recordings.ts";

@@ -1,7 +1,6 @@
 import { open, rm } from "node:fs/promises";
-import { ownCommand } from "../program/index.ts";
+import { ownCommand, residentBytes } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
-import { residentBytes } from "../telemetry/index.ts";
 import type { ExportDocument, ExportHead, ExportSegment } from "./document.ts";
 import type { ExportFormat } from "./formats.ts";
 

@@ -1,24 +1,8 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
-import { writeEaf, writeTextGrid } from "./annotation-formats.ts";
 import { type ChildOptions, runExportChild } from "./child-process.ts";
-import { writeCsv, writeJson, writeRttm, writeTsv } from "./data-formats.ts";
 import type { ExportDocument } from "./document.ts";
-import { type ExportFormat, isTextFormat, type TextFormat } from "./formats.ts";
-import { writeLrc, writeSrt, writeTxt, writeVtt } from "./text-formats.ts";
-
-const textWriters: Readonly<Record<TextFormat, (document: ExportDocument) => AsyncIterable<string>>> = {
-  txt: writeTxt,
-  srt: writeSrt,
-  vtt: writeVtt,
-  json: writeJson,
-  rttm: writeRttm,
-  csv: writeCsv,
-  textgrid: writeTextGrid,
-  eaf: writeEaf,
-  tsv: writeTsv,
-  lrc: writeLrc,
-};
+import { type ExportFormat, isTextFormat } from "./formats.ts";
 
 /** Number of segments or parts of a text before the event loop runs: a few milliseconds of work. */
 const ITEMS_PER_BATCH = 200;
@@ -59,6 +43,8 @@ export async function exportTranscript(
   const remove = () => rmSync(path, { force: true });
   try {
     if (isTextFormat(format)) {
+      // Loaded when needed: its rules of Unicode for line breaks take 20 ms, which every command would spend.
+      const { textWriters } = await import("./text-writers.ts");
       const segments = withPauses(document.segments, options.signal);
       const parts = withPauses(textWriters[format]({ ...document, segments }), options.signal);
       const text = await writeText(parts, path, options.reserve);

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
+import { toSegment, toTranscription } from "../api/index.ts";
 import type { ExportFormat } from "../exports/index.ts";
 import { programVersion } from "../program/index.ts";
 import {
@@ -18,7 +19,6 @@ import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { addRecordingRoute, addRoute, operations } from "./operations.ts";
 import { decodeCursor, encodeCursor, firstPage, parseStatuses, parseTime } from "./query.ts";
 import { contextOf } from "./request-context.ts";
-import { toSegment, toTranscription } from "./resources.ts";
 
 export interface ApiServices {
   readonly store: Store;

@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
+import { basePath } from "../api/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type AccessOptions, accessCheck } from "./access.ts";
 import { type ApiServices, apiRoutes } from "./api-routes.ts";
@@ -14,7 +15,6 @@ import {
 import { toApiError } from "./error-envelope.ts";
 import { notFound } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
-import { basePath } from "./resources.ts";
 import { createRouter } from "./router.ts";
 import { type ServiceOptions, serviceRoutes } from "./service-routes.ts";
 

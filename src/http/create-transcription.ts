@@ -1,3 +1,4 @@
+import { locationOf, toTranscription } from "../api/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { Store } from "../storage/index.ts";
 import { requireAccess } from "./access.ts";
@@ -7,7 +8,6 @@ import { ApiError } from "./errors.ts";
 import { fingerprintOf, Idempotency, IdempotentCreate } from "./idempotency.ts";
 import { type Entry, type IntakeServices, RecordingIntake, type Sender } from "./intake.ts";
 import { callerOf, contextOf } from "./request-context.ts";
-import { locationOf, toTranscription } from "./resources.ts";
 import { type ReceivedUpload, toUploadError } from "./upload/index.ts";
 
 interface CreateServices extends IntakeServices {

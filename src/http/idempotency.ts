@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { locationOf } from "../api/index.ts";
 import { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "../recordings/index.ts";
 import type { Store, Writer } from "../storage/index.ts";
 import { ApiError, invalidField, notFound } from "./errors.ts";
-import { locationOf } from "./resources.ts";
 import type { ReceivedUpload } from "./upload/index.ts";
 
 /** Allowed form of an Idempotency-Key: visible ASCII. */

@@ -12,16 +12,5 @@ export { parseHostNames } from "./hosts.ts";
 export { decodeCursor, encodeCursor, firstPage, pageSize, parseStatuses, readQuery, statusList } from "./query.ts";
 export { SlidingWindow } from "./rate-limits.ts";
 export { contextOf, type RequestContext } from "./request-context.ts";
-export {
-  basePath,
-  type SegmentResource,
-  segmentPageSchema,
-  type TranscriptionResource,
-  timestamp,
-  toProgress,
-  toSegment,
-  transcriptionPageSchema,
-  transcriptionSchema,
-} from "./resources.ts";
 export { createRouter } from "./router.ts";
 export { type ExtraPaths, startServer } from "./server.ts";

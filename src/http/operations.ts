@@ -1,13 +1,13 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { AnyElysia } from "elysia";
 import type { Scope } from "../accounts/index.ts";
+import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcriptionSchema } from "../api/index.ts";
 import type { Recording, Recordings } from "../recordings/index.ts";
 import { isRecordingId } from "../storage/index.ts";
 import { requireScope } from "./access.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "./query.ts";
 import { type Caller, callerOf } from "./request-context.ts";
-import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcriptionSchema } from "./resources.ts";
 
 export interface Operation<Query extends TObject = TObject> {
   readonly method: "GET" | "POST" | "DELETE";

@@ -1,10 +1,10 @@
 import { Elysia } from "elysia";
+import { aliveSchema, readySchema } from "../api/index.ts";
 import type { Settings } from "../config/index.ts";
 import { type Metrics, metricsMediaType } from "../telemetry/index.ts";
 import { ApiError } from "./errors.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "./openapi/index.ts";
 import { contextOf } from "./request-context.ts";
-import { aliveSchema, readySchema } from "./resources.ts";
 
 export interface ServiceOptions {
   /** Returns the reason why the server can't accept work, as text for people; null if it can. */

@@ -1,9 +1,10 @@
 import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { defaultSettingsFile } from "../config/index.ts";
+import { ExpectedError } from "../text/index.ts";
 
 /** The service cannot be installed, removed or inspected; the message gives the reason and what to do next. */
-export class ServiceError extends Error {
+export class ServiceError extends ExpectedError {
   override readonly name = "ServiceError";
 }
 

@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { findRunningServer, originOf, trustOf } from "../api/index.ts";
 import type { Settings } from "../config/index.ts";
-import { findRunningServer, originOf, trustOf } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
 import type { ServiceRole } from "./layout.ts";
 import type { unitState } from "./manager.ts";

@@ -1,8 +1,9 @@
 import { statfs } from "node:fs/promises";
 import { machineTrouble } from "../storage/index.ts";
+import { ExpectedError } from "../text/index.ts";
 
 /** A model can't be obtained, converted, installed or removed; the message has the reason and the next step. */
-export class ModelError extends Error {
+export class ModelError extends ExpectedError {
   override readonly name = "ModelError";
 }
 

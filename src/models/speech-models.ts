@@ -2,12 +2,14 @@ import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
-import { digestFile, renewal } from "../program/index.ts";
+import type { Settings } from "../config/index.ts";
+import { digestFile, type ProgramFiles, renewal } from "../program/index.ts";
 import { familyOf, type Language, readModelLanguages } from "../speech/index.ts";
-import { type Store, tables } from "../storage/index.ts";
+import { type DataPaths, type Store, tables } from "../storage/index.ts";
+import type { Logger } from "../telemetry/index.ts";
 import { builtInSpeechModel, findModel, modelIdSchema, productCatalogue } from "./catalogue.ts";
-import type { LanguageRoutes } from "./language-routes.ts";
-import { attributionsOf, type ModelLibrary } from "./library.ts";
+import { type LanguageRoutes, parseLanguageRoutes } from "./language-routes.ts";
+import { attributionsOf, ModelLibrary } from "./library.ts";
 import { ModelError } from "./model-error.ts";
 
 /** A speech model and the path of its file. */
@@ -30,6 +32,14 @@ interface SpeechModelsOptions {
   readonly onForeignWeights?: (id: string, sha256: string) => void;
 }
 
+/** The places of speech models: the built-in one, and the data directory's. */
+interface ModelPlaces {
+  readonly files: Pick<ProgramFiles, "speechModel">;
+  readonly dataDirectory: Pick<DataPaths, "models">;
+  readonly store: Store;
+  readonly log?: Logger;
+}
+
 /** A model that recognizes some languages instead of the model in use. */
 export interface LanguageRoute {
   readonly model: SpeechModel;
@@ -47,6 +57,18 @@ export class SpeechModels {
 
   constructor(options: SpeechModelsOptions) {
     this.#options = options;
+  }
+
+  /** Returns the speech models of a data directory, according to the settings. */
+  static of({ engine }: Pick<Settings, "engine">, { files, dataDirectory, store, log }: ModelPlaces): SpeechModels {
+    return new SpeechModels({
+      store,
+      library: new ModelLibrary(dataDirectory.models),
+      builtInPath: files.speechModel,
+      setting: engine.whisper_model,
+      routes: parseLanguageRoutes(engine.recognizers),
+      onForeignWeights: (model, sha256) => log?.warn({ event: "model.not_of_release", model, sha256 }),
+    });
   }
 
   /** Returns the model for new recordings: the settings' model, else the chosen one if available, else the built-in. */

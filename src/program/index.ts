@@ -1,8 +1,8 @@
 export { buildInfo, notices, sbom } from "./build-info.ts";
 export type { BuildInfo, Embedded, EmbeddedPart, Notice } from "./contents.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
-export { isCompiled, ownCommand, programFile, programVersion, renewal, UnpackError } from "./own-program.ts";
-export { dieWithParent, yieldProcessor } from "./processes.ts";
+export { isCompiled, ownCommand, programFile, programVersion, renewal } from "./own-program.ts";
+export { dieWithParent, residentBytes, yieldProcessor } from "./processes.ts";
 export {
   installProgramFiles,
   presentProgramFiles,

@@ -1,10 +1,11 @@
 import { accessSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { ExpectedError } from "../text/index.ts";
 import { embedded } from "./embedded.ts";
 
 /** The parts cannot be unpacked or used in their directory; the message gives the reason and the setting that helps. */
-export class UnpackError extends Error {
+export class UnpackError extends ExpectedError {
   override readonly name = "UnpackError";
 }
 

@@ -1,4 +1,5 @@
 import { dlopen, FFIType } from "bun:ffi";
+import { readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
 
 /**
@@ -26,5 +27,18 @@ export function yieldProcessor(processId = 0, niceness = DEFAULT_NICENESS): void
     setPriority(processId, Math.min(19, getPriority() + niceness));
   } catch {
     // The process may have exited, or the system may not allow the change.
+  }
+}
+
+/**
+ * Returns the resident memory of another process in bytes; null if it has exited or the system has no /proc (proc(5)).
+ */
+export function residentBytes(pid: number | null): number | null {
+  if (pid === null) return null;
+  try {
+    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
+    return kibibytes === undefined ? null : Number(kibibytes) * 1024;
+  } catch {
+    return null;
   }
 }

@@ -1,16 +1,15 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import type { Settings } from "../config/index.ts";
+import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { ModelLibrary } from "../models/index.ts";
-import { digestFile, programVersion } from "../program/index.ts";
+import { digestFile, programFiles, programVersion } from "../program/index.ts";
 import { SpeechEngine } from "../speech/index.ts";
 import { DataDirectory } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
 import { FleetModels } from "./fleet-models.ts";
-import { programFilesFor } from "./program-parts.ts";
 import { withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
 import type { ServerStatus } from "./transcribe-server.ts";
@@ -37,7 +36,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   await using stack = new AsyncDisposableStack();
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
-  const files = await programFilesFor(settings);
+  const files = await programFiles(runtimeDirectoryOf(settings));
   const directory = join(dataDirectory.work, "fleet");
   // Operations of an earlier start.
   rmSync(directory, { recursive: true, force: true });

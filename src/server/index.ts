@@ -2,16 +2,8 @@ export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
 export { fleetIdentity } from "./fleet-coordinator.ts";
 export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";
-export { openProgramParts, programFilesFor, runtimeDirectoryOf } from "./program-parts.ts";
+export { openProgramParts } from "./program-parts.ts";
 export { settingFaults } from "./running-settings.ts";
-export {
-  baseUrlOf,
-  findRunningServer,
-  originOf,
-  type RunningServer,
-  type ServerTrust,
-  trustOf,
-} from "./server-state-file.ts";
-export { readSpeechModels, speechModelsFor, withSpeechSample } from "./speech-models.ts";
+export { readSpeechModels, withSpeechSample } from "./speech-models.ts";
 export { StartError } from "./start-error.ts";
 export { type ServerStatus, startTranscribeServer, type TranscribeServer } from "./transcribe-server.ts";

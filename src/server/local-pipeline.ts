@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createAccount, Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { isAdministrator, pathSteps, untrustedWriter } from "../files/index.ts";
-import type { SpeechModel } from "../models/index.ts";
+import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import { programFiles } from "../program/index.ts";
 import { RecordingEvents, Recordings } from "../recordings/index.ts";
 import { validateModelFile } from "../speech/index.ts";
@@ -13,7 +13,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
-import { speechModelsFor, startSpeechEngine } from "./speech-models.ts";
+import { startSpeechEngine } from "./speech-models.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeFile } from "./transcribe-file.ts";
@@ -46,7 +46,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   stack.defer(() => store.$client.close());
   const recordings = new Recordings(store, now);
   const installed = new DataPaths(settings.storage.data_dir);
-  const speech = speechModelsFor(settings, { files, dataDirectory: installed, store });
+  const speech = SpeechModels.of(settings, { files, dataDirectory: installed, store });
   const model = speech.current();
   if (model.path.startsWith(`${installed.models}/`)) requireOwnModel(model);
   const languages = orStartError(model.id, () => {

@@ -1,12 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import type { Settings } from "../config/index.ts";
+import { join } from "node:path";
+import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { type ProgramFiles, presentProgramFiles, programFiles } from "../program/index.ts";
-
-interface Places {
-  readonly storage: Pick<Settings["storage"], "data_dir" | "runtime_dir">;
-}
 
 /** The program files, available until they are closed. */
 interface ProgramParts {
@@ -36,20 +32,4 @@ export async function openProgramParts(settings: Settings): Promise<ProgramParts
     const reason = error instanceof Error ? error : new Error(String(error));
     return { files: reason, arePresent: false, close };
   }
-}
-
-/**
- * Returns the program files that are not TypeScript, ready for use. A single-file program unpacks them into the
- * directory that the settings name.
- */
-export function programFilesFor(settings: Places): Promise<ProgramFiles> {
-  return programFiles(runtimeDirectoryOf(settings));
-}
-
-/**
- * Returns the directory into which a single-file program unpacks its files. It is absolute, because ffmpeg is started
- * in another directory.
- */
-export function runtimeDirectoryOf({ storage }: Places): string {
-  return resolve(storage.runtime_dir || join(storage.data_dir, "runtime"));
 }

@@ -4,13 +4,12 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
 import { decodeRecording } from "../media/index.ts";
-import { ModelLibrary, parseLanguageRoutes, type SpeechModel, SpeechModels } from "../models/index.ts";
+import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import { type Language, SpeechEngine, type SpeechEngineOptions, validateModelFile } from "../speech/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
-import type { Logger } from "../telemetry/index.ts";
 import { orStartError } from "./start-error.ts";
 
 /** The places of speech models: the built-in one, and the data directory's. */
@@ -25,21 +24,6 @@ type EngineSettings = Pick<Settings, "engine">;
 interface UsableModel {
   readonly id: string;
   readonly languages: readonly Language[];
-}
-
-/** Returns the speech models of a data directory, according to the settings. */
-export function speechModelsFor(
-  settings: EngineSettings,
-  { files, dataDirectory, store, log }: ModelPlaces & { readonly store: Store; readonly log?: Logger },
-): SpeechModels {
-  return new SpeechModels({
-    store,
-    library: new ModelLibrary(dataDirectory.models),
-    builtInPath: files.speechModel,
-    setting: settings.engine.whisper_model,
-    routes: parseLanguageRoutes(settings.engine.recognizers),
-    onForeignWeights: (model, sha256) => log?.warn({ event: "model.not_of_release", model, sha256 }),
-  });
 }
 
 /**
@@ -87,14 +71,14 @@ export function readSpeechModels(
 ): SpeechModels {
   try {
     if (database !== null) {
-      const models = speechModelsFor(settings, { ...places, store: database });
+      const models = SpeechModels.of(settings, { ...places, store: database });
       models.current();
       return models;
     }
   } catch {
     // The database's own checks report the fault.
   }
-  return speechModelsFor(settings, { ...places, store: openDatabase(":memory:") });
+  return SpeechModels.of(settings, { ...places, store: openDatabase(":memory:") });
 }
 
 /** Maximum duration in seconds; the bundled recording has eleven seconds. */

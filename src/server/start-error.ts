@@ -1,7 +1,7 @@
-import { messageOf } from "../text/index.ts";
+import { ExpectedError, messageOf } from "../text/index.ts";
 
 /** An error that prevents the start of the server; the message gives a reason that the operator can fix. */
-export class StartError extends Error {
+export class StartError extends ExpectedError {
   override readonly name = "StartError";
 }
 

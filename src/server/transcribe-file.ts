@@ -1,8 +1,8 @@
 import { statSync, symlinkSync } from "node:fs";
 import { basename, extname, join, resolve } from "node:path";
+import { type SegmentResource, toSegment } from "../api/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
-import { type SegmentResource, toSegment } from "../http/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
 import { newRecordingId, type Recording, readSegments } from "../recordings/index.ts";

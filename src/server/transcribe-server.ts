@@ -1,11 +1,13 @@
 import { getAccount, KeyUsage, Usage } from "../accounts/index.ts";
-import type { Settings } from "../config/index.ts";
+import { originOf, ServerStateFile } from "../api/index.ts";
+import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
+import { SpeechModels } from "../models/index.ts";
 import { fetchLink, processRecording, recoverWork, withdrawLeft } from "../pipeline/index.ts";
-import { programVersion } from "../program/index.ts";
+import { programFiles, programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -14,13 +16,11 @@ import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { coordinateFleet } from "./fleet-coordinator.ts";
 import { pipelineServices } from "./pipeline-services.ts";
-import { programFilesFor } from "./program-parts.ts";
 import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
-import { originOf, ServerStateFile } from "./server-state-file.ts";
-import { compatModels, speechModelsFor, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
+import { compatModels, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
 
 /** The status of a running server. */
 export interface ServerStatus {
@@ -71,7 +71,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
   // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
-  const files = await programFilesFor(settings);
+  const files = await programFiles(runtimeDirectoryOf(settings));
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
   );
@@ -83,7 +83,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const flushKeyUsage = () => keyUsage.flush();
   stack.defer(() => chores.run("last use of keys", flushKeyUsage));
   const recordings = new Recordings(store, now);
-  const speech = speechModelsFor(settings, { files, dataDirectory, store, log });
+  const speech = SpeechModels.of(settings, { files, dataDirectory, store, log });
   const modelInUse = usableSpeechModel(settings, speech);
   dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
 

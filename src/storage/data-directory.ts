@@ -1,11 +1,11 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { messageOf } from "../text/index.ts";
+import { ExpectedError, messageOf } from "../text/index.ts";
 import { lockFile } from "./lock-file.ts";
 import { RecordingFiles } from "./recording-files.ts";
 
 /** The data directory cannot be used; the message gives the reason and what to do. */
-export class DataDirectoryError extends Error {
+export class DataDirectoryError extends ExpectedError {
   override readonly name: string = "DataDirectoryError";
 }
 

@@ -1,6 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { programVersion } from "../program/index.ts";
+import { ExpectedError } from "../text/index.ts";
 import first from "./migrations/0001-first.sql" with { type: "text" };
 import models from "./migrations/0002-models.sql" with { type: "text" };
 import versions from "./migrations/0003-versions.sql" with { type: "text" };
@@ -43,7 +44,7 @@ export const migrationNames: readonly string[] = migrations.map(({ name }) => na
 const FIRST_VERSION = "0.1.0";
 
 /** The database cannot be opened by this version. */
-export class MigrationError extends Error {
+export class MigrationError extends ExpectedError {
   override readonly name = "MigrationError";
 }
 

@@ -1,6 +1,6 @@
 import type { Counter, Registry } from "prom-client";
+import { residentBytes } from "../program/index.ts";
 import { type Counted, counter, countsOf, gauge, labelledGauge } from "./declare.ts";
-import { residentBytes } from "./process-metrics.ts";
 
 /** A worker process and its device. */
 interface MeasuredWorker {

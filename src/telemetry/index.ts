@@ -1,4 +1,3 @@
 export type { Counted } from "./declare.ts";
 export { createLogger, type Logger } from "./log.ts";
 export { type MetricDescription, type MetricSources, Metrics, metricsMediaType } from "./metrics.ts";
-export { residentBytes } from "./process-metrics.ts";

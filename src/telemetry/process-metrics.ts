@@ -58,20 +58,8 @@ function openFiles(): number | null {
 }
 
 function maxOpenFiles(): number | null {
-  return numberIn("/proc/self/limits", /^Max open files\s+(\d+)/m);
-}
-
-/**
- * Returns the resident memory of another process in bytes; null if it has exited or the system has no /proc (proc(5)).
- */
-export function residentBytes(pid: number | null): number | null {
-  const kibibytes = pid === null ? null : numberIn(`/proc/${pid}/status`, /^VmRSS:\s+(\d+) kB$/m);
-  return kibibytes === null ? null : kibibytes * 1024;
-}
-
-function numberIn(path: string, pattern: RegExp): number | null {
   try {
-    const number = pattern.exec(readFileSync(path, "utf8"))?.[1];
+    const number = /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];
     return number === undefined ? null : Number(number);
   } catch {
     return null;

@@ -1,3 +1,9 @@
+/**
+ * An error that the operator or user can fix; its message gives the reason and the next step. A command prints the
+ * message without a stack.
+ */
+export class ExpectedError extends Error {}
+
 /** Returns the code of an error of the system, SQLite or the runtime, e.g. `ENOENT`; empty for any other value. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";

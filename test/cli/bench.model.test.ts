@@ -1,40 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { Type } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import { root } from "../../harness/checkout.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { predict } from "../../src/diagnostics/benchmark/run-benchmark.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
-
-const strict = { additionalProperties: false };
-const some = Type.Number({ exclusiveMinimum: 0 });
-const shape = Type.Object(
-  {
-    model: Type.Literal("whisper-base"),
-    rows: Type.Array(
-      Type.Object(
-        {
-          device: Type.Literal("cpu"),
-          threads: Type.Integer({ minimum: 1 }),
-          audio_hours_per_hour: some,
-          five_recordings_of_an_hour_minutes: some,
-          seconds_per_audio_second: Type.Object({ detect: some, transcribe: some, diarize: some }, strict),
-          language_seconds: some,
-          transcribed_seconds: Type.Number({ minimum: 20 }),
-          worker_peak_bytes: Type.Number({ minimum: 200e6, maximum: 4e9 }),
-        },
-        strict,
-      ),
-      { minItems: 1, maxItems: 2 },
-    ),
-    notes: Type.Array(Type.String()),
-  },
-  strict,
-);
+import { faultsOf } from "./benchmark-shape.ts";
 
 test("the costs of the steps add up to the audio hours per hour", () => {
   const costs = { detect: 0.01, transcribe: 0.08, diarize: 0.01 };
@@ -50,28 +24,19 @@ test("the slower of GPU and CPU limits the audio hours per hour", () => {
   expect(predict({ costs: slowGpu, languageSeconds: 0, stepsOverlap: true }).audioHoursPerHour).toBeCloseTo(1 / 0.01);
 });
 
-describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
-  test("measures every step with the real models, and leaves no files", async () => {
-    using directory = temporaryDirectory();
-    const data = join(directory.path, "data");
-    const environment = { TRANSCRIBE_ENGINE_THREADS: "1", TMPDIR: directory.path };
-    const { exitCode, stdout, stderr } = await runCli(
-      ["bench", "--seconds", "1", "--json", "--data-dir", data],
-      environment,
-    );
-    expect([exitCode, stderr]).toEqual([0, ""]);
-    const printed: unknown = JSON.parse(stdout);
-    expect([...Value.Errors(shape, printed)].map(({ path, message }) => `${path}: ${message}`)).toEqual([]);
-    expect(readdirSync(directory.path)).toEqual([]);
-  }, 600_000);
+/** Creates a data directory with the results of earlier self-tests of the CPU variants, which take seconds. */
+function testedDirectory(parent: string): string {
+  const data = join(parent, "data");
+  mkdirSync(join(data, "state"), { recursive: true });
+  const cached = join(defaultCacheRoot(), "devices.json");
+  if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+  return data;
+}
 
+describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
   test("measures nothing with --tune on a CPU with few threads, whose best division is known", async () => {
     using directory = temporaryDirectory();
-    const data = join(directory.path, "data");
-    mkdirSync(join(data, "state"), { recursive: true });
-    // Spares the self-tests of the CPU variants.
-    const cached = join(defaultCacheRoot(), "devices.json");
-    if (existsSync(cached)) copyFileSync(cached, join(data, "state/devices.json"));
+    const data = testedDirectory(directory.path);
     const environment = { TRANSCRIBE_ENGINE_THREADS: "2", TRANSCRIBE_ENGINE_DEVICE: "cpu", TMPDIR: directory.path };
     const { exitCode, stdout, stderr } = await runCli(["bench", "--tune", "--json", "--data-dir", data], environment);
     expect([exitCode, stderr]).toEqual([0, ""]);
@@ -80,10 +45,27 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(readdirSync(directory.path)).toEqual(["data"]);
   }, 180_000);
 
+  test("measures every step, the language detection with the built-in model, and leaves no files", async () => {
+    using directory = temporaryDirectory();
+    // It detects no languages, and transcribes quickly. bench.full.test.ts measures the built-in model.
+    const model = join(directory.path, "ggml-parakeet-tiny.bin");
+    writeRandomModel(model, tinyModel);
+    const scratch = join(directory.path, "scratch");
+    mkdirSync(scratch);
+    const { exitCode, stdout, stderr } = await runCli(
+      ["bench", "--seconds", "1", "--json", "--data-dir", join(scratch, "data")],
+      { TRANSCRIBE_ENGINE_THREADS: "1", TRANSCRIBE_ENGINE_WHISPER_MODEL: model, TMPDIR: scratch },
+    );
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(faultsOf(stdout)).toEqual([]);
+    expect(JSON.parse(stdout).model).toBe(model);
+    expect(readdirSync(scratch)).toEqual([]);
+  }, 600_000);
+
   test("removes its worker and its files when it is interrupted", async () => {
     using directory = temporaryDirectory();
     const child = Bun.spawn([process.execPath, "--no-env-file", join(root, "src/main.ts"), "bench"], {
-      env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: join(directory.path, "data") },
+      env: { ...process.env, TMPDIR: directory.path, TRANSCRIBE_DATA_DIR: testedDirectory(directory.path) },
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
@@ -99,7 +81,7 @@ describe.skipIf(!canTranscribe("the benchmark"))("transcribe bench", () => {
     expect(await child.exited).toBe(130);
     expect(existsSync(`/proc/${pid}`)).toBe(false);
     expect(await new Response(child.stderr).text()).toBe("");
-    expect(readdirSync(directory.path)).toEqual([]);
+    expect(readdirSync(directory.path)).toEqual(["data"]);
   }, 180_000);
 
   test("reports in one line why it can't measure", async () => {

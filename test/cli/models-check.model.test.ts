@@ -27,14 +27,14 @@ describe.if(available("checking a model", recording))("transcribe models check",
     expect(result.errors).toBeGreaterThanOrEqual(5);
     expect(result.errors).toBeLessThan(9);
     expect(result.error_rate).toBeCloseTo(result.errors / 27);
-  }, 60_000);
+  }, 180_000);
 
   test("shows that random weights write wrong words", async () => {
     const path = join(directory.path, "random.bin");
     writeRandomModel(path, tinyModel);
     const { stdout } = await check(path, spoken);
     expect(JSON.parse(stdout).error_rate).toBeGreaterThan(0.8);
-  }, 60_000);
+  }, 180_000);
 
   test.each([
     ["an empty transcript", "whisper-base", " . ", "has no words"],
@@ -45,6 +45,6 @@ describe.if(available("checking a model", recording))("transcribe models check",
       const { exitCode, stderr } = await check(model, text);
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
     },
-    60_000,
+    180_000,
   );
 });

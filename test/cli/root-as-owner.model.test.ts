@@ -28,7 +28,6 @@ import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
-import { copyAlteredModel } from "../support/altered-model.ts";
 import { fillDataDirectory } from "../support/fill-data-directory.ts";
 import { withReachableProgram } from "../support/reachable-program.ts";
 import { Commands, shapes } from "./support.ts";
@@ -368,8 +367,7 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
   test("imports it from a directory that only root may read, and runs it with the rights of the owner", async () => {
     using made = place();
     const mine = join(made.outside, "ggml-loud.bin");
-    copyAlteredModel(basePath, mine, "country");
-    chmodSync(mine, 0o600);
+    writeFileSync(mine, smallWhisper().bytes, { mode: 0o600 });
     const imported = await run(made, "models", "import", mine, "--json");
     expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
     const used = await run(made, "models", "use", "whisper-loud", "--json");
@@ -400,7 +398,7 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
     using made = place();
     const folder = join(made.directory.root, "models/installed/mine");
     mkdirSync(folder, { recursive: true });
-    copyFileSync(basePath, join(folder, "model.bin"));
+    writeFileSync(join(folder, "model.bin"), smallWhisper().bytes);
     const note = { id: "mine", sizeBytes: 1, sha256: "0".repeat(64), sha1: "0".repeat(40), inCatalogue: false };
     writeFileSync(join(folder, "model.json"), JSON.stringify({ ...note, from: "x", installedAt: "x" }));
     give(made.directory.root);

@@ -10,6 +10,7 @@ export interface CommandLine {
   readonly isMention: boolean;
 }
 
+const program = await cliProgram();
 const programName = /^(?:\S*\/)?transcribe(?:-linux-(?:x64|arm64))?$/;
 
 /** Returns the calls in a page's shell blocks and in its sentences. */
@@ -42,7 +43,7 @@ function withoutName(command: Command): Command {
 
 /** Returns the fault of a call according to the program's declarations; null if there is none. */
 export function faultOf({ words, isMention }: CommandLine): string | null {
-  let command: Command = cliProgram();
+  let command: Command = program;
   let values = 0;
   for (let index = 0; index < words.length; index++) {
     const word = words[index] ?? "";

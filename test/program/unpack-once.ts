@@ -1,5 +1,5 @@
 // Unpacks the parts of a program, prints their directory, and runs until its standard input closes.
-import { UnpackError } from "../../src/program/index.ts";
+import { UnpackError } from "../../src/program/own-program.ts";
 import { requireExecutable } from "../../src/program/runtime-directory.ts";
 import { unpackParts } from "../../src/program/unpack.ts";
 import { withFile } from "./support.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { runtimeDirectoryOf } from "../../src/server/index.ts";
+import { runtimeDirectoryOf } from "../../src/config/index.ts";
 
 test.each([
   ["data", "", "data/runtime"],

@@ -95,7 +95,8 @@ async function measureAll(): Promise<Measured[]> {
       const start = { ...common, speechModel, gpu, threads, speechThreads: threads, lanes: 1 };
       const about = { gpu: gpu.label, name: gpu.name };
       const onMeasured = (speed: LaneSpeed) => report(`${gpu.label}, base: ${describe(speed)}`);
-      const options = { command: [...command, "__worker"], verdictsPath, withSample, signal: never, onMeasured };
+      const log = createLogger("silent");
+      const options = { command: [...command, "__worker"], verdictsPath, withSample, log, signal: never, onMeasured };
       const { measured, failed } = await tuneDevice({ start, threads }, options);
       const stopped = failed === undefined ? null : `${failed.lanes} at once: ${failed.reason}`;
       results.push({ ...about, model: "base", speeds: measured, stopped });

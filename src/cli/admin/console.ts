@@ -2,6 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { Command } from "commander";
+import { findRunningServer, originOf } from "../../api/index.ts";
 import {
   consolePath,
   createLink,
@@ -11,7 +12,6 @@ import {
   setPassword,
   signOutEverywhere,
 } from "../../console/index.ts";
-import { findRunningServer, originOf } from "../../server/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";

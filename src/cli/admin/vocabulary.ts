@@ -1,8 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
 import { normalizeVocabulary, requireAccount, setVocabulary } from "../../accounts/index.ts";
-import { programFilesFor, speechModelsFor } from "../../server/index.ts";
-import { familyOf } from "../../speech/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
@@ -28,17 +26,13 @@ export function vocabularyCommand(): Command {
     .option("--clear", "remove the vocabulary")
     .action(async (name: string, text: string | undefined, options: VocabularyOptions, command: Command) => {
       const wanted = wantedOf(text, options);
+      // Loaded before root becomes the directory's owner, who may not be able to read this program's files.
+      const { requireShortEnough } = await import("./vocabulary-length.ts");
       const settings = dataSettingsOf(command);
       const dataDirectory = new DataDirectory(settings.storage.data_dir);
-      const files = typeof wanted === "string" ? await programFilesFor(settings) : null;
       const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, name);
-      if (typeof wanted === "string" && files !== null) {
-        const speech = speechModelsFor(settings, { files, dataDirectory, store });
-        const model = speech.requireCurrent();
-        // A model without a companion takes the vocabulary itself.
-        requireShortEnough(wanted, (speech.companionOf(model) ?? model).path);
-      }
+      if (typeof wanted === "string") await requireShortEnough(wanted, settings, dataDirectory, store);
       const current = wanted === undefined ? account : setVocabulary(store, account, auditor(), wanted);
       print(options, accountJson(current), () => {
         if (current.vocabulary === null) return `account ${current.name} has no vocabulary`;
@@ -84,22 +78,4 @@ function readBytes(file: string): Buffer {
   }
   if (filled === MAX_FILE_BYTES) throw new CommandError(`${printable(file)} is too long for a vocabulary`);
   return buffer.subarray(0, filled);
-}
-
-/** Checks a vocabulary's length. @throws {CommandError} when it has more tokens than the speech model takes */
-function requireShortEnough(vocabulary: string, modelPath: string): void {
-  let tokens: number;
-  let limit: number;
-  try {
-    const family = familyOf(modelPath);
-    tokens = family.countVocabularyTokens(modelPath, vocabulary);
-    limit = family.capabilities.vocabularyTokens;
-  } catch (error) {
-    throw new CommandError(messageOf(error));
-  }
-  if (tokens <= limit) return;
-  const excess = Math.ceil((1 - limit / tokens) * 100);
-  throw new CommandError(
-    `the vocabulary is too long: it has ${tokens} tokens, and the speech model takes ${limit}; remove about ${excess} % of it`,
-  );
 }

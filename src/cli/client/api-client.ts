@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ExportFormat } from "../../exports/index.ts";
 import {
   type SegmentResource,
   segmentPageSchema,
   type TranscriptionResource,
   transcriptionPageSchema,
   transcriptionSchema,
-} from "../../http/index.ts";
+} from "../../api/index.ts";
+import type { ExportFormat } from "../../exports/index.ts";
 import { ClientError, type Connection, parseJson, type RequestOptions, request } from "./request.ts";
 import type { PauseOptions, Retries } from "./retries.ts";
 import { UploadMonitor, uploadForm } from "./upload.ts";

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import type { SegmentResource, TranscriptionResource } from "../../http/index.ts";
+import type { SegmentResource, TranscriptionResource } from "../../api/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";
 import { type Output, writeOutput } from "../outputs.ts";

@@ -1,4 +1,4 @@
-import type { TranscriptionResource } from "../../http/index.ts";
+import type { TranscriptionResource } from "../../api/index.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ClientError } from "./request.ts";
 import type { PauseOptions } from "./retries.ts";

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
+import type { TranscriptionResource } from "../../api/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
-import type { TranscriptionResource } from "../../http/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
 import { facts, type JsonOption, print, readableTime, table } from "../output.ts";

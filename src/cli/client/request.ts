@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ServerTrust } from "../../server/index.ts";
+import type { ServerTrust } from "../../api/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
 import { printable } from "../printable.ts";

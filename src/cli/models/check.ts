@@ -1,8 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Command } from "commander";
-import { openLocalPipeline, StartError } from "../../server/index.ts";
-import { createLogger } from "../../telemetry/index.ts";
+import type { Settings } from "../../config/index.ts";
 import { countTextErrors, messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
@@ -64,27 +63,28 @@ async function check(command: Command, model: string, file: string, options: Che
 }
 
 async function transcribe(
-  settings: Parameters<typeof openLocalPipeline>[0],
+  settings: Settings,
   { file, language, signal }: { file: string; language: string | undefined; signal: AbortSignal },
 ) {
-  try {
-    using board = new ProgressBoard();
-    await using pipeline = await openLocalPipeline(settings, createLogger("silent"));
-    const row = board.row(basename(file));
-    const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
-    const { recording, segments } = await pipeline.transcribe({
-      ...{ file, language, hints, signal },
-      onProgress: (step, percent) => row.show(progressText(step), percent),
-    });
-    row.end();
-    if (recording.status !== "completed" && recording.failureReason !== "no_speech") {
-      throw new CommandError(`${printable(file)} could not be processed: ${recording.failureCause}`);
-    }
-    const text = segments.map((segment) => segment.text).join(" ");
-    return { text, language: recording.language, seconds: recording.durationSeconds };
-  } catch (error) {
-    throw error instanceof StartError ? new CommandError(error.message) : error;
+  // Only this command for models needs the server, whose modules take longer to load than the others run.
+  const [{ openLocalPipeline }, { createLogger }] = await Promise.all([
+    import("../../server/index.ts"),
+    import("../../telemetry/index.ts"),
+  ]);
+  using board = new ProgressBoard();
+  await using pipeline = await openLocalPipeline(settings, createLogger("silent"));
+  const row = board.row(basename(file));
+  const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
+  const { recording, segments } = await pipeline.transcribe({
+    ...{ file, language, hints, signal },
+    onProgress: (step, percent) => row.show(progressText(step), percent),
+  });
+  row.end();
+  if (recording.status !== "completed" && recording.failureReason !== "no_speech") {
+    throw new CommandError(`${printable(file)} could not be processed: ${recording.failureCause}`);
   }
+  const text = segments.map((segment) => segment.text).join(" ");
+  return { text, language: recording.language, seconds: recording.durationSeconds };
 }
 
 function readTranscript(file: string): string {

@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import type { Settings } from "../../config/index.ts";
+import { findRunningServer } from "../../api/index.ts";
+import { runtimeDirectoryOf, type Settings } from "../../config/index.ts";
 import {
   findModel,
   type InstalledModel,
   type ModelEntry,
   ModelLibrary,
   productCatalogue,
-  type SpeechModels,
+  SpeechModels,
 } from "../../models/index.ts";
-import type { ProgramFiles } from "../../program/index.ts";
+import { type ProgramFiles, programFiles } from "../../program/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import { findRunningServer, programFilesFor, speechModelsFor } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { dataSettingsOf, openStoreIn } from "../settings-options.ts";
@@ -41,13 +41,13 @@ export async function openModels(own: Settings): Promise<ModelsContext> {
   const setting = running?.modelSetting || own.engine.whisper_model;
   const settings = { ...own, engine: { ...own.engine, whisper_model: setting } };
   const store = openStoreIn(dataDirectory);
-  const files = await programFilesFor(settings);
+  const files = await programFiles(runtimeDirectoryOf(settings));
   return {
     ...{ settings, dataDirectory, store, files, setting },
     recordings: new Recordings(store, Date.now),
     library: new ModelLibrary(dataDirectory.models),
     catalogue: productCatalogue(),
-    speech: speechModelsFor(settings, { files, dataDirectory, store }),
+    speech: SpeechModels.of(settings, { files, dataDirectory, store }),
   };
 }
 

@@ -15,7 +15,8 @@ import {
   type Account as StoredAccount,
   scopes,
 } from "../../accounts/index.ts";
-import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery, timestamp } from "../../http/index.ts";
+import { timestamp } from "../../api/index.ts";
+import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery } from "../../http/index.ts";
 import type { Store } from "../../storage/index.ts";
 import { addRoute } from "../add-route.ts";
 import {

@@ -1,5 +1,6 @@
 import { Elysia } from "elysia";
-import { contextOf, timestamp } from "../../http/index.ts";
+import { timestamp } from "../../api/index.ts";
+import { contextOf } from "../../http/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { Attempts } from "../attempts.ts";
 import { type Session, sessionSchema, signInMethodsSchema, signInRequestSchema } from "../contract/shared.ts";

@@ -1,7 +1,7 @@
+import type { RunningServer } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { SpeechModel, SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import type { RunningServer } from "../../server/index.ts";
 import type { DataPaths, Store } from "../../storage/index.ts";
 import type { Machine } from "./machine.ts";
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from "node:fs";
+import { findRunningServer } from "../../api/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import { findRunningServer, openProgramParts, readSpeechModels } from "../../server/index.ts";
+import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
 import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";

@@ -1,7 +1,7 @@
 import type { OpenAPIV3 } from "openapi-types";
+import { basePath } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { programVersion } from "../../program/index.ts";
-import { basePath } from "../resources.ts";
 import { errorResponses, headers, parameters } from "./components.ts";
 import { description } from "./description.ts";
 import { openAiPaths } from "./openai-paths.ts";

@@ -1,5 +1,6 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
+import { aliveSchema, readySchema } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
 import {
   type ExportFormat,
@@ -9,7 +10,6 @@ import {
   jsonExportSchema,
 } from "../../exports/index.ts";
 import { type Operation, operations } from "../operations.ts";
-import { aliveSchema, readySchema } from "../resources.ts";
 import { apiHeaders, commonHeaders, type ErrorAnswerName, errors, type HeaderName, parameter } from "./components.ts";
 import { completedExample, failedExample, processingExample, queuedExample, segmentExamples } from "./examples.ts";
 import { refer, schemaOf } from "./schemas.ts";

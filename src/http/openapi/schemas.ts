@@ -1,5 +1,14 @@
 import type { TSchema } from "@sinclair/typebox";
 import type { OpenAPIV3 } from "openapi-types";
+import {
+  languageSchema,
+  languagesSchema,
+  listedTranscriptionSchema,
+  segmentPageSchema,
+  segmentSchema,
+  transcriptionPageSchema,
+  transcriptionSchema,
+} from "../../api/index.ts";
 import { wordSchema } from "../../exports/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 import {
@@ -11,15 +20,6 @@ import {
 } from "../compat/index.ts";
 import { createForm } from "../create-fields.ts";
 import { errorCodes, errorSchema } from "../errors.ts";
-import {
-  languageSchema,
-  languagesSchema,
-  listedTranscriptionSchema,
-  segmentPageSchema,
-  segmentSchema,
-  transcriptionPageSchema,
-  transcriptionSchema,
-} from "../resources.ts";
 import { errorSchemas } from "./components.ts";
 import { type Schema, toOpenApi } from "./to-openapi.ts";
 

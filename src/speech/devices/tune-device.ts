@@ -2,7 +2,7 @@ import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Engine, type EngineOptions, type GpuMemory } from "../../engine/index.ts";
 import { ownCommand } from "../../program/index.ts";
-import { createLogger } from "../../telemetry/index.ts";
+import type { Logger } from "../../telemetry/index.ts";
 import { type Chunk, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
 import { reasonOfExit } from "./gpu-fallback.ts";
 import type { SampleOptions } from "./gpu-self-test.ts";
@@ -25,6 +25,8 @@ export interface TuneOptions {
   /** JSON file that stores the self-test results. */
   readonly verdictsPath: string;
   readonly withSample: SampleOptions["withSample"];
+  /** The server's log, in which the worker of a measurement writes nothing. */
+  readonly log: Logger;
   readonly signal: AbortSignal;
   /** Path of the encoder in ONNX form, where the CPU uses that. */
   readonly encoder?: string | undefined;
@@ -157,7 +159,7 @@ async function measure(
   const engine = new Engine({
     command: options.command ?? ownCommand("__worker"),
     prepare: async () => [{ ...common, role: "speech", threads, speechThreads: threads, lanes }],
-    log: createLogger("silent"),
+    log: options.log.child({}, { level: "silent" }),
     onUnexpectedExit(exit) {
       const reason = exit.signal === null ? `the worker exited with code ${exit.exitCode}` : reasonOfExit(exit);
       ended.reject(new WorkerEndedError(reason));

@@ -15,7 +15,7 @@ export interface TuneDevicesOptions extends PrepareWorkerOptions {
  * @throws {Error} with the reason why no device can be used; the signal's reason
  */
 export async function tuneDevices(options: TuneDevicesOptions): Promise<Tuning[]> {
-  const { files, threads, verdictsPath, withSample, signal, onStep } = options;
+  const { files, threads, verdictsPath, withSample, log, signal, onStep } = options;
   const { nativeDirectory, onnxBinding } = files;
   const starts = await workerPreparation(options)(null, signal);
   const tunings: Tuning[] = [];
@@ -26,7 +26,7 @@ export async function tuneDevices(options: TuneDevicesOptions): Promise<Tuning[]
     const use = { nativeDirectory, onnxBinding, cpuLibrary, speechModel, verdictsPath, signal };
     const encoder = gpu === undefined ? ((await storedEncoder(use)) ?? undefined) : undefined;
     const onMeasured = (speed: LaneSpeed) => onStep(label, speed);
-    tunings.push(await tuneDevice(device, { verdictsPath, withSample, signal, encoder, onMeasured, again: true }));
+    tunings.push(await tuneDevice(device, { verdictsPath, withSample, log, signal, encoder, onMeasured, again: true }));
   }
   return tunings;
 }

@@ -94,7 +94,7 @@ export class Tuner {
       try {
         const encoder = (await encoderOf(device)) ?? undefined;
         const gpuMemory = gpuMemoryOf(device);
-        const tuning = await tune(device, { verdictsPath, withSample, signal, encoder, gpuMemory });
+        const tuning = await tune(device, { verdictsPath, withSample, log, signal, encoder, gpuMemory });
         const { measured, failed, failedJoint } = tuning;
         const best = sharesOf(tuning);
         this.#isChanged ||= best !== null && !isInUse(best, device);

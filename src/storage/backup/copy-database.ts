@@ -1,13 +1,13 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { messageOf, size } from "../../text/index.ts";
+import { ExpectedError, messageOf, size } from "../../text/index.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import { databaseState } from "../migrate.ts";
 
 /** A database could not be copied, or could not replace another one; the existing data is unchanged. */
-export class BackupError extends Error {
+export class BackupError extends ExpectedError {
   override readonly name = "BackupError";
 }
 

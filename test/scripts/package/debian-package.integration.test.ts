@@ -67,9 +67,9 @@ describe.skipIf(!canPack)("the Debian package", () => {
   });
 });
 
-test("the manual page has every command, and no text that groff would take for a control line", () => {
+test("the manual page has every command, and no text that groff would take for a control line", async () => {
   const page = manPage("1.2.3", "2027-01-15");
-  for (const command of cliProgram().commands) expect(page).toContain(`.SS transcribe ${command.name()}`);
+  for (const command of (await cliProgram()).commands) expect(page).toContain(`.SS transcribe ${command.name()}`);
   expect(page.split("\n").filter((line) => /^[.'](?!(?:TH|SH|SS|TP|BR?|IR?|RI)\b)/.test(line))).toEqual([]);
 });
 

@@ -34,6 +34,7 @@ function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
     command: [process.execPath, join(import.meta.dir, "simulated-device.ts"), JSON.stringify(simulated)],
     verdictsPath: file("devices.json"),
     withSample: (use) => use(file("sample.pcm")),
+    log: createLogger("silent"),
     signal: new AbortController().signal,
     minSeconds: 0.2,
   };

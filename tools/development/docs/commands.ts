@@ -1,6 +1,8 @@
 import type { Command, Option } from "commander";
 import { cliProgram } from "../../../src/cli/index.ts";
 
+const program = await cliProgram();
+
 /** A command as the generated pages describe it. */
 export interface CommandHelp {
   /** The command's name with the names of its parents: `keys create`. */
@@ -22,7 +24,7 @@ export const exitCodeMeanings = [
 
 /** Returns every command of the program, in the order and under the headings of its help. */
 export function commandGroups(): { heading: string; commands: CommandHelp[] }[] {
-  const groups = Map.groupBy(cliProgram().commands, (command) => command.helpGroup());
+  const groups = Map.groupBy(program.commands, (command) => command.helpGroup());
   return [...groups].map(([heading, commands]) => ({
     heading: heading.replace(/:$/, ""),
     commands: commands.flatMap((command) => leavesOf(command, command.name())),

@@ -11,6 +11,8 @@ import { root } from "../../shared/checkout.ts";
 import { type PackagedProgram, type PackageFacts, type PackageFile, readableFile } from "./facts.ts";
 import { manPage } from "./man-page.ts";
 
+const places = completionPlaces(await cliProgram());
+
 /** Directory of the documentation on the machine. */
 export const DOCUMENTS = "/usr/share/doc/transcribe";
 /** Best compression. The header has no time and no name. */
@@ -21,7 +23,6 @@ const GZIP_LEVEL = 9;
  * @param zshFunctions directory of completion functions that the distribution's zsh reads
  */
 export function sharedFiles(facts: PackageFacts, program: PackagedProgram, zshFunctions: string): PackageFile[] {
-  const places = completionPlaces(cliProgram());
   const day = new Date(facts.epoch * 1000).toISOString().slice(0, 10);
   const settings = readableFile(
     defaultConfigFile,

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
+import { runtimeDirectoryOf } from "../../../config/index.ts";
 import { programVersion, renewProgramFiles, verifyProgramFiles } from "../../../program/index.ts";
-import { runtimeDirectoryOf } from "../../../server/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, warning } from "../check.ts";
 

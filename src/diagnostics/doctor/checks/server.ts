@@ -1,8 +1,8 @@
 import { existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { trustOf } from "../../../api/index.ts";
 import { readCredentials } from "../../../http/index.ts";
-import { trustOf } from "../../../server/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Settings } from "../config/index.ts";
-import { basePath } from "../http/index.ts";
 import { type DataPaths, machineTrouble } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
+import { basePath } from "./resources.ts";
 
 const runningSchema = Type.Object({
   pid: Type.Integer(),
