@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { type ExportFormat, exportFormats } from "../../src/exports/index.ts";
+import { testPackages } from "../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
 import { transcripts } from "./readers/documents.ts";
@@ -30,15 +31,7 @@ const packages = python === null ? null : await install();
 
 async function install(): Promise<string | null> {
   try {
-    return await installPythonPackages(defaultCacheRoot(), {
-      name: "export-readers",
-      packages: [
-        ...["lrcparser", "praat-parselmouth", "praatio", "pyannote-database", "pympi-ling", "pypdfium2", "pysubs2"],
-        ...["python-docx", "webvtt-py"],
-      ],
-      constraints: join(readers, "constraints.txt"),
-      timeoutMilliseconds: 300_000,
-    });
+    return await installPythonPackages(defaultCacheRoot(), testPackages.exportReaders);
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     console.warn(`SKIPPED: exports read by packages, which cannot be installed: ${error.message}`);

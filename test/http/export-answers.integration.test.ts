@@ -97,7 +97,7 @@ describe("an export that is not read", () => {
 describe("exports of one account", () => {
   const server = new ApiServer();
   const [first, second] = [server.client("first"), server.client("second")];
-  const ids = [first, second].map(({ accountId }) => enterLong(server, accountId, 0.3));
+  const ids = [first, second].map(({ accountId }) => enterLong(server, accountId, 0.1));
   afterAll(() => server[Symbol.dispose]());
 
   test("do not delay another account's: its DOCX is generated before the last of six queued PDFs", async () => {
@@ -134,14 +134,18 @@ describe("an export", () => {
   const server = new ApiServer({ disk });
   const client = server.client("acme");
   const id = enterLong(server, client.accountId, 0.3);
+  const pages = enterLong(server, client.accountId, 0.05);
   const short = server.enterCompleted(client.accountId, 3);
   afterAll(() => server[Symbol.dispose]());
 
-  test.each(["txt", "pdf"])(
+  test.each([
+    ["txt", id],
+    ["pdf", pages],
+  ])(
     "as %s reports its length to HEAD, and leaves no file",
-    async (format) => {
-      const head = await client.fetch(exportPath(id, format), { method: "HEAD" });
-      const get = await client.fetch(exportPath(id, format));
+    async (format, of) => {
+      const head = await client.fetch(exportPath(of, format), { method: "HEAD" });
+      const get = await client.fetch(exportPath(of, format));
       const bytes = await get.bytes();
       for (const name of ["content-length", "content-type", "content-disposition", "etag", "cache-control"]) {
         expect([name, head.headers.get(name)]).toEqual([name, get.headers.get(name)]);

@@ -158,32 +158,35 @@ describe.if(ready)("a replay", () => {
 });
 
 describe("an upload that is too slow", () => {
-  test.each(["a create", "a replay"])("is answered 400 and its connection is closed, for %s", async (what) => {
-    const pace = { ...UPLOAD_PACE };
-    using server = new ApiServer({ pace, recordingsPerAccount: 1 });
-    const client = server.client("first");
-    if (what === "a replay") expect((await post(client, {}, "the-key")).status).toBe(422);
-    const lines = [
-      "POST /api/public/v1/transcriptions HTTP/1.1",
-      "Host: localhost",
-      `Authorization: Bearer ${client.key}`,
-      "Content-Type: multipart/form-data; boundary=x",
-      "Idempotency-Key: the-key",
-      "Content-Length: 5000000",
-    ];
-    const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsome bytes';
-    Object.assign(pace, { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 });
-    // Two answers never arrive, so only the closed connection ends this wait.
-    const answer = await server.raw(`${lines.join("\r\n")}\r\n\r\n${part}`, 2);
-    expect(answer).toStartWith("HTTP/1.1 400 ");
-    expect(answer.toLowerCase()).toContain("connection: close");
-    expect(answer).toContain('"error":"bad_request"');
-    expect(answer).toContain("too slow");
-    expect(server.filesIn("incoming")).toEqual([]);
-    Object.assign(pace, UPLOAD_PACE);
-    // Place and key are free again; a replay still has its first answer.
-    expect((await post(client, {}, "the-key")).status).toBe(422);
-  });
+  test.concurrent.each(["a create", "a replay"])(
+    "is answered 400 and its connection is closed, for %s",
+    async (what) => {
+      const pace = { ...UPLOAD_PACE };
+      using server = new ApiServer({ pace, recordingsPerAccount: 1 });
+      const client = server.client("first");
+      if (what === "a replay") expect((await post(client, {}, "the-key")).status).toBe(422);
+      const lines = [
+        "POST /api/public/v1/transcriptions HTTP/1.1",
+        "Host: localhost",
+        `Authorization: Bearer ${client.key}`,
+        "Content-Type: multipart/form-data; boundary=x",
+        "Idempotency-Key: the-key",
+        "Content-Length: 5000000",
+      ];
+      const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\nsome bytes';
+      Object.assign(pace, { graceSeconds: 1, bytesPerSecond: 1 << 20, silenceSeconds: 1 });
+      // Two answers never arrive, so only the closed connection ends this wait.
+      const answer = await server.raw(`${lines.join("\r\n")}\r\n\r\n${part}`, 2);
+      expect(answer).toStartWith("HTTP/1.1 400 ");
+      expect(answer.toLowerCase()).toContain("connection: close");
+      expect(answer).toContain('"error":"bad_request"');
+      expect(answer).toContain("too slow");
+      expect(server.filesIn("incoming")).toEqual([]);
+      Object.assign(pace, UPLOAD_PACE);
+      // Place and key are free again; a replay still has its first answer.
+      expect((await post(client, {}, "the-key")).status).toBe(422);
+    },
+  );
 });
 
 /** The server does not wait for a body that no handler reads. */

@@ -33,12 +33,14 @@ const runtimes: readonly SdkRuntime[] = ready
 const large = join(folder.path, "large.wav");
 if (ready) writeLargeRecording(large);
 
-describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))("the client in %s", (_, runtime) => {
-  const server = new ApiServer({ recordingsPerAccount: 200, uploadBytes: 2 * LARGE_BYTES });
-  const stages: Stage[] = [];
-  const outcomes: (typeof outcomesSchema)["static"] = [];
+/** A client and the server that it calls. The clients play at the same time, because most scenarios wait. */
+class Play implements AsyncDisposable {
+  readonly server = new ApiServer({ recordingsPerAccount: 200, uploadBytes: 2 * LARGE_BYTES });
+  readonly stages: Stage[] = [];
+  readonly outcomes: (typeof outcomesSchema)["static"] = [];
 
-  beforeAll(async () => {
+  async run(runtime: SdkRuntime): Promise<void> {
+    const { server, stages, outcomes } = this;
     for (const [index, [, name, { prepare, fates = [] }]] of scenarios.entries()) {
       const network = new BadNetwork(() => server.origin);
       network.fates.push(...fates);
@@ -56,30 +58,39 @@ describe.each(runtimes.map((runtime) => [runtime.name, runtime] as const))("the 
     const script = writeScript(runtime, folder.path, "scenarios", text);
     const isLarge = ({ told }: Stage) => told.name === "large";
     // Memory is measured in a process of its own.
-    const alone = await play(
-      runtime,
-      script,
-      stages.filter((stage) => isLarge(stage)),
-    );
-    const others = await play(
-      runtime,
-      script,
-      stages.filter((stage) => !isLarge(stage)),
+    const [alone = [], others = []] = await Promise.all(
+      [true, false].map((wanted) =>
+        playStages(
+          runtime,
+          script,
+          stages.filter((stage) => isLarge(stage) === wanted),
+        ),
+      ),
     );
     for (const stage of stages) outcomes.push(...(isLarge(stage) ? alone : others).splice(0, 1));
-  });
-  afterAll(async () => {
-    for (const { network } of stages) await network[Symbol.asyncDispose]();
-    server[Symbol.dispose]();
-  });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const { network } of this.stages) await network[Symbol.asyncDispose]();
+    this.server[Symbol.dispose]();
+  }
+}
+
+const plays = runtimes.map((runtime) => ({ runtime, play: new Play() }));
+beforeAll(async () => {
+  await Promise.all(plays.map(({ runtime, play }) => play.run(runtime)));
+});
+
+describe.each(plays.map((each) => [each.runtime.name, each.play] as const))("the client in %s", (_, play) => {
+  afterAll(() => play[Symbol.asyncDispose]());
 
   test.each(scenarios.map(([promise, , scenario], index) => [promise, scenario, index] as const))(
     "promises: %s",
     async (_promise, { outcome: promised, check }, index) => {
-      const { outcome, failure, seconds = 0 } = outcomes[index] ?? {};
+      const { outcome, failure, seconds = 0 } = play.outcomes[index] ?? {};
       expect(failure).toBeUndefined();
       if (promised !== undefined) expect(outcome).toEqual(promised);
-      const stage = stages[index];
+      const stage = play.stages[index];
       if (stage !== undefined) await check?.(stage, Object(outcome), seconds);
     },
   );
@@ -91,7 +102,7 @@ afterAll(() => {
 });
 
 /** Runs a script with stages. @returns their outcomes, in the same order */
-async function play({ program, environment }: SdkRuntime, script: string, stages: readonly Stage[]) {
+async function playStages({ program, environment }: SdkRuntime, script: string, stages: readonly Stage[]) {
   const child = Bun.spawn([program, script], {
     env: { PATH: process.env.PATH, ...environment },
     stdin: Buffer.from(JSON.stringify(stages.map(({ told }) => told))),

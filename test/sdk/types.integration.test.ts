@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
+import { testPackages } from "../../tools/development/test-packages.ts";
 import { installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
 import { installPythonSdk, installTypescriptSdk } from "../support/sdk.ts";
@@ -32,7 +33,7 @@ const wrong = {
   py: 'from transcribe_sdk import Client\n\nClient("", "").export("id", "mp3")\n',
 };
 
-test(
+test.concurrent(
   "the installed TypeScript client passes the strictest checks of TypeScript, and finds a wrong format",
   async () => {
     await installTypescriptSdk(folder.path);
@@ -55,18 +56,13 @@ test(
   timeout,
 );
 
-const tools = await installPythonPackages(defaultCacheRoot(), {
-  name: "sdk-checkers",
-  packages: ["mypy", "pyright"],
-  constraints: join(root, "tools/development/sdk/constraints.txt"),
-  timeoutMilliseconds: timeout,
-}).catch((error: unknown) => {
+const tools = await installPythonPackages(defaultCacheRoot(), testPackages.typeCheckers).catch((error: unknown) => {
   if (!(error instanceof CommandError)) throw error;
   console.warn(`SKIPPED: types of the Python client; mypy and pyright cannot be installed: ${error.message}`);
   return null;
 });
 
-test.if(tools !== null)(
+test.concurrent.if(tools !== null)(
   "the installed Python client passes the strict checks of mypy and pyright, and both find a wrong format",
   async () => {
     const [runtime] = await installPythonSdk(folder.path);

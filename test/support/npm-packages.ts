@@ -1,49 +1,10 @@
-import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { copyFileSync, symlinkSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Glob } from "bun";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { makeCacheEntry } from "../../src/files/index.ts";
-import { runCommand } from "../../tools/shared/run-command.ts";
-
-/** The names of the files that pin the packages: exact versions, and the digests of all packages. */
-const PINS = ["package.json", "bun.lock"] as const;
-/** Time after which an installation is killed. */
-const INSTALLATION_MILLISECONDS = 300_000;
-
-/** Packages of npm, and the programs that run scripts with them. */
-export interface NpmPackages {
-  /** Folder with `node_modules`. */
-  readonly folder: string;
-  /** Path of the Node that is one of the packages. */
-  readonly node: string;
-}
-
-/**
- * Returns the packages that a folder pins, from the cache or from the user's own registry. No script of a package runs.
- * @param pins folder with package.json and bun.lock
- * @throws {CommandError} when the packages are unavailable, or differ from the lock file
- */
-export async function installNpmPackages(cacheRoot: string, pins: string): Promise<NpmPackages> {
-  const texts = PINS.map((name) => readFileSync(join(pins, name), "utf8"));
-  const digest = createHash("sha256")
-    .update(JSON.stringify([process.platform, process.arch, ...texts]))
-    .digest("hex");
-  const entry = join("npm-packages", digest);
-  const path = join(cacheRoot, entry);
-  const folder = existsSync(path)
-    ? path
-    : await makeCacheEntry(cacheRoot, entry, async (directory) => {
-        for (const name of PINS) copyFileSync(join(pins, name), join(directory, name));
-        await runCommand([process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--no-progress"], {
-          cwd: directory,
-          timeoutMs: INSTALLATION_MILLISECONDS,
-        });
-      });
-  return { folder, node: join(folder, "node_modules", `node-linux-${process.arch}`, "bin/node") };
-}
+import type { NpmPackages } from "../../tools/shared/npm.ts";
 
 /**
  * Runs a script that reads a question as JSON from standard input, and writes its answer as JSON to standard output.

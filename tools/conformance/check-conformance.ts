@@ -6,10 +6,18 @@ import type { TestClient } from "../../harness/client.ts";
 import { type LogLine, TestServer } from "../../harness/server.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { withTemporaryFolder } from "../../src/files/index.ts";
-import { installPythonPackages } from "../shared/python.ts";
+import { installPythonPackages, type PythonPackages, pythonEnvironment } from "../shared/python.ts";
 import { CommandError } from "../shared/run-command.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
+
+/** Schemathesis and its dependencies. */
+export const SCHEMATHESIS: PythonPackages = {
+  name: "schemathesis",
+  packages: ["schemathesis"],
+  constraints: join(import.meta.dir, "constraints.txt"),
+  timeoutMilliseconds: 120_000,
+};
 
 /** Time limit of a run: many times its duration on a slow, busy machine. */
 const timeoutMilliseconds = 600_000;
@@ -35,7 +43,7 @@ const pathsOutsideTheApi = "^/(healthz|readyz|openapi.json|docs)$";
  */
 export async function checkConformance(options: readonly string[]): Promise<ConformanceOutcome> {
   if (!available("conformance with Schemathesis", samplePath("jfk.mp3"))) return "skipped";
-  const packages = await installSchemathesis(defaultCacheRoot()).catch((error: unknown) => {
+  const packages = await installPythonPackages(defaultCacheRoot(), SCHEMATHESIS).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
     console.warn(`SKIPPED: conformance; Schemathesis cannot be installed: ${error.message}`);
   });
@@ -44,21 +52,23 @@ export async function checkConformance(options: readonly string[]): Promise<Conf
   await using server = new TestServer(settings);
   await server.start();
   const client = server.client("conformance");
-  const environment = { ...(await prepare(server, client)), PYTHONPATH: packages };
+  const environment = { ...(await prepare(server, client)), ...pythonEnvironment(packages) };
   const document = `${server.origin}/openapi.json`;
-  const key = ["--header", `Authorization: Bearer ${client.key}`];
+  const keyOf = (caller: TestClient) => ["--header", `Authorization: Bearer ${caller.key}`];
+  // The runs at the same time have accounts of their own, so that none lists another's recordings.
+  const asrKey = keyOf(server.client("conformance-asr"));
   const root = ["--url", server.origin];
   const runs = [
-    [document, ...key, "--exclude-path-regex", pathsOutsideTheApi, ...options],
+    [document, ...keyOf(client), "--exclude-path-regex", pathsOutsideTheApi, ...options],
     // Operations without links between them, which the stateful phase reports as an error.
-    [join(import.meta.dir, "asr.yaml"), ...key, ...root, ...options, "--phases", "examples,coverage,fuzzing"],
+    [join(import.meta.dir, "asr.yaml"), ...asrKey, ...root, ...options, "--phases", "examples,coverage,fuzzing"],
     // Operations without parameters either, so there is little to generate.
     [document, ...root, "--include-path-regex", pathsOutsideTheApi, ...options, "--phases", "examples,coverage"],
   ];
-  let failed = false;
-  for (const run of runs) {
-    if ((await runSchemathesis(run, environment)) !== 0) failed = true;
-  }
+  // Most of the time they wait for the server.
+  const reports = await Promise.all(runs.map((run) => runSchemathesis(run, environment)));
+  for (const { output } of reports) console.log(output);
+  const failed = reports.some(({ exitCode }) => exitCode !== 0);
   console.log(answersOf(server.log));
   const unexpected = server.log.filter(({ event }) => event === "http.unexpected_error");
   for (const line of unexpected) console.error(JSON.stringify(line));
@@ -112,7 +122,12 @@ async function prepare(server: TestServer, client: TestClient): Promise<Record<s
   };
 }
 
-async function runSchemathesis(args: readonly string[], environment: Record<string, string>): Promise<number> {
+interface Report {
+  readonly exitCode: number;
+  readonly output: string;
+}
+
+async function runSchemathesis(args: readonly string[], environment: Record<string, string>): Promise<Report> {
   return withTemporaryFolder(defaultCacheRoot(), async (directory) => {
     const config = join(import.meta.dir, "schemathesis.toml");
     const child = Bun.spawn(
@@ -123,25 +138,18 @@ async function runSchemathesis(args: readonly string[], environment: Record<stri
       {
         // Schemathesis writes files into its current directory.
         cwd: directory,
-        env: { ...process.env, ...environment, SCHEMATHESIS_HOOKS: join(import.meta.dir, "hooks.py") },
-        stdio: ["ignore", "inherit", "inherit"],
+        env: {
+          ...process.env,
+          ...environment,
+          SCHEMATHESIS_HOOKS: join(import.meta.dir, "hooks.py"),
+          CONFORMANCE_STORAGE: join(defaultCacheRoot(), "hypothesis"),
+        },
+        stdio: ["ignore", "pipe", "inherit"],
         timeout: timeoutMilliseconds,
         killSignal: "SIGKILL",
       },
     );
-    return child.exited;
-  });
-}
-
-/**
- * Returns a folder for PYTHONPATH with Schemathesis and its dependencies.
- * @throws {CommandError} when Python, pip or the packages are unavailable
- */
-export function installSchemathesis(cacheRoot: string): Promise<string> {
-  return installPythonPackages(cacheRoot, {
-    name: "schemathesis",
-    packages: ["schemathesis"],
-    constraints: join(import.meta.dir, "constraints.txt"),
-    timeoutMilliseconds: 120_000,
+    const output = await child.stdout.text();
+    return { exitCode: await child.exited, output };
   });
 }

@@ -4,8 +4,12 @@ import os
 
 import schemathesis
 from hypothesis import strategies as st
+from hypothesis.configuration import set_hypothesis_home_dir
 from schemathesis.generation import GenerationMode
 from schemathesis.transport.serialization import Binary
+
+# Hypothesis's tables of Unicode take seconds, so that they are stored for the next run.
+set_hypothesis_home_dir(os.environ["CONFORMANCE_STORAGE"])
 
 COMPLETED = os.environ["CONFORMANCE_RECORDING"]
 CURSORS = {

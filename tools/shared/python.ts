@@ -1,10 +1,14 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { makeCacheEntry } from "../../src/files/index.ts";
+import { onlyOnce } from "./only-once.ts";
 import { runCommand } from "./run-command.ts";
+
+/** Name of the folder of packages in a cache entry. By it Hypothesis knows that the packages are not the tested code. */
+const PACKAGES = "site-packages";
 
 /**
  * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
@@ -22,7 +26,7 @@ export async function askPython<T extends TSchema>(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Static<T>> {
   const child = Bun.spawn(["python3", script], {
-    env: { ...process.env, ...environment, PYTHONPATH: packages, PYTHONDONTWRITEBYTECODE: "1" },
+    env: { ...process.env, ...environment, ...pythonEnvironment(packages) },
     stdin: Buffer.from(JSON.stringify(question)),
     stdout: "pipe",
     stderr: "pipe",
@@ -32,6 +36,13 @@ export async function askPython<T extends TSchema>(
     throw new Error(`${basename(script)} failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
   }
   return Value.Parse(schema, JSON.parse(answer));
+}
+
+/** Returns the variables with which Python finds packages, and stores bytecode with them and not next to scripts. */
+export function pythonEnvironment(packages: string): Readonly<Record<string, string>> {
+  if (packages === "") return { PYTHONDONTWRITEBYTECODE: "1" };
+  const bytecode = join(dirname(packages), "bytecode");
+  return { PYTHONPATH: packages, PYTHONPYCACHEPREFIX: bytecode, PYTHONDONTWRITEBYTECODE: "" };
 }
 
 /** The packages that a script needs. */
@@ -52,27 +63,31 @@ export interface PythonPackages {
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */
 export async function installPythonPackages(cacheRoot: string, wanted: PythonPackages): Promise<string> {
-  const python = await runCommand(["python3", "--version"]);
+  python ??= runCommand(["python3", "--version"]);
   const content = await Bun.file(wanted.constraints).text();
   const digest = createHash("sha256")
-    .update(JSON.stringify([python, requirementsOf(content), wanted.packages]))
+    .update(JSON.stringify([await python, requirementsOf(content), wanted.packages, PACKAGES]))
     .digest("hex");
   const entry = join(wanted.name, digest);
-  const path = join(cacheRoot, entry);
-  if (existsSync(path)) return path;
-  return makeCacheEntry(cacheRoot, entry, async (directory) => {
-    await runCommand(
-      [
-        ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
-        // Only wheels, because building a source package would run its code.
-        ...["--only-binary=:all:", "--target", directory, "--constraint", wanted.constraints],
-        ...(wanted.alone === true ? ["--no-deps"] : []),
-        ...wanted.packages,
-      ],
-      { timeoutMs: wanted.timeoutMilliseconds },
-    );
+  const packages = join(cacheRoot, entry, PACKAGES);
+  if (existsSync(packages)) return packages;
+  await makeCacheEntry(cacheRoot, entry, async (directory) => {
+    const install = [
+      ...["python3", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--retries=1"],
+      // Python compiles the modules that are imported, which are few of them.
+      "--no-compile",
+      // Only wheels, because building a source package would run its code.
+      ...["--only-binary=:all:", "--target", join(directory, PACKAGES), "--constraint", wanted.constraints],
+      ...(wanted.alone === true ? ["--no-deps"] : []),
+      ...wanted.packages,
+    ];
+    await runCommand(onlyOnce(cacheRoot, entry, install), { timeoutMs: wanted.timeoutMilliseconds });
   });
+  return packages;
 }
+
+/** The version of Python, which is asked for once. */
+let python: Promise<string> | undefined;
 
 /** Returns the requirements of a file, one a line, without comments: a changed comment needs no new installation. */
 export function requirementsOf(constraints: string): string {

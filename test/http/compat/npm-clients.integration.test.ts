@@ -3,14 +3,16 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { npmClients } from "../../../tools/development/test-packages.ts";
+import { installNpmPackages } from "../../../tools/shared/npm.ts";
 import { CommandError } from "../../../tools/shared/run-command.ts";
-import { askModule, installNpmPackages } from "../../support/npm-packages.ts";
+import { askModule } from "../../support/npm-packages.ts";
 import { answers, ClientStage } from "./client-stage.ts";
 import { jfk, untilNothingIsLeft } from "./support.ts";
 
 const what = "tests with OpenAI's SDK for Node and the Vercel AI SDK";
 const packages = available(what, ffmpegPath, jfk)
-  ? await installNpmPackages(defaultCacheRoot(), join(import.meta.dir, "npm")).catch((error: unknown) => {
+  ? await installNpmPackages(defaultCacheRoot(), npmClients).catch((error: unknown) => {
       if (!(error instanceof CommandError)) throw error;
       console.warn(`SKIPPED: ${what}; they cannot be installed: ${error.message}`);
       return null;
@@ -35,7 +37,7 @@ async function outcomesOf(stage: ClientStage, program: string, script: string) {
 const { text, usage, segments } = answers;
 
 describe.each(programs)("in %s", (_, program) => {
-  test("OpenAI's SDK reads every format, stream, list and error of the server, from each kind of file, and repeats what is worth it", async () => {
+  test.concurrent("OpenAI's SDK reads every format, stream, list and error of the server, from each kind of file, and repeats what is worth it", async () => {
     await using stage = new ClientStage();
     const { aborted, broken_off, ...outcomes } = await outcomesOf(stage, program, "openai-node.mjs");
     const badFile = ["BadRequestError", 400, "file", null];
@@ -99,7 +101,7 @@ describe.each(programs)("in %s", (_, program) => {
     ]);
   }, 60_000);
 
-  test("the Vercel AI SDK makes text, segments, words and speakers of an answer, names each error, and repeats what is worth it", async () => {
+  test.concurrent("the Vercel AI SDK makes text, segments, words and speakers of an answer, names each error, and repeats what is worth it", async () => {
     await using stage = new ClientStage();
     const { aborted, ...outcomes } = await outcomesOf(stage, program, "ai-sdk.mjs");
     const ofSegments = (texts: readonly string[]) =>

@@ -3,35 +3,30 @@ import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { testPackages } from "../../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages, type PythonPackages } from "../../../tools/shared/python.ts";
 import { CommandError } from "../../../tools/shared/run-command.ts";
 import { answers, ClientStage } from "./client-stage.ts";
 import { jfk, untilNothingIsLeft } from "./support.ts";
 
+/** Each script imports thousands of modules, at the same time as the others. */
+const TIME_LIMIT = 180_000;
+
 /** Returns the folder of a program's packages; null where they can't be installed. */
-async function install(what: string, wanted: Pick<PythonPackages, "name" | "packages" | "alone">) {
+async function install(what: string, packages: PythonPackages): Promise<string | null> {
   if (!available(what, ffmpegPath, mediaToolPath, jfk, samplePath("sample.wav"))) return null;
-  const constraints = join(import.meta.dir, `${wanted.name}-constraints.txt`);
-  return await installPythonPackages(defaultCacheRoot(), {
-    ...wanted,
-    constraints,
-    timeoutMilliseconds: 300_000,
-  }).catch((error: unknown) => {
+  return await installPythonPackages(defaultCacheRoot(), packages).catch((error: unknown) => {
     if (!(error instanceof CommandError)) throw error;
     console.warn(`SKIPPED: ${what}; it cannot be installed: ${error.message}`);
     return null;
   });
 }
 
-const sdk = await install("tests with OpenAI's Python SDK", { name: "openai-sdk", packages: ["openai"] });
-const langchain = await install("tests with langchain's parser", await allOf("langchain"));
-const litellm = await install("tests with LiteLLM", await allOf("litellm"));
-
-/** Returns a program's packages that are exactly those of its constraints: it asks for many more, which it does not import. */
-async function allOf(name: string): Promise<Pick<PythonPackages, "name" | "packages" | "alone">> {
-  const constraints = await Bun.file(join(import.meta.dir, `${name}-constraints.txt`)).text();
-  return { name, packages: constraints.match(/^[\w-]+(?===)/gm) ?? [], alone: true };
-}
+const [sdk = null, langchain = null, litellm = null] = await Promise.all([
+  install("tests with OpenAI's Python SDK", testPackages.openai),
+  install("tests with langchain's parser", testPackages.langchain),
+  install("tests with LiteLLM", testPackages.litellm),
+]);
 
 /** Runs a script with the packages of a folder. @returns the outcomes of its calls */
 async function outcomesOf(stage: ClientStage, script: string, packages: string, environment = {}) {
@@ -42,7 +37,7 @@ async function outcomesOf(stage: ClientStage, script: string, packages: string, 
   return outcomes;
 }
 
-test.if(sdk !== null)(
+test.concurrent.if(sdk !== null)(
   "OpenAI's Python SDK reads every format, stream, list and error of the server, and repeats what is worth it",
   async () => {
     await using stage = new ClientStage();
@@ -75,10 +70,10 @@ test.if(sdk !== null)(
     });
     expect([outcomes.stream, outcomes.stream_diarized]).toEqual([answers.stream, answers.diarizedStream]);
   },
-  60_000,
+  TIME_LIMIT,
 );
 
-test.if(langchain !== null)(
+test.concurrent.if(langchain !== null)(
   "langchain's parser makes a document of each recording in every format, with its hints",
   async () => {
     const sample = samplePath("sample.wav");
@@ -96,10 +91,10 @@ test.if(langchain !== null)(
       verbose: one("Good day. Hello! Bye."),
     });
   },
-  60_000,
+  TIME_LIMIT,
 );
 
-test.if(litellm !== null)(
+test.concurrent.if(litellm !== null)(
   "LiteLLM reads every format, stream and error of the server, repeats what is worth it, and finds the server healthy",
   async () => {
     await using stage = new ClientStage();
@@ -153,5 +148,5 @@ test.if(litellm !== null)(
       ["fail", null],
     ]);
   },
-  60_000,
+  TIME_LIMIT,
 );

@@ -365,7 +365,7 @@ describe("a sender that is too slow", () => {
   for (const [how, { header, frame }] of Object.entries(framings)) {
     const head = Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nContent-Type: ${MULTIPART}\r\n${header}\r\n\r\n`);
 
-    test(`is ended when it falls silent, ${how}`, async () => {
+    test.concurrent(`is ended when it falls silent, ${how}`, async () => {
       await using server = await startReceiving({ pace });
       await using silent = await connectTo(server);
       await silent.write(Buffer.concat([head, frame(body.subarray(0, 40_000))]));
@@ -373,7 +373,7 @@ describe("a sender that is too slow", () => {
       expect(await server.filesLeft()).toEqual([]);
     });
 
-    test(`is ended at its total deadline when it drips, ${how}`, async () => {
+    test.concurrent(`is ended at its total deadline when it drips, ${how}`, async () => {
       await using server = await startReceiving({ pace: { ...pace, silenceSeconds: 600 } });
       await using dripping = await connectTo(server);
       await dripping.write(head);
@@ -390,7 +390,7 @@ describe("a sender that is too slow", () => {
       expect(await server.filesLeft()).toEqual([]);
     });
 
-    test(`is ended while the rest of a refused body is read and thrown away, ${how}`, async () => {
+    test.concurrent(`is ended while the rest of a refused body is read and thrown away, ${how}`, async () => {
       await using server = await startReceiving({ pace });
       await using silent = await connectTo(server);
       await silent.write(Buffer.concat([head, frame(form(LANGUAGE, LANGUAGE).subarray(0, -20))]));

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { defaultCacheRoot } from "../../../native/build.ts";
+import { testPackages } from "../../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages } from "../../../tools/shared/python.ts";
 import { CommandError } from "../../../tools/shared/run-command.ts";
 
@@ -16,12 +17,7 @@ export type Validate = (format: Validator, documents: readonly string[]) => Prom
  */
 export async function independentValidators(skipped: string): Promise<Validate | null> {
   try {
-    const packages = await installPythonPackages(defaultCacheRoot(), {
-      name: "validators",
-      packages: ["check-jsonschema", "cyclonedx-python-lib[json-validation]", "kubernetes-validate"],
-      constraints: join(import.meta.dir, "constraints.txt"),
-      timeoutMilliseconds: 300_000,
-    });
+    const packages = await installPythonPackages(defaultCacheRoot(), testPackages.validators);
     const script = join(import.meta.dir, "validate.py");
     return (format, documents) =>
       askPython(script, packages, { format, documents }, Type.Array(Type.Array(Type.String())));
