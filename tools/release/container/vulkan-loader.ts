@@ -7,8 +7,8 @@ import { messageOf } from "../../../src/text/index.ts";
 import type { SystemPackage } from "../../build/sbom/image-sbom.ts";
 import { runCommand } from "../../shared/run-command.ts";
 
-/** A Debian package that is unpacked below a folder and not installed. */
-export interface UnpackedPackage extends SystemPackage {
+/** Debian's package of the Vulkan loader, which is unpacked below a folder and not installed. */
+export interface VulkanLoader extends SystemPackage {
   readonly root: string;
   /** Folder of its libraries. */
   readonly libraries: string;
@@ -22,21 +22,15 @@ const ARCHIVES = "/var/cache/apt/archives";
  * Returns Debian's Vulkan loader for an image, which the GPU backend is linked to. Without the loader the program uses no
  * GPU. A build machine needs no GPU, so that the loader is often not installed there.
  * @param linked the libraries of the image
- * @param archives folder with packages that are already fetched
  * @returns null if the loader is installed, or if nothing needs it
  * @throws {Error} when the package cannot be had
  */
-export async function vulkanLoader(
-  linked: readonly string[],
-  cacheRoot: string,
-  archives = ARCHIVES,
-): Promise<UnpackedPackage | null> {
+export async function vulkanLoader(linked: readonly string[], cacheRoot: string): Promise<VulkanLoader | null> {
   const backend = linked.find((path) => basename(path) === "libggml-vulkan.so");
   if (backend === undefined || !(await runCommand(["ldd", backend])).includes("libvulkan.so.1 => not found"))
     return null;
-  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
   const architecture = (await runCommand(["dpkg", "--print-architecture"])).trim();
-  const archive = await obtainArchive(suite, architecture, cacheRoot, archives);
+  const archive = archiveIn(ARCHIVES, architecture) ?? (await fetchedArchive(architecture, cacheRoot));
   const version = (await runCommand(["dpkg-deb", "--field", archive, "Version"])).trim();
   const entry = join("packages", `${NAME}_${version.replaceAll(":", "%3a")}_${architecture}`);
   const folder = join(cacheRoot, entry);
@@ -54,15 +48,9 @@ export async function vulkanLoader(
   return { name: NAME, version, architecture, root, libraries: dirname(join(root, "usr/lib", library)) };
 }
 
-/** Returns the path of the package's archive: one that apt has fetched, or a new one in the cache. */
-async function obtainArchive(
-  suite: string,
-  architecture: string,
-  cacheRoot: string,
-  archives: string,
-): Promise<string> {
-  const known = archiveIn(archives, architecture);
-  if (known !== null) return known;
+/** Returns the path of the package's archive in the cache, which is fetched if it is not there. */
+async function fetchedArchive(architecture: string, cacheRoot: string): Promise<string> {
+  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
   const entry = join("packages", `${NAME}-${suite}-${architecture}`);
   const folder = join(cacheRoot, entry);
   if (!existsSync(folder)) {
@@ -82,10 +70,7 @@ async function obtainArchive(
 }
 
 function archiveIn(folder: string, architecture: string): string | null {
-  const names = existsSync(folder) ? readdirSync(folder) : [];
-  const name = names
-    .filter((each) => each.startsWith(`${NAME}_`) && each.endsWith(`_${architecture}.deb`))
-    .sort()
-    .at(-1);
+  const names = existsSync(folder) ? readdirSync(folder).sort() : [];
+  const name = names.findLast((each) => each.startsWith(`${NAME}_`) && each.endsWith(`_${architecture}.deb`));
   return name === undefined ? null : join(folder, name);
 }
