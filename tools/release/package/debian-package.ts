@@ -3,8 +3,8 @@ import { chmod, link, mkdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Bom } from "../../build/sbom/document.ts";
 import { root } from "../../shared/checkout.ts";
+import { packNewTree } from "../../shared/pack-tree.ts";
 import { runCommand } from "../../shared/run-command.ts";
-import { packNewTree } from "../container/archives.ts";
 import {
   FFMPEG_NOTICE,
   licencesOfParts,
