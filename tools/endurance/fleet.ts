@@ -3,11 +3,11 @@ import { natsServerProgram } from "../../harness/nats-server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { beforeStop } from "../shared/processes.ts";
 import { RestartedFleet } from "./restarted-fleet.ts";
-import { type RoundPlan, Rounds } from "./rounds.ts";
+import { Rounds } from "./rounds.ts";
 import { none, type PartOptions, type Row, row } from "./rows.ts";
-import { FETCH_SETTINGS, smallRecordings } from "./small-recordings.ts";
+import { FETCH_SETTINGS, type SmallRecording, smallRecordings } from "./small-recordings.ts";
 
-export interface FleetPlan extends RoundPlan {
+export interface FleetPlan {
   /** Kills of coordinator, broker and workers. */
   readonly wanted: number;
   /** Maximum number of kills while the same recordings are processed, so that they complete on a busy machine too. */
@@ -17,6 +17,9 @@ export interface FleetPlan extends RoundPlan {
   /** Maximum time for which a worker or the broker is stopped (SIGSTOP); 0 for none. */
   readonly stopMilliseconds: number;
   readonly workers: readonly string[];
+  readonly recordings: readonly SmallRecording[];
+  /** Sends the recordings with their language, and limits the longest to two chunks. */
+  readonly isBrief: boolean;
 }
 
 /**
@@ -39,12 +42,13 @@ export async function fleet(
   { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
   plan = MANY_KILLS,
 ): Promise<Row[]> {
-  const { wanted, perRound, pauseMilliseconds, stopMilliseconds, workers } = plan;
+  const { wanted, perRound, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = plan;
   const program = await natsServerProgram("scripts/endurance fleet");
   if (program === null) throw new Error("nats-server cannot be fetched");
   await using local = new LocalFleet({ program, workers, environment: FETCH_SETTINGS });
   const { server } = local;
-  await using rounds = await Rounds.start(server, plan);
+  await server.start();
+  await using rounds = await Rounds.start(server, { recordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief });
   await local.join(false);
   await using tested = new RestartedFleet(local);
   using _ = beforeStop(() => tested.killAll());
@@ -61,7 +65,7 @@ export async function fleet(
       const machine = pick(tested.machines, random());
       const worksHere = random() < 0.5;
       // In a short run the coordinator's own engine could process everything.
-      local.setWorkHere(worksHere && !plan.isBrief);
+      local.setWorkHere(worksHere && !isBrief);
       if (!(await tested.kill(machine, random() * BROKER_PAUSE_MILLISECONDS))) continue;
       reportProgress(`${killed() + 1} of ${wanted} kills: ${machine}`);
       done.set(machine, (done.get(machine) ?? 0) + 1);

@@ -1,9 +1,9 @@
 // scripts/endurance: tests of long recordings, crashes, full disks and hostile files, which docs/endurance.md describes.
 import { readFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { TestServer } from "../../harness/server.ts";
 import { removeTemporaryDirectories, temporaryDirectories } from "../../harness/temporary-directory.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand, runCommandLine } from "../shared/command.ts";
 import { flag, positive, readName, whole } from "../shared/options.ts";
 import { beforeStop, isStopping } from "../shared/processes.ts";
@@ -16,74 +16,61 @@ import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
 import { load } from "./load.ts";
 import { partitions } from "./partitions.ts";
-import { type PartOptions, type Row, row } from "./rows.ts";
+import { type Part, type Row, row } from "./rows.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
 
-const PARTS = {
-  hours: { does: "a recording of 2 hours, all steps", run: hours },
-  eighteen: { does: "a recording of 18 hours, all steps except transcription", run: eighteen },
-  store: { does: "segments of 18 hours: built, stored, read in pages and exports", run: store },
-  kills: {
-    does: "server and worker killed 50 times while they process five recordings",
-    run: (options: PartOptions) => kills(options),
-  },
-  fleet: {
-    does: "coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile",
-    run: (options: PartOptions) => fleet(options),
-  },
-  stuck: { does: "a stopped worker, idle and during a chunk", run: stuck },
-  disk: { does: "recordings on a disk that fills up repeatedly", run: disk },
-  "broken-disk": { does: "a disk that the kernel remounts read-only (needs root)", run: brokenDisk },
-  backup: { does: "backups of a busy server, restored elsewhere", run: backup },
-  load: { does: "many clients at once, slow clients and cut uploads", run: load },
-  hostile: { does: "malicious files", run: hostile },
-  partitions: {
-    does: "a worker of a fleet cut off from the broker 30 times (needs root)",
-    run: (options: PartOptions) => partitions(options),
-  },
-} as const;
-type PartName = keyof typeof PARTS;
-const partNames = Object.keys(PARTS) as PartName[];
+const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
+  hours: ["a recording of 2 hours, all steps", hours],
+  eighteen: ["a recording of 18 hours, all steps except transcription", eighteen],
+  store: ["segments of 18 hours: built, stored, read in pages and exports", store],
+  kills: ["server and worker killed 50 times while they process five recordings", kills],
+  fleet: ["coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile", fleet],
+  stuck: ["a stopped worker, idle and during a chunk", stuck],
+  disk: ["recordings on a disk that fills up repeatedly", disk],
+  "broken-disk": ["a disk that the kernel remounts read-only (needs root)", brokenDisk],
+  backup: ["backups of a busy server, restored elsewhere", backup],
+  load: ["many clients at once, slow clients and cut uploads", load],
+  hostile: ["malicious files", hostile],
+  partitions: ["a worker of a fleet cut off from the broker 30 times (needs root)", partitions],
+};
 
 const command = defineCommand({
   name: "scripts/endurance",
   about:
     "Tests long recordings, crashes and full disks. Starts servers of this checkout with data directories of their own and prints a table of results. Without a PART, runs all parts, which takes hours. Exits with 1 when a result misses its target.",
   names: "PART",
-  list: { title: "Parts:", lines: partNames.map((name) => [name, PARTS[name].does] as const) },
+  list: { title: "Parts:", lines: Object.entries(PARTS).map(([name, [does]]) => [name, does] as const) },
   options: {
     seed: whole("seed of the random choices", { least: 0, fallback: 1 }),
     hours: positive("length of the recordings of hours, eighteen and store"),
     json: flag("print the table as JSON"),
   },
   async run({ json, ...options }, names) {
-    const wanted = names.map((name) => readName(name, "a part", partNames));
+    const wanted = names.map((name) => readName(name, "a part", Object.keys(PARTS)));
     beforeStop(cleanUp);
     const rows: (Row & { readonly part: string })[] = [];
-    for (const part of partNames.filter((name) => wanted.length === 0 || wanted.includes(name))) {
-      for (const each of await runPart(part, options)) rows.push({ part, ...each });
+    for (const [part, [, run]] of Object.entries(PARTS)) {
+      if (wanted.length > 0 && !wanted.includes(part)) continue;
+      const reportProgress = (text: string) => {
+        if (process.stderr.isTTY) console.error(`${part}: ${text}`);
+      };
+      for (const each of await rowsOf(run({ ...options, reportProgress }))) rows.push({ part, ...each });
     }
-    const { seed } = options;
-    const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown processor"}`;
+    const figures = { ...(await circumstances(Date.now())), seed: options.seed, rows };
     const lines = rows.map(({ part, measured, value, over, target, ok }) => {
       return [part, measured, value, target, ok ? "ok" : "NOT OK", over];
     });
-    console.log(
-      json ? JSON.stringify({ seed, machine, rows }, null, 2) : asText({ head: lines[0]?.map(() => "") ?? [], lines }),
-    );
+    console.log(json ? JSON.stringify(figures, null, 2) : asText({ head: lines[0]?.map(() => "") ?? [], lines }));
     process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
   },
 });
 await runCommandLine(command, process.argv.slice(2));
 
-/** Runs a part. A part that throws has a row with the reason. */
-async function runPart(name: PartName, options: Omit<PartOptions, "reportProgress">): Promise<readonly Row[]> {
-  const reportProgress = (text: string) => {
-    if (process.stderr.isTTY) console.error(`${name}: ${text}`);
-  };
+/** Returns the rows of a part. A part that throws has a row with the reason. */
+async function rowsOf(part: ReturnType<Part>): Promise<readonly Row[]> {
   try {
-    return await PARTS[name].run({ ...options, reportProgress });
+    return await part;
   } catch (error) {
     // A signal has killed the servers of the part: the process exits after the clean-up.
     if (isStopping()) await new Promise<never>(() => {});

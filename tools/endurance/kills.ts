@@ -28,7 +28,9 @@ export async function kills(
 ): Promise<Row[]> {
   using temporary = temporaryDirectory();
   await using server = new TestServer({ ...FETCH_SETTINGS, TMPDIR: temporary.path });
-  await using rounds = await Rounds.start(server, { recordings: smallRecordings, isBrief });
+  await server.start();
+  const recordings = { recordings: smallRecordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief };
+  await using rounds = await Rounds.start(server, recordings);
   const random = randomNumbers(seed);
   const done = { server: 0, worker: 0 };
   const killed = () => done.server + done.worker;

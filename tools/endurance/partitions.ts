@@ -1,12 +1,10 @@
-import type { TestClient } from "../../harness/client.ts";
 import { LocalFleet } from "../../harness/local-fleet.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
-import { makeRecordingOfChunks } from "../../harness/sample-recordings.ts";
 import { type Cut, SecondNetwork, secondNetworkObstacle } from "../../harness/second-network.ts";
 import type { TestServer } from "../../harness/server.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { atMost, none, notRun, type PartOptions, type Row, row } from "./rows.ts";
+import { Rounds } from "./rounds.ts";
+import { atMost, none, notRun, type PartOptions, type Row } from "./rows.ts";
 
 interface Partition {
   /** Direction in which packets are lost, seen from the coordinator. */
@@ -54,8 +52,6 @@ export async function partitionsObstacle(): Promise<string | null> {
 export async function partitions({ seed, reportProgress }: PartOptions, plan = MANY_PARTITIONS): Promise<Row[]> {
   const obstacle = await partitionsObstacle();
   if (obstacle !== null) return notRun("partitions", obstacle);
-  using directory = temporaryDirectory();
-  const path = await makeRecordingOfChunks(directory.path, plan.chunks);
   await using network = await SecondNetwork.create();
   await using fleet = new LocalFleet({
     ...{ program: (await natsServerProgram("partitions of a fleet")) ?? "", workers: [WORKER] },
@@ -64,11 +60,10 @@ export async function partitions({ seed, reportProgress }: PartOptions, plan = M
   });
   await fleet.join(plan.workHere);
   const { server } = fleet;
-  const client = server.client("partitions");
-
-  const undisturbed = await processRecording(server, client, path);
+  await using rounds = await Rounds.start(server, {
+    ...{ recordings: ["chunks.wav"], chunks: plan.chunks, withLanguage: true },
+  });
   const wanted = plan.partitions(randomNumbers(seed));
-  const disturbed: Processed[] = [];
   const backSeconds: number[] = [];
   const cutAndHeal = async () => {
     for (const [number, { direction, seconds, pauseSeconds }] of wanted.entries()) {
@@ -82,48 +77,24 @@ export async function partitions({ seed, reportProgress }: PartOptions, plan = M
     }
   };
   const processAll = async () => {
-    while (backSeconds.length < wanted.length) disturbed.push(await processRecording(server, client, path));
+    while (backSeconds.length < wanted.length) await rounds.run(async () => {});
   };
   await Promise.all([processAll(), cutAndHeal()]);
   const [late, redelivered, refused] = await Promise.all(
     ["late_results", "redelivered", "refused_messages"].map((name) => fleet.metric(`transcribe_fleet_${name}_total`)),
   );
+  await server.untilCleanedUp();
   const failedStops = await fleet.stop();
 
   const cutSeconds = wanted.reduce((sum, { seconds }) => sum + seconds, 0);
   const over = `${wanted.length} partitions, ${Math.round(cutSeconds)} s; ${late} late results, ${redelivered} redeliveries`;
-  const count = (isFault: (each: Processed) => boolean) => disturbed.filter(isFault).length;
-  const other = count(({ segments }) => segments !== undisturbed.segments);
-  const again = count(({ parts }) => parts !== undisturbed.parts);
   const back = "from a partition's end to the worker's next completed operation";
   return [
-    row("disturbed recordings", disturbed.length, over, "1 or more", disturbed.length > 0),
-    none("not completed", disturbed.length - count(({ status }) => status === "completed"), over),
-    none("completed with other segments than without partitions", other, over),
-    none("stored parts that were computed again", again, over),
+    ...rounds.rows(over, fleet.leftovers(), fleet.directories),
     none("messages of the worker that were refused", refused ?? 0, over),
-    none("data of operations that the worker has not removed", fleet.leftovers(), over),
     none("machines whose stop failed", failedStops, over),
     atMost(back, Math.max(...backSeconds), BACK_SECONDS, over),
   ];
-}
-
-interface Processed {
-  readonly status: string;
-  /** The segments as JSON. */
-  readonly segments: string;
-  /** The parts that were computed and stored, in the order of their names. */
-  readonly parts: string;
-}
-
-/** Processes a recording to its end. */
-async function processRecording(server: TestServer, client: TestClient, path: string): Promise<Processed> {
-  const { ended, segments } = await client.transcribe(path, { language: "en" });
-  const ofRecording = () => server.log.filter(({ recordingId }) => recordingId === ended.id);
-  await server.until(() => ofRecording().some(({ event }) => /^recording\.(completed|failed)$/.test(event)));
-  const parts = ofRecording().filter(({ event }) => event === "recording.part_finished");
-  const names = parts.map(({ step, part }) => `${step} ${part}`).toSorted();
-  return { status: ended.status, segments: JSON.stringify(segments), parts: names.join() };
 }
 
 /** Waits until the worker has completed one more operation. @returns the seconds that it took */

@@ -4,14 +4,15 @@ import { join } from "node:path";
 import { bodyOf, TestClient } from "../../harness/client.ts";
 import { transcriptionContract } from "../../harness/contract.ts";
 import type { TestServer } from "../../harness/server.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { all, none, type Row, row } from "./rows.ts";
-import { formOf, hostSmallRecordings, type SmallRecording } from "./small-recordings.ts";
+import { type HostedRecordings, hostSmallRecordings, type SmallRecording } from "./small-recordings.ts";
 
 export interface RoundPlan {
   readonly recordings: readonly SmallRecording[];
-  /** Sends the recordings with their language, and limits the longest to two chunks. */
-  readonly isBrief: boolean;
+  /** Number of chunks of the longest. */
+  readonly chunks: number;
+  /** Whether the recordings are sent with their language. */
+  readonly withLanguage: boolean;
 }
 
 /** The result of a recording in one round. */
@@ -40,9 +41,7 @@ const PATIENCE_MILLISECONDS = 600_000;
 export class Rounds implements AsyncDisposable {
   readonly #server: TestServer;
   readonly #plan: RoundPlan;
-  readonly #directory: string;
-  readonly #stack: AsyncDisposableStack;
-  readonly #origin: string;
+  readonly #hosted: HostedRecordings;
   readonly #key: string;
   readonly #undisturbed = new Map<SmallRecording, Expected>();
   /** Ids of all recordings that the server has returned. */
@@ -51,26 +50,16 @@ export class Rounds implements AsyncDisposable {
   readonly #otherCharges: string[] = [];
   readonly #counts = { recordings: 0, notCompleted: 0, again: 0, damaged: 0 };
 
-  private constructor(
-    server: TestServer,
-    plan: RoundPlan,
-    made: { readonly directory: string; readonly origin: string; readonly stack: AsyncDisposableStack },
-  ) {
+  private constructor(server: TestServer, plan: RoundPlan, hosted: HostedRecordings) {
     this.#server = server;
     this.#plan = plan;
-    this.#directory = made.directory;
-    this.#origin = made.origin;
-    this.#stack = made.stack;
+    this.#hosted = hosted;
     this.#key = server.client("rounds").key;
   }
 
-  /** Creates the recordings, starts the server and runs the undisturbed round. @param server with FETCH_SETTINGS */
+  /** Creates the recordings and runs the undisturbed round. @param server with FETCH_SETTINGS, which runs */
   static async start(server: TestServer, plan: RoundPlan): Promise<Rounds> {
-    await using stack = new AsyncDisposableStack();
-    const directory = stack.use(temporaryDirectory()).path;
-    const { origin } = stack.use(await hostSmallRecordings(directory, plan.isBrief ? 2 : 3));
-    await server.start();
-    const rounds = new Rounds(server, plan, { directory, origin, stack: stack.move() });
+    const rounds = new Rounds(server, plan, await hostSmallRecordings(plan.recordings, plan.chunks));
     const results = await rounds.#run(async () => {});
     // Clients can see the completion before the log is read. A part missing from these counts would be reported as
     // repeated.
@@ -124,9 +113,9 @@ export class Rounds implements AsyncDisposable {
       row("disturbed recordings", recordings, over, `${length} or more`, recordings >= length),
       all("undisturbed and completed", undisturbed.filter(isCompleted).length, length, over),
       none("not completed", notCompleted, over),
-      none("completed with other segments than without kills", this.#otherSegments, over),
+      none("completed with other segments than without disturbances", this.#otherSegments, over),
       none("stored parts that were computed again", again, over),
-      none("charged for another length than without kills", this.#otherCharges, over),
+      none("charged for another length than without disturbances", this.#otherCharges, over),
       none("databases that fail the integrity check", damaged, over),
       none("stray files", [...this.#strayFiles(), ...stray], over),
       none("stray processes", processesWith(this.#server.dataDirectory, ...directories), over),
@@ -134,7 +123,7 @@ export class Rounds implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#stack.disposeAsync();
+    await this.#hosted[Symbol.asyncDispose]();
   }
 
   async #run(disturb: (hasEnded: () => boolean) => Promise<unknown>): Promise<Map<SmallRecording, Result>> {
@@ -162,8 +151,8 @@ export class Rounds implements AsyncDisposable {
   }
 
   async #create(name: SmallRecording, idempotencyKey: string): Promise<string> {
-    const body = formOf(name, this.#directory, this.#origin);
-    if (this.#plan.isBrief) body.set("language", "en");
+    const body = this.#hosted.formOf(name);
+    if (this.#plan.withLanguage) body.set("language", "en");
     const headers = { "Idempotency-Key": idempotencyKey };
     const response = await this.#client().fetch("/transcriptions", { method: "POST", body, headers });
     return (await bodyOf(response, 201, transcriptionContract)).id;

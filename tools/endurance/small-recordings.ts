@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import { makeRecordingOfChunks, runFfmpeg } from "../../harness/sample-recordings.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const [sample, jfk] = [samplePath("sample.wav"), samplePath("jfk.mp3")];
 
@@ -29,24 +30,37 @@ export const smallRecordings: readonly SmallRecording[] = [
 /** Settings of a server that fetches recordings from the host below. */
 export const FETCH_SETTINGS = { TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32" } as const;
 
-/**
- * Creates five small recordings of different kinds, about a minute in total, and serves them to those who fetch links.
- * @param chunks number of chunks of the longest
- */
-export async function hostSmallRecordings(directory: string, chunks: number) {
-  for (const [name, input] of Object.entries(made)) await runFfmpeg([...input, "-bitexact", join(directory, name)]);
-  await makeRecordingOfChunks(directory, chunks);
-  const host = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
-    fetch: ({ url }) => new Response(Bun.file(join(directory, new URL(url).pathname.slice(1)))),
-  });
-  return { origin: `http://127.0.0.1:${host.port}`, [Symbol.asyncDispose]: () => host.stop(true) };
+/** The files of the small recordings, and a host that serves them. Disposing of it removes both. */
+export interface HostedRecordings extends AsyncDisposable {
+  /** Returns the form that creates a recording: with its file, or with a link to it. */
+  readonly formOf: (name: SmallRecording) => FormData;
 }
 
-/** Returns the form that creates a recording: with its file, or with a link to it. */
-export function formOf(name: SmallRecording, directory: string, origin: string): FormData {
-  const form = new FormData();
-  if (name === "linked.mp3") form.set("url", `${origin}/${name}`);
-  else form.set("file", Bun.file(join(directory, name)), name);
-  return form;
+/**
+ * Creates and hosts small recordings of different kinds, about a minute in total.
+ * @param chunks number of chunks of the longest
+ */
+export async function hostSmallRecordings(names: readonly SmallRecording[], chunks: number): Promise<HostedRecordings> {
+  const folder = temporaryDirectory();
+  const pathOf = (name: string) => join(folder.path, name);
+  for (const name of names) {
+    if (name === severalChunks) await makeRecordingOfChunks(folder.path, chunks);
+    else await runFfmpeg([...made[name], "-bitexact", pathOf(name)]);
+  }
+  const host = Bun.serve({
+    ...{ hostname: "127.0.0.1", port: 0 },
+    fetch: ({ url }) => new Response(Bun.file(pathOf(new URL(url).pathname.slice(1)))),
+  });
+  return {
+    formOf(name) {
+      const form = new FormData();
+      if (name === "linked.mp3") form.set("url", `http://127.0.0.1:${host.port}/${name}`);
+      else form.set("file", Bun.file(pathOf(name)), name);
+      return form;
+    },
+    async [Symbol.asyncDispose]() {
+      await host.stop(true);
+      folder[Symbol.dispose]();
+    },
+  };
 }
