@@ -64,7 +64,8 @@ export class LocalFleet implements AsyncDisposable {
     for (const name of workers) {
       const worker = new TestWorker({
         args: ["--config", this.#path(`fleet/${name}/fleet.toml`), "--fleet", this.broker.url],
-        ...{ environment: this.#environment, verdictsOf: this.server.dataDirectory },
+        environment: this.#environment,
+        verdictsOf: this.server.dataDirectory,
         ...(place === undefined ? {} : { place }),
       });
       this.workers.set(name, worker);

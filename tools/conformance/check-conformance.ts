@@ -133,7 +133,7 @@ async function runSchemathesis(args: readonly string[], environment: Record<stri
  * Returns a folder for PYTHONPATH with Schemathesis and its dependencies.
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */
-export function installSchemathesis(cacheRoot: string): Promise<string> {
+function installSchemathesis(cacheRoot: string): Promise<string> {
   return installPythonPackages(cacheRoot, {
     name: "schemathesis",
     packages: ["schemathesis"],

@@ -27,8 +27,13 @@ export interface FleetPlan {
  * delivers an operation again after 10 s, and a connection counts as lost after 15 s: stops are shorter and longer.
  */
 const MANY_KILLS: FleetPlan = {
-  ...{ wanted: 50, perRound: 10, pauseMilliseconds: 16_000, stopMilliseconds: 20_000 },
-  ...{ workers: ["worker-1", "worker-2"], recordings: smallRecordings, isBrief: false },
+  wanted: 50,
+  perRound: 10,
+  pauseMilliseconds: 16_000,
+  stopMilliseconds: 20_000,
+  workers: ["worker-1", "worker-2"],
+  recordings: smallRecordings,
+  isBrief: false,
 };
 
 /** Maximum time until a killed broker starts again. */

@@ -54,15 +54,16 @@ export async function partitions({ seed, reportProgress }: PartOptions, plan = M
   if (obstacle !== null) return notRun("partitions", obstacle);
   await using network = await SecondNetwork.create();
   await using fleet = new LocalFleet({
-    ...{ program: (await natsServerProgram("partitions of a fleet")) ?? "", workers: [WORKER] },
-    ...{ environment: { TRANSCRIBE_ENGINE_DEVICE: "cpu" }, host: network.here },
+    program: (await natsServerProgram("partitions of a fleet")) ?? "",
+    workers: [WORKER],
+    environment: { TRANSCRIBE_ENGINE_DEVICE: "cpu" },
+    host: network.here,
     place: (command) => network.place(command),
   });
   await fleet.join(plan.workHere);
   const { server } = fleet;
-  await using rounds = await Rounds.start(server, {
-    ...{ recordings: ["chunks.wav"], chunks: plan.chunks, withLanguage: true },
-  });
+  const recordings = { recordings: ["chunks.wav"], chunks: plan.chunks, withLanguage: true } as const;
+  await using rounds = await Rounds.start(server, recordings);
   const wanted = plan.partitions(randomNumbers(seed));
   const backSeconds: number[] = [];
   const cutAndHeal = async () => {

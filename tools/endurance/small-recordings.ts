@@ -48,7 +48,8 @@ export async function hostSmallRecordings(names: readonly SmallRecording[], chun
     else await runFfmpeg([...made[name], "-bitexact", pathOf(name)]);
   }
   const host = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch: ({ url }) => new Response(Bun.file(pathOf(new URL(url).pathname.slice(1)))),
   });
   return {
