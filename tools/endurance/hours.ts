@@ -39,7 +39,7 @@ async function compare(options: PartOptions, usualHours: number, withWhisper: bo
     const report = (text: string) => options.reportProgress(`${(seconds / HOUR_SECONDS).toFixed(2)} h: ${text}`);
     report("make");
     const talk = await makeLongConversation(join(folder.path, "talk.wav"), seconds, randomNumbers(options.seed));
-    return processConversation(talk, withWhisper, report);
+    return await processConversation(talk, withWhisper, report);
   };
   const short = await run(SHORT_SECONDS);
   const hour = longSeconds > HOUR_SECONDS ? await run(HOUR_SECONDS) : null;
