@@ -51,8 +51,9 @@ export async function makeLongRecording(directory: string): Promise<string> {
   return path;
 }
 
-async function runFfmpeg(options: readonly string[]): Promise<void> {
+/** Runs the complete ffmpeg. @throws {Error} when it fails */
+export async function runFfmpeg(options: readonly string[]): Promise<void> {
   const command = [mediaToolPath, "-v", "error", "-y", ...options];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-  if ((await child.exited) !== 0) throw new Error("ffmpeg cannot join the samples");
+  if ((await child.exited) !== 0) throw new Error("ffmpeg cannot make a recording of the samples");
 }

@@ -278,7 +278,8 @@ export function environmentWith(settings: Readonly<Record<string, string>>): Rec
   return { ...Object.fromEntries(inherited), TRANSCRIBE_CONFIG: "", ...programSettings, ...settings };
 }
 
-async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+/** Reads the lines of a stream. The last one may have no end. */
+export async function* lines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
   for await (const bytes of stream) {

@@ -11,7 +11,7 @@ import { partSources } from "../../tools/build/parts.ts";
 import { extractInner } from "../../tools/build/program-file.ts";
 import { imageTexts } from "../../tools/release/container/archives.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
-import { innerPath, systemFiles } from "../../tools/release/container/root-files.ts";
+import { innerPath, systemFiles } from "../../tools/release/container/image-files.ts";
 import { vulkanLoader } from "../../tools/release/container/vulkan-loader.ts";
 import { environmentOf, Manifests } from "../deploy/manifests.ts";
 
@@ -51,10 +51,7 @@ async function imageFiles(program: string): Promise<{ readonly tree: string; rea
   const loader = await vulkanLoader(native, defaultCacheRoot());
   const inner = join(directory.path, "transcribe");
   const innerFile = innerPath(await extractInner(program, inner));
-  const files = new Map([
-    ...(await systemFiles([inner, ...native], loader === null ? [] : [loader])),
-    [innerFile, inner],
-  ]);
+  const files = new Map([...(await systemFiles([inner, ...native], loader)), [innerFile, inner]]);
   expect([...files.keys()].some((path) => path.endsWith("/libvulkan.so.1"))).toBe(true);
   const tree = join(directory.path, "root");
   for (const [path, source] of files) {

@@ -5,8 +5,9 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
-import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
-import { writeAptRepository } from "../../tools/release/package/apt-repository.ts";
+import { readSecretKey, signFile } from "../../tools/release/minisign.ts";
+import { writeAptRepository } from "../../tools/release/package/debian-package.ts";
+import { makeKeyPair } from "../support/minisign-keys.ts";
 import { packageFacts, packFiles, platform, programFile } from "../support/program-file.ts";
 
 interface Release {

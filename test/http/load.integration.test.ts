@@ -2,9 +2,6 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { fakeFfmpeg, inFolder, namesIn } from "../../harness/media.ts";
-import { randomNumbers } from "../../harness/random-numbers.ts";
-import { probeRecording } from "../../src/media/index.ts";
 import {
   becomesTrue,
   createAtOnce,
@@ -14,7 +11,10 @@ import {
   type Slowness,
   slowClient,
   tally,
-} from "../../tools/endurance/load-clients.ts";
+} from "../../harness/load-clients.ts";
+import { fakeFfmpeg, inFolder, namesIn } from "../../harness/media.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
+import { probeRecording } from "../../src/media/index.ts";
 import { ApiServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
+import { becomesTrue } from "../../harness/load-clients.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
-import { becomesTrue } from "../../tools/endurance/load-clients.ts";
 import { ApiServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -3,8 +3,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
+import { readSecretKey, signFile } from "../../tools/release/minisign.ts";
 import { debianTool } from "../support/debian-tool.ts";
+import { makeKeyPair } from "../support/minisign-keys.ts";
 import { platform, programFile } from "../support/program-file.ts";
 
 const tool = await debianTool({

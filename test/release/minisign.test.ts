@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readPublicKey, verifySignature } from "../../src/release/minisign.ts";
-import { makeKeyPair, readSecretKey, signFile } from "../../tools/release/minisign.ts";
+import { readSecretKey, signFile } from "../../tools/release/minisign.ts";
+import { makeKeyPair } from "../support/minisign-keys.ts";
 
 const content = Buffer.from("test");
 const pair = makeKeyPair();

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { scanBytes } from "../../src/release/scan-file.ts";
 import { tar } from "../../src/storage/index.ts";
-import { packTree, writeImageArchive } from "../../tools/release/container/archives.ts";
-import { writeAptRepository } from "../../tools/release/package/apt-repository.ts";
-import { packPackage } from "../../tools/release/package/debian-package.ts";
-import { rpmMetadata } from "../../tools/release/package/rpm-control.ts";
+import { writeImageArchive } from "../../tools/release/container/archives.ts";
+import { packPackage, writeAptRepository } from "../../tools/release/package/debian-package.ts";
 import { writeRpm } from "../../tools/release/package/rpm-file.ts";
+import { rpmMetadata } from "../../tools/release/package/rpm-package.ts";
+import { packTree } from "../../tools/shared/pack-tree.ts";
 import { packageMaterials } from "../scripts/package/small-program.ts";
 import { packageFacts, packFiles, programFile } from "../support/program-file.ts";
 

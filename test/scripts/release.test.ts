@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type Artefact, otherFiles, readArtefacts, requireSame } from "../../tools/release/artefacts.ts";
-import { checkChangelog } from "../../tools/release/changelog.ts";
+import { checkChangelog, checkTools, RELEASE_TOOLS } from "../../tools/release/preconditions.ts";
 import { acceptedSkips, findSkips } from "../../tools/release/skips.ts";
 import { releaseSteps } from "../../tools/release/steps.ts";
-import { checkTools, RELEASE_TOOLS } from "../../tools/release/tools.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -88,7 +87,7 @@ describe("skipped tests of a release", () => {
 });
 
 describe("the programs of a release", () => {
-  const packages = RELEASE_TOOLS.map((tool) => tool.package);
+  const packages: string[] = Object.values(RELEASE_TOOLS);
 
   test("are those of the packages in CONTRIBUTING.md", () => {
     const page = readFileSync(join(root, "CONTRIBUTING.md"), "utf8");

@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { markedDescription } from "../../src/release/program-file.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
-import { controlFile } from "../../tools/release/package/debian-control.ts";
-import { packPackage } from "../../tools/release/package/debian-package.ts";
+import { controlFile, packPackage } from "../../tools/release/package/debian-package.ts";
 import type { PackageFacts } from "../../tools/release/package/facts.ts";
 
 export const platform = `${process.platform}-${process.arch}`;

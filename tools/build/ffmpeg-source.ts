@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
 import { debianSource } from "../../native/steps/debian-sources.ts";
 import { withTemporaryFolder } from "../../src/files/index.ts";
-import { packTree } from "../release/container/archives.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
+import { packTree } from "../shared/pack-tree.ts";
 
 /** The scripts that compile ffmpeg, and its lists of parts. */
 const RECIPE = ["native/build-ffmpeg.ts", "native/build.ts", "native/ffmpeg/*", "native/steps/*", "LICENSE"];

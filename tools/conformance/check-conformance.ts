@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, samplePath } from "../../harness/checkout.ts";
 import type { TestClient } from "../../harness/client.ts";
+import { tally } from "../../harness/load-clients.ts";
 import { type LogLine, TestServer } from "../../harness/server.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { withTemporaryFolder } from "../../src/files/index.ts";
@@ -84,19 +85,14 @@ const requestSchema = Type.Object({
 
 /** Returns how often each operation returned each status, which shows what the run has reached. */
 function answersOf(log: readonly LogLine[]): string {
-  const counts = new Map<string, Map<number, number>>();
-  for (const line of log) {
-    if (!Value.Check(requestSchema, line)) continue;
-    const path = line.path.replace(/(\/transcriptions\/)[^/]+/, "$1{id}");
-    const statuses = counts.get(`${line.method} ${path}`) ?? new Map<number, number>();
-    counts.set(`${line.method} ${path}`, statuses.set(line.status, (statuses.get(line.status) ?? 0) + 1));
-  }
-  return [...counts]
-    .filter(([, statuses]) => [...statuses.keys()].some((status) => status !== 404 && status !== 405))
-    .map(([name, statuses]) => {
-      const each = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status} ×${count}`);
-      return `${name}: ${each.join(", ")}`;
-    })
+  const requests = log.filter((line) => Value.Check(requestSchema, line));
+  const operations = Map.groupBy(requests, ({ method, path }) => {
+    return `${method} ${path.replace(/(\/transcriptions\/)[^/]+/, "$1{id}")}`;
+  });
+  return [...operations]
+    .map(([name, answers]) => [name, answers.map(({ status }) => status)] as const)
+    .filter(([, statuses]) => statuses.some((status) => status !== 404 && status !== 405))
+    .map(([name, statuses]) => `${name}: ${tally(statuses)}`)
     .sort()
     .join("\n");
 }

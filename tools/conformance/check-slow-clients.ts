@@ -1,6 +1,7 @@
 import { TestServer } from "../../harness/server.ts";
 import { createLink } from "../../src/console/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { messageOf } from "../../src/text/index.ts";
 import { CommandError, runCommand } from "../shared/run-command.ts";
 import type { ConformanceOutcome } from "./check-conformance.ts";
 
@@ -15,56 +16,40 @@ const PAUSE_MILLISECONDS = 200;
 interface Attack {
   readonly name: string;
   /** Options of slowhttptest. */
-  readonly mode: readonly string[];
-  readonly targets: readonly (readonly [method: string, path: string])[];
+  readonly mode: string;
+  /** Methods and paths. */
+  readonly targets: readonly string[];
 }
 
-const largeFile = "/docs/swagger-ui-bundle.js";
+const LARGE_FILE = "/docs/swagger-ui-bundle.js";
+const TRANSCRIPTIONS = "/api/public/v1/transcriptions";
 
 /**
  * Every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
  */
-const attacks: readonly Attack[] = [
+const ATTACKS: readonly Attack[] = [
   {
     name: "slow headers",
-    mode: ["-H", "-i", "5", "-x", "24"],
-    targets: [
-      ["GET", "/readyz"],
-      ["POST", "/api/public/v1/transcriptions"],
-      ["GET", "/console/data/overview"],
-    ],
+    mode: "-H -i 5 -x 24",
+    targets: ["GET /readyz", `POST ${TRANSCRIPTIONS}`, "GET /console/data/overview"],
   },
   {
     name: "slow bodies",
-    mode: ["-B", "-i", "5", "-s", "1000000", "-x", "10"],
+    mode: "-B -i 5 -s 1000000 -x 10",
     targets: [
-      ["POST", "/api/public/v1/transcriptions"],
-      ["DELETE", "/api/public/v1/transcriptions/42"],
-      ["POST", "/console/data/session"],
-      ["GET", "/console/data/overview"],
-      ["POST", "/healthz"],
-      ["POST", "/nothing"],
+      ...[`POST ${TRANSCRIPTIONS}`, `DELETE ${TRANSCRIPTIONS}/42`, "POST /console/data/session"],
+      ...["GET /console/data/overview", "POST /healthz", "POST /nothing"],
     ],
   },
   {
     name: "slow reads",
-    mode: ["-X", "-n", "5", "-w", "1", "-y", "64", "-z", "5", "-k", "3"],
-    targets: [
-      ["GET", largeFile],
-      ["GET", "/openapi.json"],
-      ["GET", "/console/"],
-      ["GET", "/console/data/events"],
-      ["GET", "/metrics"],
-    ],
+    mode: "-X -n 5 -w 1 -y 64 -z 5 -k 3",
+    targets: [`GET ${LARGE_FILE}`, "GET /openapi.json", "GET /console/", "GET /console/data/events", "GET /metrics"],
   },
   {
     name: "ranges",
-    mode: ["-R", "-a", "5", "-b", "2000"],
-    targets: [
-      ["HEAD", largeFile],
-      ["GET", "/console/"],
-      ["GET", "/api/public/v1/transcriptions"],
-    ],
+    mode: "-R -a 5 -b 2000",
+    targets: [`HEAD ${LARGE_FILE}`, "GET /console/", `GET ${TRANSCRIPTIONS}`],
   },
 ];
 
@@ -85,12 +70,10 @@ export async function checkSlowClients(): Promise<ConformanceOutcome> {
   const { key } = server.client("bystander");
   const cookie = await enterConsole(server);
   let failed = false;
-  for (const attack of attacks) {
+  for (const attack of ATTACKS) {
     const ended = new AbortController();
     const asking = askMeanwhile(server, key, ended.signal);
-    const reports = await Promise.all(
-      attack.targets.map((target) => slowhttptest(server, attack.mode, target, cookie)),
-    );
+    const reports = await Promise.all(attack.targets.map((each) => slowhttptest(server, attack.mode, each, cookie)));
     ended.abort();
     const { answers, slowest, faults } = await asking;
     console.log(`${attack.name}: ${answers} responses to another client, the slowest after ${slowest} ms`);
@@ -135,15 +118,11 @@ async function enterConsole(server: TestServer): Promise<string> {
 }
 
 /** Runs slowhttptest against one path. @returns its last counts of connections in one line */
-async function slowhttptest(
-  { origin }: TestServer,
-  mode: readonly string[],
-  [method, path]: Attack["targets"][number],
-  cookie: string,
-): Promise<string> {
+async function slowhttptest({ origin }: TestServer, mode: string, target: string, cookie: string): Promise<string> {
+  const [method = "", path = ""] = target.split(" ");
   const child = Bun.spawn(
     [
-      ...["slowhttptest", ...mode, "-u", origin + path, "-t", method, "-j", cookie],
+      ...["slowhttptest", ...mode.split(" "), "-u", origin + path, "-t", method, "-j", cookie],
       ...["-c", String(CONNECTIONS), "-r", String(CONNECTIONS), "-l", String(MODE_SECONDS), "-p", "5"],
     ],
     { stdio: ["ignore", "pipe", "ignore"], timeout: (MODE_SECONDS + 15) * 1000, killSignal: "SIGKILL" },
@@ -153,7 +132,7 @@ async function slowhttptest(
   const count = (name: string) => [...output.matchAll(new RegExp(`^${name}:\\s+(\\w+)`, "gm"))].at(-1)?.[1] ?? "?";
   const counts = ["connected", "closed", "error"].map((name) => `${count(name)} ${name}`);
   const status = /Exit status:\s*(.+)/.exec(output)?.[1] ?? `exit code ${child.exitCode}`;
-  return `${method} ${path}: ${counts.join(", ")}; service available: ${count("service available")}; ${status.trim()}`;
+  return `${target}: ${counts.join(", ")}; service available: ${count("service available")}; ${status.trim()}`;
 }
 
 /**
@@ -164,7 +143,7 @@ async function askMeanwhile(server: TestServer, key: string, ended: AbortSignal)
   let answers = 0;
   let slowest = 0;
   while (!ended.aborted) {
-    for (const path of ["/readyz", "/api/public/v1/transcriptions", "/api/public/v1/languages"]) {
+    for (const path of ["/readyz", TRANSCRIPTIONS, "/api/public/v1/languages"]) {
       const startedAt = performance.now();
       let outcome = "";
       do outcome = await ask(server.origin + path, key);
@@ -186,6 +165,6 @@ async function ask(url: string, key: string): Promise<string> {
     const text = await response.text();
     return response.ok ? "" : `${response.status} ${text}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }

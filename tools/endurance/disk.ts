@@ -1,33 +1,30 @@
-import { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { samplePath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
+import { becomesTrue } from "../../harness/load-clients.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { makeLongRecording } from "../../harness/sample-recordings.ts";
 import { TestServer } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { PartOptions, Row } from "./row.ts";
-
-/** A disturbance of the machine during processing, and its reversal. */
-interface Disturbance {
-  readonly name: string;
-  begin(): void;
-  end(): void;
-}
+import { messageOf } from "../../src/text/index.ts";
+import { runCommand } from "../shared/run-command.ts";
+import { integrityOf } from "./rounds.ts";
+import { all, none, notRun, type PartOptions, type Row, row } from "./rows.ts";
 
 const DISTURBANCES = 12;
+const SETTINGS = { TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB" } as const;
 
 /**
  * disk: processes five recordings on a disk of 96 MiB. At random moments the disk is full or out of inodes, or the
  * server reaches its limit of open files. No recording may fail or lose a word, and reads must always succeed.
  */
 export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]> {
-  if (!canMount) return [{ measured: "disk", value: "not run", over: "mounting needs root", target: "", ok: false }];
+  if (!canMount) return notRun("disk", "mounting needs root");
   const random = randomNumbers(seed);
   using folder = temporaryDirectory();
-  await using server = new TestServer({ TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB" });
+  await using server = new TestServer(SETTINGS);
   using root = new SmallDisk(server.dataDirectory, "size=96m,mode=700");
   const workPath = join(server.dataDirectory, "work");
   mkdirSync(workPath, { mode: 0o700 });
@@ -36,37 +33,34 @@ export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]
   const sources = [long, samplePath("sample.wav"), samplePath("jfk.mp3"), long, samplePath("jfk.mp3")];
   await server.start();
   const client = server.client("disk");
-
   const undisturbed = new Map<string, string>();
   for (const source of new Set(sources)) {
     const { segments } = await client.transcribe(source, { language: "en" });
     undisturbed.set(source, JSON.stringify(segments));
   }
   const allow = (files: number) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--nofile=${files}:`]);
-  const disturbances: Disturbance[] = [
+  const disturbances = [
     { name: "disk full", begin: () => root.fill(), end: () => root.empty() },
     { name: "disk of work files full", begin: () => work.fill(), end: () => work.empty() },
     { name: "too many open files", begin: () => allow(16), end: () => allow(4096) },
   ];
-  const counts = { refused: 0, otherwise: 0, read: 0, unread: 0 };
+  const reads: number[] = [];
+  const creates: number[] = [];
   const since = server.log.length;
   const ids = new Map<string, string>();
   for (const source of sources) ids.set((await client.create(source, { language: "en" })).id, source);
   let begun = 0;
-  for (; begun < DISTURBANCES && (await countOpen(client)) > 0; begun++) {
+  for (; begun < DISTURBANCES && (await isAnyOpen(client)); begun++) {
     await Bun.sleep(random() * 4000);
-    const disturbance = disturbances[Math.floor(random() * disturbances.length)] as Disturbance;
+    const disturbance = disturbances[Math.floor(random() * disturbances.length)];
+    if (disturbance === undefined) break;
     reportProgress(disturbance.name);
     disturbance.begin();
     try {
       await Bun.sleep(500 + random() * 2500);
       // At its limit of open files the server accepts no connection, so its clients wait.
-      if (disturbance.name !== "too many open files") await countReads(client, [...ids.keys()], counts);
-      if (disturbance.name === "disk full") {
-        const { status } = await client.send(samplePath("jfk.mp3"));
-        if (status === 503) counts.refused += 1;
-        else counts.otherwise += 1;
-      }
+      if (disturbance.name !== "too many open files") reads.push(...(await statusesOf(client, ids.keys())));
+      if (disturbance.name === "disk full") creates.push((await client.send(samplePath("jfk.mp3"))).status);
     } finally {
       disturbance.end();
     }
@@ -83,42 +77,36 @@ export async function disk({ seed, reportProgress }: PartOptions): Promise<Row[]
   const stray = ["work", "incoming"].flatMap((name) => readdirSync(join(server.dataDirectory, name)));
   const over = `${begun} disturbances, ${waited} waits of a recording`;
   return [
-    row("recordings completed", `${completed} of ${ids.size}`, over, "all", completed === ids.size),
-    row("segments as without disturbances", `${equal} of ${ids.size}`, over, "all", equal === ids.size),
-    row(
-      "reads during disturbances",
-      `${counts.unread} failed`,
-      `${counts.read + counts.unread} GETs`,
-      "none",
-      counts.unread === 0,
+    all("recordings completed", completed, ids.size, over),
+    all("segments as without disturbances", equal, ids.size, over),
+    none("failed reads during disturbances", reads.filter((status) => status !== 200).length, `${reads.length} GETs`),
+    none(
+      "creates on a full disk, not 503",
+      creates.filter((status) => status !== 503).length,
+      `${creates.length} POSTs`,
     ),
-    row(
-      "creates on a full disk",
-      `${counts.otherwise} not 503`,
-      `${counts.refused + counts.otherwise} POSTs`,
-      "none",
-      counts.otherwise === 0,
-    ),
-    row("stray files", String(stray.length), "work, incoming", "none", stray.length === 0),
-    row("integrity_check", integrityOf(server), "the database", "ok", integrityOf(server) === "ok"),
+    none("stray files", stray, "work, incoming"),
+    integrityRow(server, "the database"),
   ];
 }
 
-function row(measured: string, value: string, over: string, target: string, ok: boolean): Row {
-  return { measured, value, over, target, ok };
-}
-
-async function countOpen(client: TestClient): Promise<number> {
+async function isAnyOpen(client: TestClient): Promise<boolean> {
   const page = JSON.parse(await (await client.fetch("/transcriptions?status=queued,processing")).text());
-  return page.data.length;
+  return page.data.length > 0;
 }
 
-async function countReads(client: TestClient, ids: readonly string[], counts: { read: number; unread: number }) {
-  for (const path of ["/transcriptions", ...ids.map((id) => `/transcriptions/${id}`)]) {
-    const { status } = await client.fetch(path);
-    if (status === 200) counts.read += 1;
-    else counts.unread += 1;
+/** Reads the list and each recording. @returns the statuses of the responses */
+async function statusesOf(client: TestClient, ids: Iterable<string>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (const path of ["/transcriptions", ...[...ids].map((id) => `/transcriptions/${id}`)]) {
+    statuses.push((await client.fetch(path)).status);
   }
+  return statuses;
+}
+
+function integrityRow(server: TestServer, over: string): Row {
+  const integrity = integrityOf(server);
+  return row("integrity_check", integrity, over, "ok", integrity === "ok");
 }
 
 /**
@@ -128,28 +116,19 @@ async function countReads(client: TestClient, ids: readonly string[], counts: { 
 export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]> {
   using folder = temporaryDirectory();
   const image = join(folder.path, "disk.img");
-  await using server = new TestServer({ TRANSCRIBE_STORAGE_RESERVE_BYTES: "8 MiB" });
-  const mount = () => run("mount", "-o", "loop,errors=remount-ro", image, server.dataDirectory);
+  await using server = new TestServer(SETTINGS);
+  const mount = () => runCommand(["mount", "-o", "loop,errors=remount-ro", image, server.dataDirectory]);
   try {
-    run("truncate", "-s", "128M", image);
-    run("mkfs.ext4", "-q", "-F", image);
-    mount();
+    await runCommand(["truncate", "-s", "128M", image]);
+    await runCommand(["mkfs.ext4", "-q", "-F", image]);
+    await mount();
   } catch (error) {
-    return [{ measured: "broken disk", value: "not run", over: String(error), target: "", ok: false }];
+    return notRun("broken disk", messageOf(error));
   }
   try {
-    const fault = `/sys/fs/ext4/${basename(run("findmnt", "-no", "SOURCE", server.dataDirectory).trim())}/trigger_fs_error`;
-    if (!existsSync(fault)) {
-      return [
-        {
-          measured: "broken disk",
-          value: "not run",
-          over: "this kernel cannot inject file system errors",
-          target: "",
-          ok: false,
-        },
-      ];
-    }
+    const device = (await runCommand(["findmnt", "-no", "SOURCE", server.dataDirectory])).trim();
+    const fault = `/sys/fs/ext4/${basename(device)}/trigger_fs_error`;
+    if (!existsSync(fault)) return notRun("broken disk", "this kernel cannot inject file system errors");
     mkdirSync(join(server.dataDirectory, "work"), { mode: 0o700 });
     await server.start();
     const client = server.client("broken");
@@ -161,52 +140,30 @@ export async function brokenDisk({ reportProgress }: PartOptions): Promise<Row[]
     reportProgress("injecting a file system error");
     writeFileSync(fault, "an endurance test of transcribe");
     await server.until(() => server.log.slice(since).some(({ event }) => event === "recording.waits"));
-    let unread = 0;
-    const paths = [ended.id, ...ids].map((id) => `/transcriptions/${id}`);
-    for (const path of ["/transcriptions", `/transcriptions/${ended.id}/segments`, ...paths]) {
-      if ((await client.fetch(path)).status !== 200) unread += 1;
-    }
+    const reads = await statusesOf(client, [`${ended.id}/segments`, ended.id, ...ids]);
     const { status } = await client.send(samplePath("jfk.mp3"));
     await server.killHard();
     // The worker and ffmpeg exit a moment after the server.
-    await server.until(() => Bun.spawnSync(["umount", server.dataDirectory]).exitCode === 0);
+    await becomesTrue(() => Bun.spawnSync(["umount", server.dataDirectory]).exitCode === 0);
     Bun.spawnSync(["e2fsck", "-fy", image]);
-    mount();
+    await mount();
     reportProgress("the file system is repaired");
     await server.start();
     const again = new TestClient(server.baseUrl, client.key);
     let equal = 0;
     for (const id of ids) {
-      const one = await again.waitUntilEnded(id);
-      if (one.status === "completed" && Bun.deepEquals(await again.segments(id), segments)) equal += 1;
+      const { status } = await again.waitUntilEnded(id);
+      if (status === "completed" && Bun.deepEquals(await again.segments(id), segments)) equal += 1;
     }
     await server.stop();
-    const integrity = integrityOf(server);
     const over = "ext4, remounted read-only by the kernel";
     return [
-      { measured: "reads", value: `${unread} failed`, over, target: "none", ok: unread === 0 },
-      { measured: "create", value: String(status), over, target: "503", ok: status === 503 },
-      {
-        measured: "results as without the disturbance",
-        value: `${equal} of ${ids.length}`,
-        over: "after e2fsck",
-        target: "all",
-        ok: equal === ids.length,
-      },
-      { measured: "integrity_check", value: integrity, over: "after e2fsck", target: "ok", ok: integrity === "ok" },
+      none("failed reads", reads.filter((status) => status !== 200).length, over),
+      row("create", status, over, "503", status === 503),
+      all("results as without the disturbance", equal, ids.length, "after e2fsck"),
+      integrityRow(server, "after e2fsck"),
     ];
   } finally {
     Bun.spawnSync(["umount", "-l", server.dataDirectory]);
   }
-}
-
-function run(...command: readonly string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([...command]);
-  if (exitCode !== 0) throw new Error(`${command.join(" ")}: ${stderr}`);
-  return stdout.toString();
-}
-
-function integrityOf(server: TestServer): string {
-  using database = new Database(join(server.dataDirectory, "transcribe.db"), { readonly: true });
-  return String(database.query<Record<string, string>, []>("PRAGMA integrity_check").get()?.integrity_check);
 }

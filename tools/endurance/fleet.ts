@@ -1,14 +1,11 @@
-import { TestClient } from "../../harness/client.ts";
+import { LocalFleet } from "../../harness/local-fleet.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { beforeStop } from "../shared/processes.ts";
-import { noneRow, RoundComparison } from "./compare-rounds.ts";
-import { passesIntegrityCheck, processesWith, strayFiles } from "./leftovers.ts";
-import { linkHost, Round } from "./rounds.ts";
-import type { PartOptions, Row } from "./row.ts";
-import { makeSmallRecordings, type SmallRecording, smallRecordings } from "./small-recordings.ts";
-import { TestFleet } from "./test-fleet.ts";
+import { RestartedFleet } from "./restarted-fleet.ts";
+import { Rounds } from "./rounds.ts";
+import { none, type PartOptions, type Row, row } from "./rows.ts";
+import { FETCH_SETTINGS, type SmallRecording, smallRecordings } from "./small-recordings.ts";
 
 export interface FleetPlan {
   /** Kills of coordinator, broker and workers. */
@@ -48,83 +45,62 @@ const BROKER_PAUSE_MILLISECONDS = 3000;
  */
 export async function fleet(
   { seed, reportProgress }: Pick<PartOptions, "seed" | "reportProgress">,
-  { wanted, perRound, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = MANY_KILLS,
+  plan = MANY_KILLS,
 ): Promise<Row[]> {
+  const { wanted, perRound, pauseMilliseconds, stopMilliseconds, workers, recordings, isBrief } = plan;
   const program = await natsServerProgram("scripts/endurance fleet");
   if (program === null) throw new Error("nats-server cannot be fetched");
-  using directory = temporaryDirectory();
-  await makeSmallRecordings(directory.path, isBrief ? 2 : 3);
-  await using host = linkHost(directory.path);
-  await using tested = new TestFleet(program, workers, { TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32" });
-  using _ = beforeStop(() => tested.killAll());
-  const { server } = tested;
+  await using local = new LocalFleet({ program, workers, environment: FETCH_SETTINGS });
+  const { server } = local;
   await server.start();
-  const { key } = server.client("fleet");
-  const round = new Round({
-    client: () => new TestClient(server.baseUrl, key),
-    ...{ recordings, directory: directory.path, links: host.origin, withLanguage: isBrief },
-  });
-  const comparison = await RoundComparison.with(server, await round.run());
-  await tested.join(false);
+  await using rounds = await Rounds.start(server, { recordings, chunks: isBrief ? 2 : 3, withLanguage: isBrief });
+  await local.join(false);
+  await using tested = new RestartedFleet(local);
+  using _ = beforeStop(() => tested.killAll());
 
   const [random, randomStops] = [randomNumbers(seed), randomNumbers(seed + 1)];
+  const pick = (machines: readonly string[], number: number) => machines[Math.floor(number * machines.length)] ?? "";
   const done = new Map(tested.machines.map((machine) => [machine, 0]));
   const killed = () => [...done.values()].reduce((sum, count) => sum + count, 0);
   let stops = 0;
-  let damaged = 0;
   const kill = async (hasEnded: () => boolean) => {
     const last = Math.min(wanted, killed() + perRound);
     while (killed() < last && !hasEnded()) {
       await Bun.sleep(random() * pauseMilliseconds);
-      const machine = tested.machines[Math.floor(random() * tested.machines.length)] ?? "";
+      const machine = pick(tested.machines, random());
       const worksHere = random() < 0.5;
       // In a short run the coordinator's own engine could process everything.
-      tested.setWorkHere(worksHere && !isBrief);
+      local.setWorkHere(worksHere && !isBrief);
       if (!(await tested.kill(machine, random() * BROKER_PAUSE_MILLISECONDS))) continue;
       reportProgress(`${killed() + 1} of ${wanted} kills: ${machine}`);
       done.set(machine, (done.get(machine) ?? 0) + 1);
-      if (!passesIntegrityCheck(server.dataDirectory)) damaged += 1;
+      rounds.checkDatabase();
     }
   };
   const stop = async (hasEnded: () => boolean) => {
-    const machines = ["broker", ...workers];
     const most = stops + perRound;
     while (stopMilliseconds > 0 && stops < most && !hasEnded()) {
       await Bun.sleep(randomStops() * pauseMilliseconds);
-      const machine = machines[Math.floor(randomStops() * machines.length)] ?? "";
-      await tested.suspend(machine, randomStops() * stopMilliseconds);
+      await tested.suspend(pick(tested.helpers, randomStops()), randomStops() * stopMilliseconds);
       stops += 1;
     }
   };
-
-  while (killed() < wanted) {
-    comparison.add(await round.run(async (hasEnded) => void (await Promise.all([kill(hasEnded), stop(hasEnded)]))));
-  }
+  while (killed() < wanted) await rounds.run((hasEnded) => Promise.all([kill(hasEnded), stop(hasEnded)]));
   await tested.recovered();
-  await server.untilCleanedUp();
   const byWorkers = server.log.filter(
     ({ event, machine }) => event === "recording.operation_finished" && workers.includes(String(machine)),
   ).length;
-  const late = tested.countInWorkers("fleet.result_not_taken");
-  const left = await tested.leftInBroker();
-  const stray = [...tested.strayFiles(), ...left.files];
+  const logs = [...local.workers.values()].flatMap(({ log }) => log);
+  const late = logs.filter(({ event }) => event === "fleet.result_not_taken").length;
+  const left = await local.leftInBroker();
+  const stray = [...local.leftovers(), ...left.files];
   const failedStops = await tested.stop();
-  if (!passesIntegrityCheck(server.dataDirectory)) damaged += 1;
-  stray.push(...strayFiles(server.dataDirectory, round.entered));
-  const strayProcesses = processesWith(...tested.paths);
 
   const over = `${[...done].map(([machine, count]) => `${count} kills of ${machine}`).join(", ")}, ${stops} stops, seed ${seed}`;
-  const none = noneRow(over);
   return [
-    ...comparison.rows(over),
-    {
-      ...{ measured: "operations that workers completed", value: String(byWorkers), over: `${late} results were late` },
-      ...{ target: "1 or more", ok: byWorkers > 0 },
-    },
-    none("databases that fail the integrity check", damaged),
-    none("messages left in the broker", left.messages),
-    none("stray files", stray.length, stray),
-    none("stray processes", strayProcesses.length, strayProcesses),
-    none("machines whose last stop failed", failedStops.length, failedStops),
+    ...rounds.rows(over, stray, local.directories),
+    row("operations that workers completed", byWorkers, `${late} results were late`, "1 or more", byWorkers > 0),
+    none("messages left in the broker", left.messages, over),
+    none("machines whose last stop failed", failedStops, over),
   ];
 }

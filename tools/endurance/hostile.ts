@@ -9,10 +9,12 @@ import { ffmpegPath } from "../../harness/checkout.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { hostileUploads } from "./hostile-uploads.ts";
-import type { PartOptions, Row } from "./row.ts";
+import { atMost, none, notRun, type PartOptions, type Row, row } from "./rows.ts";
 
-const maxSeconds = 1800;
-const damagedFiles = 2000;
+const MAX_SECONDS = 1800;
+const DAMAGED_FILES = 2000;
+
+type Files = [name: string, bytes: () => Uint8Array][];
 
 /**
  * hostile: probes and decodes files that are damaged at random, expensive, cut off, or that refer to other files, while
@@ -24,28 +26,25 @@ export async function hostile(options: PartOptions): Promise<Row[]> {
 }
 
 async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<Row[]> {
-  if (!canTrace) return [{ measured: "hostile", value: "not run", over: "strace is missing", target: "", ok: false }];
+  if (!canTrace) return notRun("hostile", "strace is missing");
   using directory = temporaryDirectory();
   const folder = directory.path;
   using lures = await setLures(folder);
-
   const special = specialFiles(folder);
   const bare = playlists(lures);
   const inAvi = playlistsInAvi(lures);
   const originals = corpusFiles();
   const random = randomNumbers(seed);
-  const groups = {
-    "crafted to be expensive or misleading": Object.entries(special).map(([name, { bytes }]) => lazy(name, bytes)),
-    "cut off at every kilobyte": Object.entries(await truncatedMp4s(folder)).map(([name, bytes]) =>
-      lazy(name, () => bytes),
-    ),
-    "playlists, plain and in AVI": Object.entries({ ...bare, ...inAvi }).map(([name, bytes]) =>
-      lazy(name, () => bytes),
-    ),
-    "damaged at random": Array.from({ length: damagedFiles }, (_, index) => {
-      const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
-      return lazy(`damaged ${index}`, () => bytes);
-    }),
+  const made = (files: Readonly<Record<string, Uint8Array>>): Files =>
+    Object.entries(files).map(([name, bytes]) => [name, () => bytes]);
+  const damaged = Array.from({ length: DAMAGED_FILES }, (_, index) => {
+    return mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
+  });
+  const groups: Readonly<Record<string, Files>> = {
+    "crafted to be expensive or misleading": Object.entries(special).map(([name, { bytes }]) => [name, bytes]),
+    "cut off at every kilobyte": made(await truncatedMp4s(folder)),
+    "playlists, plain and in AVI": made({ ...bare, ...inAvi }),
+    "damaged at random": made(Object.fromEntries(damaged.map((bytes, index) => [`damaged ${index}`, bytes]))),
   };
   const isWrong = (name: string, end: End) => {
     if (name in special) return unexpected(end, special[name]?.expected);
@@ -61,18 +60,14 @@ async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<
     reportProgress(`${files.length} files ${group}`);
     const ends = { refused: 0, decoded: 0, failed: 0 };
     const wrong: string[] = [];
-    await examineAll(files, folder, { ffmpegPath: traced.path, maxSeconds }, (name, end, seconds) => {
+    await examineAll(files, folder, { ffmpegPath: traced.path, maxSeconds: MAX_SECONDS }, (name, end, seconds) => {
       ends[end.kind] += 1;
       slowestSeconds = Math.max(slowestSeconds, seconds);
       if (isWrong(name, end)) wrong.push(`${name}: ${JSON.stringify(end)}`);
     });
-    rows.push({
-      measured: `unexpected results, ${group}`,
-      value: wrong.length === 0 ? "0" : `${wrong.length}: ${wrong.slice(0, 3).join("; ")}`,
-      over: `${ends.refused} refused, ${ends.decoded} decoded, ${ends.failed} failed`,
-      target: "0",
-      ok: wrong.length === 0,
-    });
+    const value = wrong.length === 0 ? "0" : `${wrong.length}: ${wrong.slice(0, 3).join("; ")}`;
+    const over = `${ends.refused} refused, ${ends.decoded} decoded, ${ends.failed} failed`;
+    rows.push(row(`unexpected results, ${group}`, value, over, "0", wrong.length === 0));
   }
   const calls = await traced.calls();
   const outside = openedPaths(calls).filter(
@@ -80,15 +75,10 @@ async function probedAndDecoded({ seed, reportProgress }: PartOptions): Promise<
   );
   const reached = calls.filter((call) => /connect\(|AF_INET/.test(call)).length + lures.connections();
   const over = `strace, ${calls.length} calls`;
-  const slowest = `${slowestSeconds.toFixed(1)} s`;
   return [
     ...rows,
-    { measured: "other files opened", value: String(outside.length), over, target: "0", ok: outside.length === 0 },
-    { measured: "addresses reached", value: String(reached), over, target: "0", ok: reached === 0 },
-    { measured: "longest time for one file", value: slowest, over: "all", target: "60 s", ok: slowestSeconds < 60 },
+    none("other files opened", outside.length, over),
+    none("addresses reached", reached, over),
+    atMost("longest time for one file", slowestSeconds, 60, "all"),
   ];
-}
-
-function lazy(name: string, bytes: () => Uint8Array): [string, () => Uint8Array] {
-  return [name, bytes];
 }

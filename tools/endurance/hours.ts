@@ -3,12 +3,19 @@ import { diarizationErrors, errorRates } from "../../harness/der.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { type LongConversation, makeLongConversation } from "./long-conversation.ts";
+import { inMib, MIB, percent } from "../shared/figures.ts";
+import { makeLongConversation } from "./long-conversation.ts";
 import { type Processed, processConversation } from "./process-conversation.ts";
-import { inMib, mib, type PartOptions, type Row, readingRows } from "./row.ts";
+import { all, figure, type PartOptions, type Row, row } from "./rows.ts";
+import { serverMemoryRow } from "./store.ts";
+import { readingRows } from "./watch-server.ts";
 
-const shortSeconds = 600;
-const hourSeconds = 3600;
+const SHORT_SECONDS = 600;
+const HOUR_SECONDS = 3600;
+const STEPS = ["decode", "detect", "transcribe", "diarize", "finalize"];
+/** Minimum speech of a speaker in the first and the last span for the comparison of labels. */
+const MIN_SPEECH_SECONDS = 20;
+const UPLOAD_BYTES_PER_SECOND = 32_000;
 
 /**
  * hours: processes a recording of two hours completely, and compares it with recordings of ten minutes and of one hour.
@@ -26,154 +33,100 @@ export function eighteen(options: PartOptions): Promise<Row[]> {
 }
 
 async function compare(options: PartOptions, usualHours: number, withWhisper: boolean): Promise<Row[]> {
-  const longSeconds = (options.hours ?? usualHours) * 3600;
+  const longSeconds = (options.hours ?? usualHours) * HOUR_SECONDS;
   const run = async (seconds: number) => {
     using folder = temporaryDirectory();
-    const reportProgress = (text: string) => options.reportProgress(`${(seconds / 3600).toFixed(2)} h: ${text}`);
-    reportProgress("make");
+    const report = (text: string) => options.reportProgress(`${(seconds / HOUR_SECONDS).toFixed(2)} h: ${text}`);
+    report("make");
     const talk = await makeLongConversation(join(folder.path, "talk.wav"), seconds, randomNumbers(options.seed));
-    return { talk, done: await processConversation(talk, withWhisper, reportProgress) };
+    return await processConversation(talk, withWhisper, report);
   };
-  const short = await run(shortSeconds);
-  const hour = longSeconds > hourSeconds ? await run(hourSeconds) : null;
-  const long = await run(longSeconds);
-  return hoursRows(long.talk, long.done, short.done, hour?.done ?? null);
+  const short = await run(SHORT_SECONDS);
+  const hour = longSeconds > HOUR_SECONDS ? await run(HOUR_SECONDS) : null;
+  return rowsOf(await run(longSeconds), short, hour);
 }
 
-/** Additional memory that a server may use for a long recording, compared with one of ten minutes. */
-const MAX_SERVER_GROWTH_BYTES = 64 * mib;
-const steps = ["decode", "detect", "transcribe", "diarize", "finalize"];
-/** Minimum speech of a speaker in the first and the last span for the comparison of labels. */
-const MIN_SPEECH_SECONDS = 20;
-
-/**
- * Returns the rows of a long recording, compared with one of ten minutes for memory, and with one of an hour for time.
- */
-export function hoursRows(talk: LongConversation, long: Processed, short: Processed, hour: Processed | null): Row[] {
+/** Returns the rows of a long recording, compared with one of ten minutes for memory, and of an hour for time. */
+function rowsOf(long: Processed, short: Processed, hour: Processed | null): Row[] {
   const over = `${hoursOf(long)} h compared with ${hoursOf(short)} h`;
-  const memory = (one: Processed) => ({
-    server: one.watch.peak("serverBytes", ...steps),
-    worker: one.watch.peak("workerBytes"),
-  });
-  const [most, least] = [memory(long), memory(short)];
-  const grown = most.server - least.server;
-  const labels = stableLabels(talk, long);
-  const { errorRate, confusion } = errorRates(diarizationErrors(talk.turns, turnsOf(long)));
-  const { p99, slowest } = long.polls.sum();
+  const [most, least] = [long.watch.peak("workerBytes"), short.watch.peak("workerBytes")];
+  const worker = `${inMib(most)}, ${(most / least).toFixed(2)} × ${inMib(least)}`;
+  const labels = stableLabels(long);
+  const { errorRate, confusion } = errorRates(diarizationErrors(long.talk.turns, turnsOf(long)));
+  const errors = `${percent(errorRate)}, ${percent(confusion)} confused`;
+  const during = inMib(long.watch.peak("diskBytes") - long.diskBefore);
+  const after = long.diskAfter - long.diskBefore;
+  const isReleased = after <= long.talk.seconds * UPLOAD_BYTES_PER_SECOND + 64 * MIB;
   return [
-    {
-      measured: "worker's memory",
-      value: `${inMib(most.worker)}, ${(most.worker / least.worker).toFixed(2)} × ${inMib(least.worker)}`,
-      over,
-      target: "1.5 ×",
-      ok: most.worker <= 1.5 * least.worker,
-    },
-    {
-      measured: "server's memory",
-      value: `${inMib(most.server)}, ${grown < 0 ? "" : "+"}${inMib(grown)}`,
-      over,
-      target: `+${inMib(MAX_SERVER_GROWTH_BYTES)}`,
-      ok: grown <= MAX_SERVER_GROWTH_BYTES,
-    },
-    ...steps.flatMap((step) => timeRow(step, long, hour)),
-    {
-      measured: "speakers with a stable label",
-      value: `${labels.stable} of ${labels.speakers}`,
-      over: "first and last span",
-      target: "all",
-      ok: labels.speakers > 0 && labels.stable === labels.speakers,
-    },
-    {
-      measured: "diarization errors (DER)",
-      value: `${percent(errorRate)}, ${percent(confusion)} confused`,
-      over: `${long.segments.length} segments`,
-      target: "25 %",
-      ok: errorRate <= 0.25,
-    },
-    {
-      measured: "disk space during processing",
-      value: inMib(long.watch.peak("diskBytes") - long.diskBefore),
-      over: `${hoursOf(long)} h, a WAV file`,
-      target: "",
-      ok: true,
-    },
-    {
-      measured: "disk space after completion",
-      value: inMib(long.diskAfter - long.diskBefore),
-      over: "upload and text",
-      target: "upload + 64 MiB",
-      ok: long.diskAfter - long.diskBefore <= talk.seconds * 32_000 + 64 * mib,
-    },
-    {
-      measured: "GET during processing",
-      value: `p99 ${p99.toFixed(0)} ms, maximum ${slowest.took.toFixed(0)} ms`,
-      over: long.polls.describe(),
-      target: "50 ms",
-      ok: p99 < 50,
-    },
-    ...readingRows(long, long.took, long.watch),
+    row("worker's memory", worker, over, "1.5 ×", most <= 1.5 * least),
+    serverMemoryRow(long.watch, short.watch, STEPS, over),
+    ...STEPS.map((step) => timeRow(step, long, hour)),
+    all("speakers with a stable label", labels.stable, labels.speakers, "first and last span"),
+    row("diarization errors (DER)", errors, `${long.segments.length} segments`, "25 %", errorRate <= 0.25),
+    figure("disk space during processing", during, `${hoursOf(long)} h, a WAV file`),
+    row("disk space after completion", inMib(after), "upload and text", "upload + 64 MiB", isReleased),
+    long.watch.pollRow("GET during processing", { p99: 50 }),
+    ...readingRows(long),
   ];
 }
 
 /** Compares CPU time, which is independent of other work on the machine. */
-function timeRow(step: string, long: Processed, hour: Processed | null): Row[] {
-  const took = (one: Processed) => `${perHour(one, one.took.get(step)).toFixed(1)} s`;
-  const worked = (one: Processed) => perHour(one, one.cpuSeconds.get(step));
-  const value = `${worked(long).toFixed(1)} s of CPU time per hour (${took(long)})`;
-  if (hour === null) return [{ measured: step, value, over: `${hoursOf(long)} h`, target: "", ok: true }];
+function timeRow(step: string, long: Processed, hour: Processed | null): Row {
+  const perHour = ({ watch, talk }: Processed, what: "seconds" | "cpuSeconds") =>
+    ((watch.took[what].get(step) ?? 0) * HOUR_SECONDS) / talk.seconds;
+  const described = (one: Processed) => [perHour(one, "cpuSeconds"), perHour(one, "seconds")].map((s) => s.toFixed(1));
+  const worked = perHour(long, "cpuSeconds");
+  const [cpu, wall] = described(long);
+  const value = `${cpu} s of CPU time per hour (${wall} s)`;
+  if (hour === null) return figure(step, value, `${hoursOf(long)} h`);
+  const [hourCpu, hourWall] = described(hour);
+  const workedInHour = perHour(hour, "cpuSeconds");
   // Durations below two seconds per hour are less than the interval between two polls.
-  const ok = worked(long) <= Math.max(1.1 * worked(hour), worked(hour) + 2);
-  return [
-    { measured: step, value, over: `${worked(hour).toFixed(1)} s (${took(hour)}) in one hour`, target: "1.1 ×", ok },
-  ];
-}
-
-function perHour({ seconds }: Processed, part = 0): number {
-  return (part * 3600) / seconds;
+  const ok = worked <= Math.max(1.1 * workedInHour, workedInHour + 2);
+  return row(step, value, `${hourCpu} s (${hourWall} s) in one hour`, "1.1 ×", ok);
 }
 
 /** Returns how many speakers of the first and the last span have the same label in both; spans of an hour at most. */
-function stableLabels(talk: LongConversation, long: Processed): { speakers: number; stable: number } {
-  const spanSeconds = Math.min(3600, talk.seconds / 3);
+function stableLabels(long: Processed): { readonly speakers: number; readonly stable: number } {
+  const { turns, seconds } = long.talk;
+  const spanSeconds = Math.min(HOUR_SECONDS, seconds / 3);
   const found = turnsOf(long);
-  const first = labelsIn(talk.turns, found, 0, spanSeconds);
-  const last = labelsIn(talk.turns, found, talk.seconds - spanSeconds, talk.seconds);
+  const first = labelsIn(turns, found, 0, spanSeconds);
+  const last = labelsIn(turns, found, seconds - spanSeconds, seconds);
   const speakers = [...first.keys()].filter((speaker) => last.has(speaker));
-  const stable = speakers.filter((speaker) => first.get(speaker) === last.get(speaker));
-  return { speakers: speakers.length, stable: stable.length };
+  return { speakers: speakers.length, stable: speakers.filter((each) => first.get(each) === last.get(each)).length };
 }
 
 /** Returns the label with the largest overlap with each speaker between two times. */
 function labelsIn(real: readonly NamedTurn[], found: readonly NamedTurn[], from: number, to: number) {
   const inside = (turn: NamedTurn) => turn.startSeconds >= from && turn.endSeconds <= to;
-  const inRange = found.filter(inside);
-  const shared = new Map<string, Map<string, number>>();
-  const spoken = new Map<string, number>();
-  for (const turn of real.filter(inside)) {
-    spoken.set(turn.speaker, (spoken.get(turn.speaker) ?? 0) + turn.endSeconds - turn.startSeconds);
-    const labels = shared.get(turn.speaker) ?? new Map<string, number>();
-    shared.set(turn.speaker, labels);
-    for (const one of inRange) {
-      const seconds = Math.min(turn.endSeconds, one.endSeconds) - Math.max(turn.startSeconds, one.startSeconds);
-      if (seconds > 0) labels.set(one.speaker, (labels.get(one.speaker) ?? 0) + seconds);
+  const labels = Map.groupBy(found.filter(inside), ({ speaker }) => speaker);
+  const best = new Map<string, string>();
+  for (const [speaker, turns] of Map.groupBy(real.filter(inside), (turn) => turn.speaker)) {
+    const spoken = turns.reduce((sum, turn) => sum + turn.endSeconds - turn.startSeconds, 0);
+    const overlaps = [...labels].map(([label, others]) => [label, overlapOf(turns, others)] as const);
+    const [most] = overlaps.filter(([, seconds]) => seconds > 0).sort(([, a], [, b]) => b - a);
+    if (most !== undefined && spoken >= MIN_SPEECH_SECONDS) best.set(speaker, most[0]);
+  }
+  return best;
+}
+
+/** Returns the seconds that two lists of turns have in common. */
+function overlapOf(turns: readonly NamedTurn[], others: readonly NamedTurn[]): number {
+  let seconds = 0;
+  for (const one of turns) {
+    for (const other of others) {
+      const common = Math.min(one.endSeconds, other.endSeconds) - Math.max(one.startSeconds, other.startSeconds);
+      seconds += Math.max(0, common);
     }
   }
-  const most = new Map<string, string>();
-  for (const [speaker, labels] of shared) {
-    const [best] = [...labels].sort(([, a], [, b]) => b - a);
-    if (best !== undefined && (spoken.get(speaker) ?? 0) >= MIN_SPEECH_SECONDS) most.set(speaker, best[0]);
-  }
-  return most;
+  return seconds;
 }
 
 function turnsOf({ segments }: Processed): NamedTurn[] {
   return segments.map(({ start, end, speaker }) => ({ startSeconds: start, endSeconds: end, speaker }));
 }
 
-function hoursOf({ seconds }: Processed): string {
-  return (seconds / 3600).toFixed(seconds < 3600 ? 2 : 0);
-}
-
-function percent(part: number): string {
-  return `${(100 * part).toFixed(1)} %`;
+function hoursOf({ talk: { seconds } }: Processed): string {
+  return (seconds / HOUR_SECONDS).toFixed(seconds < HOUR_SECONDS ? 2 : 0);
 }

@@ -1,10 +1,13 @@
+// scripts/endurance: tests of long recordings, crashes, full disks and hostile files, which docs/endurance.md describes.
 import { readFileSync } from "node:fs";
-import { cpus } from "node:os";
-import { parseArgs } from "node:util";
 import { TestServer } from "../../harness/server.ts";
 import { removeTemporaryDirectories, temporaryDirectories } from "../../harness/temporary-directory.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { circumstances } from "../shared/circumstances.ts";
+import { defineCommand, runCommandLine } from "../shared/command.ts";
+import { flag, positive, readName, whole } from "../shared/options.ts";
 import { beforeStop, isStopping } from "../shared/processes.ts";
+import { asText } from "../shared/table.ts";
 import { backup } from "./backup.ts";
 import { brokenDisk, disk } from "./disk.ts";
 import { fleet } from "./fleet.ts";
@@ -13,114 +16,66 @@ import { eighteen, hours } from "./hours.ts";
 import { kills } from "./kills.ts";
 import { load } from "./load.ts";
 import { partitions } from "./partitions.ts";
-import type { Part, Row } from "./row.ts";
+import { type Part, type Row, row } from "./rows.ts";
 import { store } from "./store.ts";
 import { stuck } from "./stuck.ts";
 
-const parts: Readonly<Record<string, { readonly does: string; readonly run: Part }>> = {
-  hours: { does: "a recording of 2 hours, all steps", run: hours },
-  eighteen: { does: "a recording of 18 hours, all steps except transcription", run: eighteen },
-  store: { does: "segments of 18 hours: built, stored, read in pages and exports", run: store },
-  kills: {
-    does: "server and worker killed 50 times while they process five recordings",
-    run: (options) => kills(options),
-  },
-  fleet: {
-    does: "coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile",
-    run: (options) => fleet(options),
-  },
-  stuck: { does: "a stopped worker, idle and during a chunk", run: stuck },
-  disk: { does: "recordings on a disk that fills up repeatedly", run: disk },
-  "broken-disk": { does: "a disk that the kernel remounts read-only (needs root)", run: brokenDisk },
-  backup: { does: "backups of a busy server, restored elsewhere", run: backup },
-  load: { does: "many clients at once, slow clients and cut uploads", run: load },
-  hostile: { does: "malicious files", run: hostile },
-  partitions: {
-    does: "a worker of a fleet cut off from the broker 30 times (needs root)",
-    run: (options) => partitions(options),
-  },
+const PARTS: Readonly<Record<string, readonly [does: string, run: Part]>> = {
+  hours: ["a recording of 2 hours, all steps", hours],
+  eighteen: ["a recording of 18 hours, all steps except transcription", eighteen],
+  store: ["segments of 18 hours: built, stored, read in pages and exports", store],
+  kills: ["server and worker killed 50 times while they process five recordings", kills],
+  fleet: ["coordinator, broker and workers of a fleet killed 50 times and stopped meanwhile", fleet],
+  stuck: ["a stopped worker, idle and during a chunk", stuck],
+  disk: ["recordings on a disk that fills up repeatedly", disk],
+  "broken-disk": ["a disk that the kernel remounts read-only (needs root)", brokenDisk],
+  backup: ["backups of a busy server, restored elsewhere", backup],
+  load: ["many clients at once, slow clients and cut uploads", load],
+  hostile: ["malicious files", hostile],
+  partitions: ["a worker of a fleet cut off from the broker 30 times (needs root)", partitions],
 };
 
-const width = Math.max(...Object.keys(parts).map((name) => name.length));
-const usage = `Tests long recordings, crashes and full disks: scripts/endurance [PART…] [OPTION…]
-Starts servers of this checkout with data directories of their own and prints a table of results. Without a PART, runs
-all parts, which takes hours. Exits with 1 when a result misses its target.
+const command = defineCommand({
+  name: "scripts/endurance",
+  about:
+    "Tests long recordings, crashes and full disks. Starts servers of this checkout with data directories of their own and prints a table of results. Without a PART, runs all parts, which takes hours. Exits with 1 when a result misses its target.",
+  names: "PART",
+  list: { title: "Parts:", lines: Object.entries(PARTS).map(([name, [does]]) => [name, does] as const) },
+  options: {
+    seed: whole("seed of the random choices", { least: 0, fallback: 1 }),
+    hours: positive("length of the recordings of hours, eighteen and store"),
+    json: flag("print the table as JSON"),
+  },
+  async run({ json, ...options }, names) {
+    const wanted = names.map((name) => readName(name, "a part", Object.keys(PARTS)));
+    beforeStop(cleanUp);
+    const rows: (Row & { readonly part: string })[] = [];
+    for (const [part, [, run]] of Object.entries(PARTS)) {
+      if (wanted.length > 0 && !wanted.includes(part)) continue;
+      const reportProgress = (text: string) => {
+        if (process.stderr.isTTY) console.error(`${part}: ${text}`);
+      };
+      for (const each of await rowsOf(run({ ...options, reportProgress }))) rows.push({ part, ...each });
+    }
+    const figures = { ...(await circumstances(Date.now())), seed: options.seed, rows };
+    const lines = rows.map(({ part, measured, value, over, target, ok }) => {
+      return [part, measured, value, target, ok ? "ok" : "NOT OK", over];
+    });
+    console.log(json ? JSON.stringify(figures, null, 2) : asText({ head: lines[0]?.map(() => "") ?? [], lines }));
+    process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
+  },
+});
+await runCommandLine(command, process.argv.slice(2));
 
-${Object.entries(parts)
-  .map(([name, { does }]) => `  ${name.padEnd(width)}  ${does}`)
-  .join("\n")}
-
-  --seed N   seed of the random choices (default: 1)
-  --hours N  length of the recordings of hours, eighteen and store
-  --json     print the table as JSON`;
-
-const options = {
-  seed: { type: "string", default: "1" },
-  hours: { type: "string" },
-  json: { type: "boolean", default: false },
-  help: { type: "boolean", short: "h", default: false },
-} as const;
-
-const { values, positionals } = readArguments();
-if (values.help) {
-  console.log(usage);
-  process.exit(0);
-}
-const seed = Number(values.seed);
-if (!Number.isSafeInteger(seed)) refuse(`--seed is a whole number, not ${values.seed}`);
-const wantedHours = values.hours === undefined ? null : Number(values.hours);
-if (wantedHours !== null && !(wantedHours > 0)) refuse(`--hours is a number above 0, not ${values.hours}`);
-const unknown = positionals.filter((name) => parts[name] === undefined);
-if (unknown.length > 0) refuse(`unknown part ${unknown.join(", ")}; the parts are ${Object.keys(parts).join(", ")}`);
-
-beforeStop(cleanUp);
-const rows: (Row & { readonly part: string })[] = [];
-for (const [name, { run }] of Object.entries(parts)) {
-  if (positionals.length > 0 && !positionals.includes(name)) continue;
-  const reportProgress = (text: string) => {
-    if (process.stderr.isTTY) console.error(`${name}: ${text}`);
-  };
+/** Returns the rows of a part. A part that throws has a row with the reason. */
+async function rowsOf(part: ReturnType<Part>): Promise<readonly Row[]> {
   try {
-    for (const row of await run({ seed, hours: wantedHours, reportProgress: reportProgress }))
-      rows.push({ part: name, ...row });
+    return await part;
   } catch (error) {
     // A signal has killed the servers of the part: the process exits after the clean-up.
     if (isStopping()) await new Promise<never>(() => {});
-    rows.push({ part: name, measured: "completed", value: messageOf(error), over: "", target: "yes", ok: false });
+    return [row("completed", messageOf(error), "", "yes", false)];
   }
-}
-if (values.json) {
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim() ?? "unknown processor"}`;
-  console.log(JSON.stringify({ seed, machine, rows }, null, 2));
-} else {
-  printTable(rows);
-}
-process.exit(rows.every(({ ok }) => ok) ? 0 : 1);
-
-function printTable(table: typeof rows): void {
-  const lines = table.map((row) => [row.part, row.measured, row.value, row.target, row.ok ? "ok" : "NOT OK", row.over]);
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
-  for (const line of lines) {
-    console.log(
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    );
-  }
-}
-
-function readArguments() {
-  try {
-    return parseArgs({ args: process.argv.slice(2), options, allowPositionals: true });
-  } catch (error) {
-    return refuse(messageOf(error).split(". ")[0] ?? "");
-  }
-}
-
-function refuse(why: string): never {
-  console.error(`endurance: ${why}; scripts/endurance --help lists the options`);
-  process.exit(2);
 }
 
 /**

@@ -7,21 +7,21 @@ import { Checkpoints } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
 import type { LongConversation } from "./long-conversation.ts";
-import { mib, type Reading, readAll } from "./row.ts";
-import { phasesOf, processorSeconds, ServerWatch, sizeOf, TimedPolls } from "./watch-server.ts";
+import { type Reading, readResults, ServerWatch, sizeOf } from "./watch-server.ts";
 
-const pollMilliseconds = 250;
+const POLL_MILLISECONDS = 250;
 
-/** The result of a long recording. */
+/** Limits that admit recordings of many hours. */
+const SETTINGS = {
+  TRANSCRIBE_LOG_LEVEL: "info",
+  TRANSCRIBE_LIMITS_UPLOAD_BYTES: "8 GiB",
+  TRANSCRIBE_LIMITS_RECORDING_SECONDS: "100000",
+  TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "1000000",
+} as const;
+
+/** The result of a long recording. The phases of its watch are the steps, and the reading of pages and exports. */
 export interface Processed extends Reading {
-  readonly seconds: number;
-  /** Duration of each step and of reading pages and exports, in seconds. */
-  readonly took: ReadonlyMap<string, number>;
-  /** CPU seconds of each step. */
-  readonly cpuSeconds: ReadonlyMap<string, number>;
-  /** Durations of GETs during processing. */
-  readonly polls: TimedPolls;
-  readonly watch: ServerWatch;
+  readonly talk: LongConversation;
   /** Size of the data directory before the recording and after reading its results. */
   readonly diskBefore: number;
   readonly diskAfter: number;
@@ -36,55 +36,30 @@ export async function processConversation(
   withWhisper: boolean,
   reportProgress: (text: string) => void,
 ): Promise<Processed> {
-  await using server = new TestServer({
-    TRANSCRIBE_LOG_LEVEL: "info",
-    TRANSCRIBE_LIMITS_UPLOAD_BYTES: `${8 * 1024 * mib}`,
-    TRANSCRIBE_LIMITS_RECORDING_SECONDS: "100000",
-    TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "1000000",
-  });
+  await using server = new TestServer(SETTINGS);
   await server.start();
   let client = server.client("hours");
   const diskBefore = sizeOf(server.dataDirectory);
-  using watch = new ServerWatch(server);
-  const { took, timed } = phasesOf(watch, reportProgress);
-  using polls = new TimedPolls();
-
-  const id = await timed("send", () => submit(server, client, talk.path));
-  let words: readonly EngineWord[] | null = withWhisper ? null : talk.words;
-  let step = "";
-  let since = performance.now();
-  const worked = new Map<string, number>();
-  let workedBefore = 0;
+  using watch = new ServerWatch(server, reportProgress);
+  const id = await watch.run("send", () => submit(server, client, talk.path));
+  let isPrepared = withWhisper;
   for (;;) {
-    const { status, progress } = await polls.time(step, () => client.get(id));
-    const now = performance.now();
-    const reached = status === "processing" ? (progress.step ?? "") : "";
-    if (reached !== step) {
-      const workedNow = processorSeconds(server);
-      if (step !== "") {
-        took.set(step, (took.get(step) ?? 0) + (now - since) / 1000);
-        worked.set(step, (worked.get(step) ?? 0) + workedNow - workedBefore);
-      }
-      if (reached !== "") reportProgress(reached);
-      [step, since, workedBefore] = [reached, now, workedNow];
-      watch.phase = reached;
-    }
+    const { status, progress } = await watch.poll(() => client.get(id));
+    watch.begin(status === "processing" ? (progress.step ?? "") : "");
     if (status === "failed") throw new Error(`the recording failed\n${server.tail()}`);
     if (status === "completed") break;
-    if (step === "transcribe" && words !== null) {
+    if (progress.step === "transcribe" && !isPrepared) {
+      watch.begin("");
       await server.stop();
-      writeWords(server, id, words);
-      words = null;
-      step = "";
+      writeWords(server, id, talk.words);
+      isPrepared = true;
       await server.start();
       client = new TestClient(server.baseUrl, client.key);
     }
-    await Bun.sleep(pollMilliseconds);
+    await Bun.sleep(POLL_MILLISECONDS);
   }
-  const reading = await readAll(server, client, id, timed);
-  watch.phase = "";
-  const diskAfter = sizeOf(server.dataDirectory);
-  return { ...reading, ...{ seconds: talk.seconds, took, cpuSeconds: worked, polls, watch }, diskBefore, diskAfter };
+  const reading = await readResults(watch, client, id);
+  return { ...reading, talk, diskBefore, diskAfter: sizeOf(server.dataDirectory) };
 }
 
 /** Uploads the recording with the CLI, streamed from disk. @returns its id */

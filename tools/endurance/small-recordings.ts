@@ -1,24 +1,22 @@
 import { join } from "node:path";
 import { mediaToolPath, samplePath } from "../../harness/checkout.ts";
-import { makeRecordingOfChunks } from "../../harness/sample-recordings.ts";
-
-/** Files from which the small recordings are created. */
-export const smallRecordingNeeds = [mediaToolPath, samplePath("sample.wav"), samplePath("jfk.mp3")];
+import { makeRecordingOfChunks, runFfmpeg } from "../../harness/sample-recordings.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 const [sample, jfk] = [samplePath("sample.wav"), samplePath("jfk.mp3")];
+
+/** Files from which the small recordings are created. */
+export const smallRecordingNeeds = [mediaToolPath, sample, jfk];
+
+const onTwoChannels =
+  "[0:a]aresample=16000,atrim=0:4.8,apad=whole_dur=11[a];[1:a]aresample=16000,adelay=5000[b];[a][b]join=inputs=2";
 
 /** ffmpeg's arguments for each recording, without the output. */
 const made = {
   "speech.wav": ["-i", jfk],
   "dialogue.flac": ["-ss", "6.4", "-i", sample, "-t", "9"],
   /** One party of a call on each channel. */
-  "call.wav": [
-    ...["-i", jfk, "-ss", "5", "-i", jfk],
-    ...[
-      "-filter_complex",
-      "[0:a]aresample=16000,atrim=0:4.8,apad=whole_dur=11[a];[1:a]aresample=16000,adelay=5000[b];[a][b]join=inputs=2",
-    ],
-  ],
+  "call.wav": ["-i", jfk, "-ss", "5", "-i", jfk, "-filter_complex", onTwoChannels],
   "linked.mp3": ["-ss", "2.8", "-i", jfk],
 } as const;
 
@@ -29,15 +27,41 @@ export const smallRecordings: readonly SmallRecording[] = [
   severalChunks,
 ];
 
+/** Settings of a server that fetches recordings from the host below. */
+export const FETCH_SETTINGS = { TRANSCRIBE_FETCH_ALLOW: "127.0.0.1/32" } as const;
+
+/** The files of the small recordings, and a host that serves them. Disposing of it removes both. */
+export interface HostedRecordings extends AsyncDisposable {
+  /** Returns the form that creates a recording: with its file, or with a link to it. */
+  readonly formOf: (name: SmallRecording) => FormData;
+}
+
 /**
- * Creates five small recordings of different kinds, about a minute in total. @param chunks number of chunks of the
- * longest
+ * Creates and hosts small recordings of different kinds, about a minute in total.
+ * @param chunks number of chunks of the longest
  */
-export async function makeSmallRecordings(directory: string, chunks = 3): Promise<void> {
-  for (const [name, input] of Object.entries(made)) {
-    const command = [mediaToolPath, "-v", "error", "-y", ...input, "-bitexact", join(directory, name)];
-    const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-    if ((await child.exited) !== 0) throw new Error(`${name} cannot be created`);
+export async function hostSmallRecordings(names: readonly SmallRecording[], chunks: number): Promise<HostedRecordings> {
+  const folder = temporaryDirectory();
+  const pathOf = (name: string) => join(folder.path, name);
+  for (const name of names) {
+    if (name === severalChunks) await makeRecordingOfChunks(folder.path, chunks);
+    else await runFfmpeg([...made[name], "-bitexact", pathOf(name)]);
   }
-  await makeRecordingOfChunks(directory, chunks);
+  const host = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: ({ url }) => new Response(Bun.file(pathOf(new URL(url).pathname.slice(1)))),
+  });
+  return {
+    formOf(name) {
+      const form = new FormData();
+      if (name === "linked.mp3") form.set("url", `http://127.0.0.1:${host.port}/${name}`);
+      else form.set("file", Bun.file(pathOf(name)), name);
+      return form;
+    },
+    async [Symbol.asyncDispose]() {
+      await host.stop(true);
+      folder[Symbol.dispose]();
+    },
+  };
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { lines } from "../../harness/server.ts";
 import { defaultCacheRoot, nativeDirectory, repository } from "../../native/build.ts";
 import { progressLines } from "../../native/steps/cmake.ts";
 import { inCache } from "../../native/steps/in-cache.ts";
@@ -24,66 +25,38 @@ const SILENCE_MS = 120_000;
 /** Loads model files in a process of load-models.cpp; starts a new process after each crash. */
 export class Loader {
   readonly #program: string;
-  #process: LoaderProcess | null = null;
+  #process: ReturnType<typeof startLoader> | null = null;
 
   constructor(program: string) {
     this.#program = program;
   }
 
   async load(kind: string, path: string): Promise<Answer> {
-    this.#process ??= new LoaderProcess(this.#program);
-    const answer = await this.#process.load(kind, path);
-    if (answer.answer === "crashed") this.#process = null;
-    return answer;
+    this.#process ??= startLoader(this.#program);
+    const { child, answers, errors } = this.#process;
+    const silence = setTimeout(() => child.kill("SIGABRT"), SILENCE_MS);
+    child.stdin.write(`${kind} ${path}\n`);
+    await child.stdin.flush();
+    const { value } = await answers.next();
+    clearTimeout(silence);
+    if (value === "loaded" || value === "refused") return { answer: value, errors: "" };
+    this.#process = null;
+    return { answer: "crashed", errors: await errors };
   }
 
   end(): void {
-    this.#process?.end();
+    this.#process?.child.kill();
     this.#process = null;
   }
 }
 
-class LoaderProcess {
-  readonly #child;
-  readonly #errors: Promise<string>;
-  readonly #lines: AsyncIterator<string>;
-
-  constructor(program: string) {
-    this.#child = Bun.spawn([program], {
-      ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
-      // An allocation with a size from a header must not go unnoticed.
-      env: { ...process.env, ASAN_OPTIONS: "detect_leaks=1:max_allocation_size_mb=2048:allocator_may_return_null=0" },
-    });
-    this.#errors = new Response(this.#child.stderr).text();
-    this.#lines = linesOf(this.#child.stdout);
-  }
-
-  async load(kind: string, path: string): Promise<Answer> {
-    const silence = setTimeout(() => this.#child.kill("SIGABRT"), SILENCE_MS);
-    try {
-      this.#child.stdin.write(`${kind} ${path}\n`);
-      await this.#child.stdin.flush();
-      const { value } = await this.#lines.next();
-      if (value === "loaded" || value === "refused") return { answer: value, errors: "" };
-    } finally {
-      clearTimeout(silence);
-    }
-    return { answer: "crashed", errors: await this.#errors };
-  }
-
-  end(): void {
-    this.#child.kill();
-  }
-}
-
-async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let pending = "";
-  for await (const bytes of stream) {
-    const lines = (pending + decoder.decode(bytes, { stream: true })).split("\n");
-    pending = lines.pop() ?? "";
-    yield* lines;
-  }
+function startLoader(program: string) {
+  const child = Bun.spawn([program], {
+    ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+    // An allocation with a size from a header must not go unnoticed.
+    env: { ...process.env, ASAN_OPTIONS: "detect_leaks=1:max_allocation_size_mb=2048:allocator_may_return_null=0" },
+  });
+  return { child, answers: lines(child.stdout), errors: child.stderr.text() };
 }
 
 const program = "load-models";

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "../../src/text/index.ts";
 import { root } from "../shared/checkout.ts";
+import { asText } from "../shared/table.ts";
 import { otherFiles, readArtefacts } from "./artefacts.ts";
 import { type ReleaseOptions, releaseSteps } from "./steps.ts";
 
@@ -60,18 +61,16 @@ async function runSteps(names: readonly string[], options: ReleaseOptions): Prom
 }
 
 async function printTables(outcomes: readonly Outcome[]): Promise<void> {
-  console.log("\nstep       result    seconds  detail");
-  for (const { name, state, seconds, detail } of outcomes) {
-    const text = detail.replaceAll("\n", `\n${" ".repeat(30)}`);
-    console.log(`${name.padEnd(9)}  ${state.padEnd(7)}  ${seconds.toFixed(0).padStart(8)}  ${text}`);
-  }
+  const lines = outcomes.flatMap(({ name, state, seconds, detail }) => {
+    const [first = "", ...rest] = detail.split("\n");
+    return [[name, state, seconds.toFixed(0), first], ...rest.map((line) => ["", "", "", line])];
+  });
+  console.log(`\n${asText({ head: ["step", "result", "seconds", "detail"], lines })}`);
   const dist = join(root, "dist");
   const artefacts = await readArtefacts(dist).catch(() => null);
   if (artefacts === null) return;
-  console.log(`\n${"artefact".padEnd(38)}      MB  SHA-256`);
-  for (const { name, bytes, sha256 } of artefacts) {
-    console.log(`${name.padEnd(38)}  ${(bytes / 1e6).toFixed(1).padStart(6)}  ${sha256}`);
-  }
+  const files = artefacts.map(({ name, bytes, sha256 }) => [name, (bytes / 1e6).toFixed(1), sha256]);
+  console.log(`\n${asText({ head: ["artefact", "MB", "SHA-256"], lines: files })}`);
   const others = otherFiles(dist, artefacts);
   if (others.length > 0) console.log(`\nNot handed over: ${others.join(", ")}`);
 }

@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
 import {
   KEY_ALGORITHM,
   PREHASHED_ALGORITHM,
@@ -16,8 +16,6 @@ export interface SigningKey {
 
 /** Bytes before the key pair in a secret key: algorithms, salt and limits of the key derivation. */
 const SECRET_HEADER_BYTES = 54;
-/** Checksum after the key pair, which is zero in a key without a password. */
-const CHECKSUM_BYTES = 32;
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /**
@@ -37,22 +35,6 @@ export function readSecretKey(text: string): SigningKey {
   // A key without a password has no checksum, but its public half must belong to the secret one.
   if (!pointOf(createPublicKey(key)).equals(pair.subarray(32))) throw new Error("the secret key is damaged");
   return { id, key };
-}
-
-/** Makes a key pair without a password, in the files of `minisign -G -W`. */
-export function makeKeyPair(): { readonly secret: string; readonly public: string } {
-  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-  const seed = privateKey.export({ format: "der", type: "pkcs8" }).subarray(PKCS8_PREFIX.length);
-  const point = pointOf(publicKey);
-  const id = randomBytes(8);
-  const header = Buffer.alloc(SECRET_HEADER_BYTES);
-  header.write(`${KEY_ALGORITHM}\0\0B2`, "latin1");
-  const secret = Buffer.concat([header, id, seed, point, Buffer.alloc(CHECKSUM_BYTES)]);
-  const shown = Buffer.concat([Buffer.from(KEY_ALGORITHM), id, point]);
-  return {
-    secret: `${UNTRUSTED_COMMENT}minisign secret key\n${secret.toString("base64")}\n`,
-    public: `${UNTRUSTED_COMMENT}minisign public key\n${shown.toString("base64")}\n`,
-  };
 }
 
 function pointOf(publicKey: KeyObject): Buffer {

@@ -1,19 +1,17 @@
 import { createPublicKey } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fstatSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
+import { makeCacheEntry } from "../../src/files/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { verifySignature } from "../../src/release/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { readArtefacts, requireSame } from "./artefacts.ts";
-import { checkChangelog } from "./changelog.ts";
 import { readSecretKey, signFile } from "./minisign.ts";
-import { previousProgram, previousRelease } from "./previous.ts";
-import { runLogged } from "./run-logged.ts";
+import { checkChangelog, checkTools } from "./preconditions.ts";
 import { acceptedSkips, findSkips } from "./skips.ts";
-import { checkTools } from "./tools.ts";
 
 /** Options of a release. */
 export interface ReleaseOptions {
@@ -31,9 +29,14 @@ export interface ReleaseStep {
   readonly run: (options: ReleaseOptions) => Promise<string>;
 }
 
+/** The release before this one. Its program is built from its commit, so that nobody has to store it. */
+const previousRelease = { version: "0.2.0", commit: "87601a3d6b0e9d17007af8381d2d0679f0ae26fb" } as const;
+/** Number of lines of a failed command's output in its error. */
+const LAST_LINES = 12;
+
 const dist = join(root, "dist");
 const logs = join(root, "build/release");
-const program = join(dist, `transcribe-${process.platform}-${process.arch}`);
+const programName = `transcribe-${process.platform}-${process.arch}`;
 
 /** Scripts that make the files of `dist`, in this order: a new program makes the files of other scripts stale. */
 const MAKERS = {
@@ -60,6 +63,31 @@ function bun(script: string, directory = root): string[] {
   return [process.execPath, "--no-env-file", join(directory, script)];
 }
 
+/**
+ * Runs a command, and appends its output to the log of a step.
+ * @param env variables in addition to the inherited environment
+ * @returns its output
+ * @throws {Error} with the last lines, when it fails
+ */
+async function runLogged(
+  step: string,
+  command: readonly string[],
+  cwd = root,
+  env: Record<string, string> = {},
+): Promise<string> {
+  mkdirSync(logs, { recursive: true });
+  const path = join(logs, `${step}.log`);
+  const log = openSync(path, "a");
+  const { size } = fstatSync(log);
+  const child = Bun.spawn([...command], { cwd, env: { ...process.env, ...env }, stdio: ["ignore", log, log] });
+  const exitCode = await child.exited;
+  closeSync(log);
+  const output = await Bun.file(path).slice(size).text();
+  if (exitCode === 0) return output;
+  const last = output.trim().split("\n").slice(-LAST_LINES).join("\n");
+  throw new Error(`${command.join(" ")} failed with ${child.signalCode ?? exitCode}; log: ${path}\n${last}`);
+}
+
 async function checkTree(): Promise<string> {
   const changes = (await runCommand(["git", "status", "--porcelain"], { cwd: root })).trim();
   if (changes !== "") throw new Error(`the tree has changes; commit them:\n${changes}`);
@@ -78,14 +106,12 @@ async function checkVersion({ dryRun }: ReleaseOptions): Promise<string> {
 
 /** Builds everything here and in a fresh clone elsewhere, and compares the results. */
 async function buildTwice({ cuda }: ReleaseOptions): Promise<string> {
-  const log = join(logs, "build.log");
   await rm(dist, { recursive: true, force: true });
   const makeAll = async (cwd: string) => {
     let output = "";
     for (const [maker, folder] of Object.entries(MAKERS)) {
       const options = cuda && (maker === "build" || maker === "container") ? ["--cuda"] : [];
-      const command = [...bun(`${folder}/index.ts`, cwd), ...options];
-      output += await runLogged(log, { command, cwd });
+      output += await runLogged("build", [...bun(`${folder}/index.ts`, cwd), ...options], cwd);
     }
     return output;
   };
@@ -94,8 +120,8 @@ async function buildTwice({ cuda }: ReleaseOptions): Promise<string> {
   const clone = join(logs, "second");
   await rm(clone, { recursive: true, force: true });
   try {
-    await runLogged(log, { command: ["git", "clone", "--quiet", root, clone], cwd: root });
-    await runLogged(log, { command: [join(clone, "scripts/setup")], cwd: clone });
+    await runLogged("build", ["git", "clone", "--quiet", root, clone]);
+    await runLogged("build", [join(clone, "scripts/setup")], clone);
     await makeAll(clone);
     requireSame(first, await readArtefacts(join(clone, "dist")));
   } finally {
@@ -106,7 +132,7 @@ async function buildTwice({ cuda }: ReleaseOptions): Promise<string> {
 
 /** Runs tests and fails for skipped ones that are not listed. */
 async function test(step: string, command: readonly string[], env: Record<string, string> = {}): Promise<string> {
-  const output = await runLogged(join(logs, `${step}.log`), { command, cwd: root, env });
+  const output = await runLogged(step, command, root, env);
   const skipped = requireListedSkips(output, step);
   const summary = /^\d+ passed, .*$/m.exec(output)?.[0] ?? `${/^ *(\d+) pass$/m.exec(output)?.[1] ?? "?"} passed`;
   return [summary, ...skipped].join("\n");
@@ -122,10 +148,26 @@ function requireListedSkips(output: string, step: string): string[] {
 }
 
 async function testUpgrade(): Promise<string> {
-  const previous = await previousProgram(defaultCacheRoot(), join(logs, "previous.log"));
-  const env = { TEST_PREVIOUS_PROGRAM: previous, TEST_PROGRAM: program };
+  const env = { TEST_PREVIOUS_PROGRAM: await previousProgram(), TEST_PROGRAM: join(dist, programName) };
   const file = join(root, "test/binary/upgrade.slow.test.ts");
   return `from ${previousRelease.version}: ${await test("upgrade", [process.execPath, "--no-env-file", "test", file], env)}`;
+}
+
+/** Returns the program of the previous release from the cache; builds it the first time, which takes half an hour. */
+async function previousProgram(): Promise<string> {
+  const { commit } = previousRelease;
+  const entry = join("releases", commit);
+  const known = join(defaultCacheRoot(), entry, programName);
+  if (existsSync(known)) return known;
+  await makeCacheEntry(defaultCacheRoot(), entry, async (directory) => {
+    const checkout = join(directory, "checkout");
+    await runLogged("previous", ["git", "clone", "--quiet", "--no-checkout", root, checkout]);
+    await runLogged("previous", ["git", "checkout", "--quiet", commit], checkout);
+    await runLogged("previous", [join(checkout, "scripts/build")], checkout);
+    copyFileSync(join(checkout, "dist", programName), join(directory, programName));
+    await rm(checkout, { recursive: true });
+  });
+  return known;
 }
 
 async function checkArtefacts(): Promise<string> {

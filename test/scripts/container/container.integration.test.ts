@@ -8,8 +8,7 @@ import { thisMachine } from "../../../src/install/index.ts";
 import { messageOf } from "../../../src/text/index.ts";
 import { writeImageArchive, writeLayer, writeRootArchive } from "../../../tools/release/container/archives.ts";
 import { readContainerfile } from "../../../tools/release/container/containerfile.ts";
-import { cudaFiles } from "../../../tools/release/container/cuda-layer.ts";
-import { systemFiles } from "../../../tools/release/container/root-files.ts";
+import { cudaFiles, systemFiles } from "../../../tools/release/container/image-files.ts";
 import { vulkanLoader } from "../../../tools/release/container/vulkan-loader.ts";
 
 setDefaultTimeout(60_000);
@@ -117,7 +116,7 @@ describe.skipIf(!onDebian)("the image", () => {
       console.warn(`SKIPPED: the Vulkan loader in a cache behind a link; ${loader ?? "it is installed"}`);
       return;
     }
-    const paths = [...(await systemFiles([backend], [loader])).keys()];
+    const paths = [...(await systemFiles([backend], loader)).keys()];
     expect(paths.filter((path) => path.endsWith("/libvulkan.so.1"))).toHaveLength(1);
     expect(paths).toContain("usr/share/doc/libvulkan1/copyright");
   });

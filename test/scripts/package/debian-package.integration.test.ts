@@ -4,10 +4,14 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { cliProgram } from "../../../src/cli/index.ts";
 import { loadSettings } from "../../../src/config/index.ts";
-import { copyrightFile, debianChangelog } from "../../../tools/release/package/debian-control.ts";
-import { packPackage, writePackageTree } from "../../../tools/release/package/debian-package.ts";
+import {
+  copyrightFile,
+  debianChangelog,
+  packPackage,
+  writePackageTree,
+} from "../../../tools/release/package/debian-package.ts";
 import { packageVersion } from "../../../tools/release/package/facts.ts";
-import { manPage } from "../../../tools/release/package/man-page.ts";
+import { manPage } from "../../../tools/release/package/shared-files.ts";
 import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
 
 const directory = temporaryDirectory();

@@ -8,7 +8,7 @@ import { checkoutNotices } from "../../../tools/build/describe-checkout.ts";
 import { type Bom, checkBom } from "../../../tools/build/sbom/document.ts";
 import { imageSbom } from "../../../tools/build/sbom/image-sbom.ts";
 import { checkoutSbom } from "../../../tools/build/sbom/program-sbom.ts";
-import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/root-files.ts";
+import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/image-files.ts";
 
 describe("the bill of materials", () => {
   let text: string;

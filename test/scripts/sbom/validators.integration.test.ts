@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Bom, checkBom } from "../../../tools/build/sbom/document.ts";
 import { imageSbom } from "../../../tools/build/sbom/image-sbom.ts";
 import { checkoutSbom } from "../../../tools/build/sbom/program-sbom.ts";
-import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/root-files.ts";
+import { distributionOf, systemFiles, systemPackages } from "../../../tools/release/container/image-files.ts";
 import { licenceOfWhole } from "../../../tools/release/package/facts.ts";
 import { independentValidators, type Validate } from "../../support/validators/index.ts";
 

@@ -1,37 +1,9 @@
-import { chmod, copyFile, link, lstat, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { chmod, copyFile, link, lstat, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { digestFile } from "../../../src/program/index.ts";
+import { packNewTree } from "../../shared/pack-tree.ts";
 import type { ImagePlan } from "./containerfile.ts";
-import type { RootFiles } from "./root-files.ts";
-
-/** A directory with its own mode and owner. */
-export interface SpecialDirectory {
-  readonly path: string;
-  readonly mode: string;
-  readonly owner: number;
-}
-
-/** Packs a tree with GNU tar, owned by root and without times, so that the same tree gives the same bytes. */
-export async function packTree(
-  archive: string,
-  tree: string,
-  special: readonly SpecialDirectory[] = [],
-): Promise<void> {
-  const same = ["--format=ustar", "--sort=name", "--mtime=@0", "--numeric-owner", `--directory=${tree}`];
-  const excluded = special.map(({ path }) => `--exclude=./${path}`);
-  const mode = "--mode=u=rwX,go=rX";
-  await tar(["--create", `--file=${archive}`, ...same, mode, "--owner=0", "--group=0", ...excluded, "."]);
-  for (const { path, mode, owner } of special) {
-    const rights = [`--mode=${mode}`, `--owner=${owner}`, `--group=${owner}`, "--no-recursion"];
-    await tar(["--append", `--file=${archive}`, ...same, ...rights, `./${path}`]);
-  }
-}
-
-async function tar(args: readonly string[]): Promise<void> {
-  const child = Bun.spawn(["tar", ...args], { stdin: "ignore", stdout: "ignore", stderr: "pipe" });
-  const errors = await new Response(child.stderr).text();
-  if ((await child.exited) !== 0) throw new Error(`tar failed: ${errors.trim()}`);
-}
+import type { RootFiles } from "./image-files.ts";
 
 /** The user of deploy/Containerfile, who owns the data directory. */
 const userId = 10001;
@@ -55,33 +27,20 @@ async function copyFiles(files: RootFiles, tree: string): Promise<void> {
 
 /** Writes files as the archive of a layer: the same files always give the same bytes. */
 export async function writeLayer(archive: string, files: RootFiles): Promise<void> {
-  const tree = await mkdtemp(join(dirname(archive), "layer-"));
-  try {
-    await copyFiles(files, tree);
-    await packTree(archive, tree);
-  } finally {
-    await rm(tree, { recursive: true, force: true });
-  }
+  await packNewTree(archive, (tree) => copyFiles(files, tree));
 }
 
 /** Writes the image's files as an archive: the same files always give the same bytes. */
 export async function writeRootArchive(archive: string, files: RootFiles): Promise<void> {
-  const tree = await mkdtemp(join(dirname(archive), "root-"));
-  try {
+  const fill = async (tree: string) => {
     await copyFiles(files, tree);
-    for (const [path, text] of Object.entries(imageTexts)) {
-      await mkdir(dirname(join(tree, path)), { recursive: true });
-      await writeFile(join(tree, path), text);
-    }
-    await mkdir(join(tree, "tmp"));
-    await mkdir(join(tree, dataDirectory), { recursive: true });
-    await packTree(archive, tree, [
-      { path: "tmp", mode: "1777", owner: 0 },
-      { path: dataDirectory, mode: "0700", owner: userId },
-    ]);
-  } finally {
-    await rm(tree, { recursive: true, force: true });
-  }
+    for (const [path, text] of Object.entries(imageTexts)) await Bun.write(join(tree, path), text);
+    for (const path of ["tmp", dataDirectory]) await mkdir(join(tree, path), { recursive: true });
+  };
+  await packNewTree(archive, fill, [
+    { path: "tmp", mode: "1777", owner: 0 },
+    { path: dataDirectory, mode: "0700", owner: userId },
+  ]);
 }
 
 export interface ImageOptions {
@@ -95,69 +54,55 @@ export interface ImageOptions {
 
 const imageType = "application/vnd.oci.image";
 
-/**
- * Writes an image as an archive of the OCI image layout (image-spec 1.0), with the manifest that Docker before version
- * 25 needs.
- * @returns the SHA-256 of each layer, the lowest first
- */
-export async function writeImageArchive(archive: string, options: ImageOptions): Promise<string[]> {
-  const { layers, config, architecture, reference } = options;
-  const tree = await mkdtemp(join(dirname(archive), "image-"));
-  try {
-    const blobs = join(tree, "blobs/sha256");
-    await mkdir(blobs, { recursive: true });
-    const digests: string[] = [];
-    const layerBlobs: Blob[] = [];
-    for (const layer of layers) {
-      const digest = await digestFile(layer, "sha256");
-      digests.push(digest);
-      await link(layer, join(blobs, digest));
-      const size = Bun.file(layer).size;
-      layerBlobs.push({ mediaType: `${imageType}.layer.v1.tar`, digest: `sha256:${digest}`, size });
-    }
-    const configBlob = await writeBlob(blobs, `${imageType}.config.v1+json`, {
-      architecture,
-      os: "linux",
-      config,
-      rootfs: { type: "layers", diff_ids: layerBlobs.map(({ digest }) => digest) },
-    });
-    const manifest = await writeBlob(blobs, `${imageType}.manifest.v1+json`, {
-      schemaVersion: 2,
-      mediaType: `${imageType}.manifest.v1+json`,
-      config: configBlob,
-      layers: layerBlobs,
-    });
-    const [name = "", tag = ""] = reference.split(":");
-    const annotations = {
-      "org.opencontainers.image.ref.name": tag,
-      "io.containerd.image.name": `docker.io/library/${name}:${tag}`,
-    };
-    const path = ({ digest }: Blob) => `blobs/${digest.replace(":", "/")}`;
-    await writeJson(join(tree, "oci-layout"), { imageLayoutVersion: "1.0.0" });
-    await writeJson(join(tree, "index.json"), { schemaVersion: 2, manifests: [{ ...manifest, annotations }] });
-    await writeJson(join(tree, "manifest.json"), [
-      { Config: path(configBlob), RepoTags: [reference], Layers: layerBlobs.map(path) },
-    ]);
-    await packTree(archive, tree);
-    return digests;
-  } finally {
-    await rm(tree, { recursive: true, force: true });
-  }
-}
-
-interface Blob {
+/** A blob of the image layout, as manifests name it. */
+interface Descriptor {
   readonly mediaType: string;
   readonly digest: string;
   readonly size: number;
 }
 
-async function writeBlob(directory: string, mediaType: string, content: unknown): Promise<Blob> {
+/**
+ * Writes an image as an archive of the OCI image layout (image-spec 1.0), with the manifest that Docker before version
+ * 25 needs.
+ * @returns the SHA-256 of each layer, the lowest first
+ */
+export async function writeImageArchive(
+  archive: string,
+  { layers, config, architecture, reference }: ImageOptions,
+): Promise<string[]> {
+  const digests = await Promise.all(layers.map((layer) => digestFile(layer, "sha256")));
+  await packNewTree(archive, async (tree) => {
+    const blobs = join(tree, "blobs/sha256");
+    await mkdir(blobs, { recursive: true });
+    for (const [index, layer] of layers.entries()) await link(layer, join(blobs, digests[index] ?? ""));
+    const layerBlobs = layers.map((layer, index): Descriptor => {
+      const digest = `sha256:${digests[index]}`;
+      return { mediaType: `${imageType}.layer.v1.tar`, digest, size: Bun.file(layer).size };
+    });
+    const rootfs = { type: "layers", diff_ids: layerBlobs.map(({ digest }) => digest) };
+    const configType = `${imageType}.config.v1+json`;
+    const configBlob = await writeBlob(blobs, configType, { architecture, os: "linux", config, rootfs });
+    const mediaType = `${imageType}.manifest.v1+json`;
+    const content = { schemaVersion: 2, mediaType, config: configBlob, layers: layerBlobs };
+    const manifest = await writeBlob(blobs, mediaType, content);
+    const annotations = {
+      "org.opencontainers.image.ref.name": reference.split(":")[1],
+      "io.containerd.image.name": `docker.io/library/${reference}`,
+    };
+    const path = ({ digest }: Descriptor) => `blobs/${digest.replace(":", "/")}`;
+    const files = {
+      "oci-layout": { imageLayoutVersion: "1.0.0" },
+      "index.json": { schemaVersion: 2, manifests: [{ ...manifest, annotations }] },
+      "manifest.json": [{ Config: path(configBlob), RepoTags: [reference], Layers: layerBlobs.map(path) }],
+    };
+    for (const [name, value] of Object.entries(files)) await writeFile(join(tree, name), JSON.stringify(value));
+  });
+  return digests;
+}
+
+async function writeBlob(directory: string, mediaType: string, content: unknown): Promise<Descriptor> {
   const text = JSON.stringify(content);
   const digest = new Bun.CryptoHasher("sha256").update(text).digest("hex");
   await writeFile(join(directory, digest), text);
   return { mediaType, digest: `sha256:${digest}`, size: Buffer.byteLength(text) };
-}
-
-async function writeJson(path: string, content: unknown): Promise<void> {
-  await writeFile(path, JSON.stringify(content));
 }

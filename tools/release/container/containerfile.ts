@@ -3,10 +3,26 @@ export interface ImagePlan {
   /** The archives that become the layers, the lowest first. */
   readonly archives: readonly string[];
   /** `config` of the OCI image specification, and Docker's Healthcheck. */
-  readonly config: Readonly<Record<string, unknown>>;
+  readonly config: Config;
 }
 
-const nanoseconds = 1e9;
+type Config = Readonly<Record<string, unknown>>;
+
+const NANOSECONDS = 1e9;
+
+/** Returns the settings of each instruction, from its arguments and the settings before it. */
+const INSTRUCTIONS: Readonly<Record<string, (rest: string, before: Config) => Config>> = {
+  LABEL: (rest, { Labels }) => ({ Labels: { ...(Labels as object), ...Object.fromEntries(assignments(rest)) } }),
+  ENV: (rest, { Env }) => ({ Env: [...((Env as string[]) ?? []), ...assignments(rest).map((each) => each.join("="))] }),
+  USER: (rest) => ({ User: rest }),
+  WORKDIR: (rest) => ({ WorkingDir: rest }),
+  VOLUME: (rest) => ({ Volumes: Object.fromEntries(list(rest).map((path) => [path, {}])) }),
+  EXPOSE: (rest) => ({ ExposedPorts: { [`${rest}/tcp`]: {} } }),
+  STOPSIGNAL: (rest) => ({ StopSignal: rest }),
+  HEALTHCHECK: (rest) => ({ Healthcheck: healthcheck(rest) }),
+  ENTRYPOINT: (rest) => ({ Entrypoint: list(rest) }),
+  CMD: (rest) => ({ Cmd: list(rest) }),
+};
 
 /**
  * Reads the instructions that the files deploy/Containerfile* use, in the forms that they use. So engines and
@@ -15,52 +31,15 @@ const nanoseconds = 1e9;
  * @throws {Error} for any other instruction
  */
 export function readContainerfile(text: string, base: ImagePlan | null = null): ImagePlan {
-  const config: Record<string, unknown> = { ...base?.config };
+  let config: Config = { ...base?.config };
   let archive = "";
   for (const line of text.split("\n").filter((each) => each !== "" && !each.startsWith("#"))) {
-    const space = line.indexOf(" ");
-    const [instruction, rest] = [line.slice(0, space), line.slice(space + 1)];
-    const wrong = () => new Error(`deploy/Containerfile: unsupported instruction ${line}`);
-    switch (instruction) {
-      case "FROM":
-        if (rest !== (base === null ? "scratch" : "transcribe")) throw wrong();
-        break;
-      case "ADD":
-        if (archive !== "" || !rest.endsWith(".tar /")) throw wrong();
-        archive = rest.slice(0, -2);
-        break;
-      case "LABEL":
-        config.Labels = { ...(config.Labels as object), ...Object.fromEntries(assignments(rest)) };
-        break;
-      case "ENV":
-        config.Env = [...((config.Env as string[]) ?? []), ...assignments(rest).map((each) => each.join("="))];
-        break;
-      case "USER":
-        config.User = rest;
-        break;
-      case "WORKDIR":
-        config.WorkingDir = rest;
-        break;
-      case "VOLUME":
-        config.Volumes = Object.fromEntries(list(rest).map((path) => [path, {}]));
-        break;
-      case "EXPOSE":
-        config.ExposedPorts = { [`${rest}/tcp`]: {} };
-        break;
-      case "STOPSIGNAL":
-        config.StopSignal = rest;
-        break;
-      case "HEALTHCHECK":
-        config.Healthcheck = healthcheck(rest);
-        break;
-      case "ENTRYPOINT":
-        config.Entrypoint = list(rest);
-        break;
-      case "CMD":
-        config.Cmd = list(rest);
-        break;
-      default:
-        throw wrong();
+    const [, name = "", rest = ""] = /^([A-Z]+) (.+)$/.exec(line) ?? [];
+    const read = INSTRUCTIONS[name];
+    if (read !== undefined) config = { ...config, ...read(rest, config) };
+    else if (name === "ADD" && archive === "" && rest.endsWith(".tar /")) archive = rest.slice(0, -2);
+    else if (line !== `FROM ${base === null ? "scratch" : "transcribe"}`) {
+      throw new Error(`deploy/Containerfile: unsupported instruction ${line}`);
     }
   }
   return { archives: [...(base?.archives ?? []), archive], config };
@@ -73,19 +52,13 @@ function list(text: string): string[] {
 }
 
 /** `NAME=value NAME="a value"` */
-function assignments(text: string): [string, string][] {
-  return [...text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name = "", quoted, bare]) => [
-    name,
-    quoted ?? bare ?? "",
-  ]);
+function assignments(text: string): [name: string, value: string][] {
+  const found = text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g);
+  return [...found].map(([, name = "", quoted, bare = ""]) => [name, quoted ?? bare]);
 }
 
-function healthcheck(text: string): Record<string, unknown> {
-  const seconds = (option: string) => Number(new RegExp(`--${option}=(\\d+)s `).exec(text)?.[1]) * nanoseconds;
-  return {
-    Test: ["CMD", ...list(text.slice(text.indexOf("CMD ") + 4))],
-    Interval: seconds("interval"),
-    Timeout: seconds("timeout"),
-    StartPeriod: seconds("start-period"),
-  };
+function healthcheck(text: string): Config {
+  const duration = (option: string) => Number(new RegExp(`--${option}=(\\d+)s `).exec(text)?.[1]) * NANOSECONDS;
+  const [Interval, Timeout, StartPeriod] = ["interval", "timeout", "start-period"].map(duration);
+  return { Test: ["CMD", ...list(text.slice(text.indexOf("CMD ") + 4))], Interval, Timeout, StartPeriod };
 }

@@ -14,8 +14,7 @@ import { root } from "../../shared/checkout.ts";
 import { addChecksum } from "../../shared/checksums.ts";
 import { writeImageArchive, writeLayer, writeRootArchive } from "./archives.ts";
 import { type ImagePlan, readContainerfile } from "./containerfile.ts";
-import { cudaComponents, cudaFiles } from "./cuda-layer.ts";
-import { distributionOf, innerPath, systemFiles, systemPackages } from "./root-files.ts";
+import { cudaComponents, cudaFiles, distributionOf, innerPath, systemFiles, systemPackages } from "./image-files.ts";
 import { vulkanLoader } from "./vulkan-loader.ts";
 
 const { cuda, architecture } = targetOf(process.argv.slice(2));
@@ -31,17 +30,16 @@ const loader = await vulkanLoader(native, cacheRoot).catch((error: unknown) => {
   console.log(`build-container: WITHOUT the Vulkan loader, so the image uses no GPU by Vulkan: ${messageOf(error)}`);
   return null;
 });
-const unpacked = loader === null ? [] : [loader];
 const folder = mkdtempSync(join(dist, ".inner-"));
 const inner = join(folder, "transcribe");
 const innerFile = innerPath(await extractInner(program, inner));
 const files = new Map([
-  ...(await systemFiles([inner, ...native], unpacked)),
+  ...(await systemFiles([inner, ...native], loader)),
   ["usr/local/bin/transcribe", program],
   // Unpacked already, so that a container with a read-only root does not start it from memory.
   [innerFile, inner],
 ]);
-const packages = await systemPackages(files, unpacked);
+const packages = await systemPackages(files, loader);
 const distribution = distributionOf(readFileSync("/etc/os-release", "utf8"));
 const programMaterials = await readSbom(join(dist, `${name}.cdx.json`));
 

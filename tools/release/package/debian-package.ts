@@ -1,11 +1,82 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdir, utimes } from "node:fs/promises";
+import { chmod, link, mkdir, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import type { Bom } from "../../build/sbom/document.ts";
 import { root } from "../../shared/checkout.ts";
+import { packNewTree } from "../../shared/pack-tree.ts";
 import { runCommand } from "../../shared/run-command.ts";
-import { controlFile, copyrightFile, debianChangelog, lintianOverrides } from "./debian-control.ts";
-import { type PackagedProgram, type PackageFacts, type PackageFile, readableFile } from "./facts.ts";
+import {
+  FFMPEG_NOTICE,
+  licencesOfParts,
+  PACKAGE_DESCRIPTION,
+  PACKAGE_SUMMARY,
+  type PackagedProgram,
+  type PackageFacts,
+  type PackageFile,
+  packageVersion,
+  readableFile,
+} from "./facts.ts";
 import { compressed, DOCUMENTS, sharedFiles } from "./shared-files.ts";
+
+/** Debian's names of architectures. */
+const debianArchitectures = { x64: "amd64", arm64: "arm64" } as const;
+
+/**
+ * Returns the control file (Debian Policy 5.3).
+ * @param installedBytes size of all files of the package
+ */
+export function controlFile({ version, architecture, maintainer }: PackageFacts, installedBytes: number): string {
+  return `Package: transcribe
+Version: ${packageVersion(version)}
+Architecture: ${debianArchitectures[architecture]}
+Maintainer: ${maintainer}
+Installed-Size: ${Math.ceil(installedBytes / 1024)}
+Depends: libc6 (>= 2.34), libgcc-s1, libstdc++6 (>= 12), passwd
+Suggests: libvulkan1
+Section: sound
+Priority: optional
+Description: ${PACKAGE_SUMMARY}
+${PACKAGE_DESCRIPTION.map((line) => ` ${line}\n`).join("")}`;
+}
+
+/** Returns a time in the form of Debian's files. */
+function dateOf(epoch: number): string {
+  return new Date(epoch * 1000).toUTCString().replace("GMT", "+0000");
+}
+
+/** Returns the changelog of the package (Debian Policy 4.4). CHANGELOG.md, which the package contains, has the changes. */
+export function debianChangelog({ version, maintainer, epoch }: PackageFacts): string {
+  return `transcribe (${packageVersion(version)}) unstable; urgency=medium
+
+  * Version ${version}: see /usr/share/doc/transcribe/CHANGELOG.md.gz.
+
+ -- ${maintainer}  ${dateOf(epoch)}
+`;
+}
+
+/**
+ * Returns the copyright file: the product's licence, and the parts of the program with their licences.
+ * @param licence text of the product's own licence
+ * @param materials the program's bill of materials
+ */
+export function copyrightFile(licence: string, materials: Bom): string {
+  return `Transcribe, the product's own code:
+
+${licence.trim()}
+
+${licencesOfParts(materials)}
+On Debian systems, the texts of Apache-2.0 and the LGPL are in
+/usr/share/common-licenses. ${FFMPEG_NOTICE}`;
+}
+
+/** Findings of lintian that are intended, in the form of its overrides. */
+const lintianOverrides = `# The program starts with a static launcher, which lintian takes for a library because it is independent of its position.
+transcribe: shared-library-lacks-prerequisites
+# Settings may contain a password of a client.
+transcribe: non-standard-file-perm
+# Another program of this name may precede it in the search path: the one of "transcribe service install".
+transcribe: command-with-path-in-maintainer-script
+`;
 
 /** Writes the files of a Debian package into a directory, in the form that `dpkg-deb --build` packs. */
 export async function writePackageTree(tree: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {
@@ -78,4 +149,50 @@ async function setTimes(tree: string, epoch: number): Promise<void> {
   }
   await chmod(tree, 0o755);
   await utimes(tree, epoch, epoch);
+}
+
+/** Name of the tree's top directory, which the documentation and the machine's list of sources use. */
+const TOP = "transcribe-apt";
+
+/**
+ * Writes an apt repository with one package as an archive: the same package always gives the same bytes. It has no
+ * signature of its own, because the list of checksums is signed, which also covers this archive.
+ */
+export async function writeAptRepository(archive: string, deb: string, facts: PackageFacts): Promise<void> {
+  const architecture = debianArchitectures[facts.architecture];
+  const pool = `pool/main/t/transcribe/transcribe_${packageVersion(facts.version)}_${architecture}.deb`;
+  await packNewTree(archive, async (tree) => {
+    const top = join(tree, TOP);
+    await mkdir(join(top, dirname(pool)), { recursive: true });
+    // A link, because a copy would take the space of the package once more.
+    await link(deb, join(top, pool));
+    const packages = Buffer.from(await runCommand(["dpkg-scanpackages", "--arch", architecture, "pool"], { cwd: top }));
+    const files = {
+      [`main/binary-${architecture}/Packages`]: packages,
+      [`main/binary-${architecture}/Packages.gz`]: Buffer.from(Bun.gzipSync(packages)),
+    };
+    for (const [path, content] of Object.entries({ ...files, Release: releaseFile(facts, files) })) {
+      await Bun.write(join(top, "dists/stable", path), content);
+    }
+  });
+}
+
+/** Returns the Release file, with the digests of the indexes. */
+function releaseFile(
+  { architecture, epoch }: PackageFacts,
+  indexes: Readonly<Record<string, Buffer<ArrayBuffer>>>,
+): string {
+  const lines = Object.entries(indexes).map(([path, content]) => {
+    return ` ${new Bun.CryptoHasher("sha256").update(content).digest("hex")} ${content.length} ${path}\n`;
+  });
+  return `Origin: Transcribe
+Label: Transcribe
+Suite: stable
+Codename: stable
+Date: ${dateOf(epoch)}
+Architectures: ${debianArchitectures[architecture]}
+Components: main
+Description: Transcribe for machines without a network
+SHA256:
+${lines.join("")}`;
 }

@@ -10,13 +10,15 @@ import { targetOf } from "../../build/target.ts";
 import { root } from "../../shared/checkout.ts";
 import { addChecksum } from "../../shared/checksums.ts";
 import { runCommand } from "../../shared/run-command.ts";
-import { writeAptRepository } from "./apt-repository.ts";
-import { checkPackage } from "./checkers.ts";
-import { packPackage, writePackageTree } from "./debian-package.ts";
+import { packPackage, writeAptRepository, writePackageTree } from "./debian-package.ts";
 import type { PackagedProgram, PackageFacts } from "./facts.ts";
 import { writeRpmPackage } from "./rpm-package.ts";
 
 const dist = join(root, "dist");
+// Programs that find mistakes in packages. debian-package.ts and rpmlint.toml list the findings that are intended; every
+// other one is an error. Packages are often built by root in a container.
+const LINTIAN = ["lintian", "--allow-root", "--fail-on", "error,warning", "--tag-display-limit", "0"] as const;
+const RPMLINT = ["rpmlint", "--strict", "--config", join(import.meta.dir, "rpmlint.toml")] as const;
 const log = (line: string) => console.log(`package: ${line}`);
 
 try {
@@ -39,7 +41,7 @@ async function writePackages(name: string, architecture: PackageFacts["architect
   await writeDebianFiles(name, facts, program);
   await writeRpmPackage(`${path}.rpm`, facts, program);
   await addChecksum(dist, "package", `${name}.rpm`);
-  await checkPackage("rpm", `${path}.rpm`, log);
+  await checkPackage(`${path}.rpm`, RPMLINT);
 }
 
 async function writeDebianFiles(name: string, facts: PackageFacts, program: PackagedProgram): Promise<void> {
@@ -55,7 +57,7 @@ async function writeDebianFiles(name: string, facts: PackageFacts, program: Pack
   const archive = `${name}.apt.tar`;
   await writeAptRepository(join(dist, archive), deb, facts);
   await addChecksum(dist, "package", archive);
-  await checkPackage("deb", deb, log);
+  await checkPackage(deb, LINTIAN);
 }
 
 /** Returns the version of a program file. @throws {Error} when it was not built from this checkout's version */
@@ -73,4 +75,19 @@ async function commitSeconds(): Promise<number> {
 /** Returns the maintainer from the variables that Debian's tools use. */
 function maintainerOf({ DEBFULLNAME, DEBEMAIL }: NodeJS.ProcessEnv): string {
   return `${DEBFULLNAME ?? "The distributor of this copy"} <${DEBEMAIL ?? "packages@example.org"}>`;
+}
+
+/**
+ * Checks a package with the program for its format if it is installed, and otherwise logs that the check was skipped.
+ * @throws {Error} with the errors and warnings that were found
+ */
+async function checkPackage(path: string, [program, ...options]: readonly [string, ...string[]]): Promise<void> {
+  if (Bun.which(program) === null) {
+    log(`SKIPPED: the checks of ${program}, which is not installed (on Debian: apt install ${program})`);
+    return;
+  }
+  const child = Bun.spawn([program, ...options, path], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [found, errors] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  if ((await child.exited) !== 0) throw new Error(`${program} found errors or warnings:\n${found}${errors}`.trim());
+  log(`${program} found no error and no warning`);
 }

@@ -2,7 +2,7 @@ import { createReadStream, createWriteStream } from "node:fs";
 import { mkdtemp, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { binary, encodeHeader, type HeaderEntry, integers, text, texts, translatedText } from "./rpm-header.ts";
+import { binary, encodeHeader, type HeaderEntry, int16, int32, text, texts, translatedText } from "./rpm-header.ts";
 import { GZIP_LEVEL, type Payload, type RpmFile, writePayload } from "./rpm-payload.ts";
 
 // The V4 format of RPM packages (rpm.org, "V4 Package format"): lead, signature, header, payload. The numbers of tags are
@@ -131,9 +131,9 @@ async function signatureOf(header: Buffer, payloadFile: string, payload: Payload
   return encodeHeader(SIGNATURE_REGION, [
     text(269, digest("sha1")),
     text(273, digest("sha256")),
-    integers(1000, "int32", [header.length + payload.bytes]),
+    int32(1000, [header.length + payload.bytes]),
     binary(1004, whole.digest()),
-    integers(1007, "int32", [payload.archiveBytes]),
+    int32(1007, [payload.archiveBytes]),
   ]);
 }
 
@@ -147,9 +147,9 @@ function packageEntries(metadata: RpmMetadata, files: readonly RpmFile[]): Heade
     text(1002, release),
     translatedText(1004, metadata.summary),
     translatedText(1005, metadata.description),
-    integers(1006, "int32", [epoch]),
+    int32(1006, [epoch]),
     text(1007, BUILD_HOST),
-    integers(1009, "int32", [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]),
+    int32(1009, [files.reduce((sum, { content }) => sum + (content?.size ?? 0), 0)]),
     text(1014, metadata.licence),
     text(1015, packager),
     translatedText(1016, "Applications/Multimedia"),
@@ -157,58 +157,38 @@ function packageEntries(metadata: RpmMetadata, files: readonly RpmFile[]): Heade
     text(1022, metadata.architecture),
     // Without the name of a source package, rpm takes a package for one.
     text(1044, `${name}-${fullVersion}.src.rpm`),
-    integers(1080, "int32", [epoch]),
+    int32(1080, [epoch]),
     texts(1081, [`${packager} - ${fullVersion}`]),
     texts(1082, [`- ${metadata.change}`]),
     text(5062, "utf-8"),
-    ...relationEntries({ names: 1047, versions: 1113, flags: 1112 }, metadata.provides),
-    ...relationEntries({ names: 1049, versions: 1050, flags: 1048 }, metadata.requires),
-    ...relationEntries({ names: 5049, versions: 5050, flags: 5051 }, metadata.suggests),
-    ...scriptEntries({ script: 1023, interpreter: 1085 }, scripts.pre),
-    ...scriptEntries({ script: 1024, interpreter: 1086 }, scripts.post),
-    ...scriptEntries({ script: 1025, interpreter: 1087 }, scripts.preun),
-    ...scriptEntries({ script: 1026, interpreter: 1088 }, scripts.postun),
+    ...relationEntries([1047, 1113, 1112], metadata.provides),
+    ...relationEntries([1049, 1050, 1048], metadata.requires),
+    ...relationEntries([5049, 5050, 5051], metadata.suggests),
+    ...[scripts.pre, scripts.post, scripts.preun, scripts.postun].flatMap((script, step) => {
+      return [text(1023 + step, script), text(1085 + step, "/bin/sh")];
+    }),
   ];
 }
 
 function relationEntries(
-  tags: { readonly names: number; readonly versions: number; readonly flags: number },
+  [names, versions, flags]: readonly [names: number, versions: number, flags: number],
   relations: readonly Relation[],
 ): HeaderEntry[] {
   // rpm merges lists of relations, which needs this order.
   const key = ({ name, version }: Relation) => Buffer.from(`${name}\0${version}`);
   const sorted = relations.toSorted((a, b) => Buffer.compare(key(a), key(b)) || a.flags - b.flags);
-  return [
-    texts(
-      tags.names,
-      sorted.map(({ name }) => name),
-    ),
-    texts(
-      tags.versions,
-      sorted.map(({ version }) => version),
-    ),
-    integers(
-      tags.flags,
-      "int32",
-      sorted.map(({ flags }) => flags),
-    ),
-  ];
-}
-
-function scriptEntries(tags: { readonly script: number; readonly interpreter: number }, script: string): HeaderEntry[] {
-  return [text(tags.script, script), text(tags.interpreter, "/bin/sh")];
+  const columns = <K extends keyof Relation>(key: K) => sorted.map((relation) => relation[key]);
+  return [texts(names, columns("name")), texts(versions, columns("version")), int32(flags, columns("flags"))];
 }
 
 /** Returns the list of files: one value of each tag for each file, and paths as a directory's number and a name. */
 function fileEntries(files: readonly OwnedFile[], { fileDigests }: Payload, epoch: number): HeaderEntry[] {
   const directoryOf = ({ path }: RpmFile) => `${dirname(path)}/`;
-  const directories = [...new Set(files.map(directoryOf))].sort((a, b) =>
-    Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  );
-  const numbers = (tag: number, pick: (file: OwnedFile, index: number) => number) =>
-    integers(tag, "int32", files.map(pick));
+  const order = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
+  const directories = [...new Set(files.map(directoryOf))].sort(order);
+  const numbers = (tag: number, pick: (file: OwnedFile, index: number) => number) => int32(tag, files.map(pick));
   const names = (tag: number, pick: (file: OwnedFile) => string) => texts(tag, files.map(pick));
-  const shorts = (tag: number, pick: (file: OwnedFile) => number) => integers(tag, "int16", files.map(pick));
+  const shorts = (tag: number, pick: (file: OwnedFile) => number) => int16(tag, files.map(pick));
   return [
     numbers(1028, ({ content }) => content?.size ?? 0),
     shorts(1030, ({ mode }) => mode),
@@ -230,7 +210,7 @@ function fileEntries(files: readonly OwnedFile[], { fileDigests }: Payload, epoc
     numbers(1116, (file) => directories.indexOf(directoryOf(file))),
     names(1117, ({ path }) => basename(path)),
     texts(1118, directories),
-    integers(5011, "int32", [SHA256]),
+    int32(5011, [SHA256]),
   ];
 }
 
@@ -240,6 +220,6 @@ function payloadEntries({ sha256 }: Payload): HeaderEntry[] {
     text(1125, "gzip"),
     text(1126, String(GZIP_LEVEL)),
     texts(5092, [sha256]),
-    integers(5093, "int32", [SHA256]),
+    int32(5093, [SHA256]),
   ];
 }

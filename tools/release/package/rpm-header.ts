@@ -18,14 +18,21 @@ export interface HeaderEntry {
   readonly data: Buffer;
 }
 
-/** Returns an entry with unsigned integers. @throws {Error} if one of them does not fit into the type */
-export function integers(tag: number, type: "int16" | "int32", values: readonly number[]): HeaderEntry {
+/** Returns an entry with unsigned integers of two bytes. @throws {Error} if one of them does not fit */
+export function int16(tag: number, values: readonly number[]): HeaderEntry {
+  return integers(tag, "int16", values);
+}
+
+/** Returns an entry with unsigned integers of four bytes. @throws {Error} if one of them does not fit */
+export function int32(tag: number, values: readonly number[]): HeaderEntry {
+  return integers(tag, "int32", values);
+}
+
+function integers(tag: number, type: keyof typeof INTEGER_BYTES, values: readonly number[]): HeaderEntry {
   const bytes = INTEGER_BYTES[type];
   const data = Buffer.alloc(values.length * bytes);
   for (const [index, value] of values.entries()) {
-    if (!Number.isInteger(value) || value < 0 || value >= 2 ** (bytes * 8)) {
-      throw new Error(`the value ${value} of the tag ${tag} is no unsigned ${type}`);
-    }
+    if (!Number.isInteger(value)) throw new Error(`the value ${value} of the tag ${tag} is no integer`);
     data.writeUIntBE(value, index * bytes, bytes);
   }
   return { tag, type, count: values.length, data };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import type { TestClient } from "../../harness/client.ts";
+import type { TestClient } from "./client.ts";
 
 /** A server under load. */
 export interface LoadTarget {
@@ -25,9 +25,8 @@ export async function becomesTrue(isTrue: () => boolean | Promise<boolean>, seco
 
 /** Counts equal values, e.g. `50 × 201, 50 × 409`. */
 export function tally(values: readonly (string | number)[]): string {
-  const counts = new Map<string, number>();
-  for (const value of values.map(String).sort()) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].map(([value, count]) => `${count} × ${value}`).join(", ");
+  const groups = Map.groupBy(values.map(String).sort(), (value) => value);
+  return [...groups].map(([value, { length }]) => `${length} × ${value}`).join(", ");
 }
 
 export interface CreatesAtOnce {
@@ -62,7 +61,7 @@ export interface PollOptions {
 }
 
 export interface Polls {
-  /** Durations of all GETs, sorted. */
+  /** Durations of all GETs. */
   readonly milliseconds: readonly number[];
   /** Statuses other than 200, and errors. */
   readonly failures: readonly string[];
@@ -98,12 +97,7 @@ export async function poll(client: TestClient, options: PollOptions): Promise<Po
   while (!(await isOver())) await Bun.sleep(500);
   over = true;
   await polling;
-  return { milliseconds: milliseconds.sort((a, b) => a - b), failures };
-}
-
-/** Returns a quantile of sorted values. */
-export function quantile(sorted: readonly number[], share: number): number {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+  return { milliseconds, failures };
 }
 
 export interface Cut {
@@ -113,20 +107,27 @@ export interface Cut {
   readonly idempotencyKey?: string;
 }
 
+/** The beginning of a form whose file follows. */
+const PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+
+/** Returns the head of a request. @param more further lines */
+function headOf(request: string, key: string, more: readonly string[] = []): string {
+  const lines = [`${request} HTTP/1.1`, "Host: localhost", `Authorization: Bearer ${key}`, ...more];
+  return `${lines.join("\r\n")}\r\n`;
+}
+
+/** Returns the lines of a form's head. */
+function formLines(length: number): string[] {
+  return ["Content-Type: multipart/form-data; boundary=x", `Content-Length: ${length}`];
+}
+
 /** Sends a part of a create request and disconnects; resolves when the connection is closed. */
 export async function cutUpload({ baseUrl, key }: TestClient, file: Uint8Array, cut: Cut): Promise<void> {
   const { hostname, port, pathname } = new URL(baseUrl);
-  const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-  const body = Buffer.concat([Buffer.from(part), file, Buffer.from("\r\n--x--\r\n")]);
-  const lines = [
-    `POST ${pathname}/transcriptions HTTP/1.1`,
-    "Host: localhost",
-    `Authorization: Bearer ${key}`,
-    "Content-Type: multipart/form-data; boundary=x",
-    `Content-Length: ${body.length}`,
-    ...(cut.idempotencyKey === undefined ? [] : [`Idempotency-Key: ${cut.idempotencyKey}`]),
-  ];
-  const request = Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`), body]);
+  const body = Buffer.concat([Buffer.from(PART), file, Buffer.from("\r\n--x--\r\n")]);
+  const idempotency = cut.idempotencyKey === undefined ? [] : [`Idempotency-Key: ${cut.idempotencyKey}`];
+  const head = headOf(`POST ${pathname}/transcriptions`, key, [...formLines(body.length), ...idempotency]);
+  const request = Buffer.concat([Buffer.from(`${head}\r\n`), body]);
   const closed = Promise.withResolvers<void>();
   const socket = connect(Number(port), hostname);
   socket.on("error", () => {});
@@ -147,29 +148,28 @@ export interface SlowClient extends Disposable {
   readonly port: number;
 }
 
+/** State of an established connection in net/tcp. */
+const ESTABLISHED = "01";
+
 /** Returns how many clients are still connected to the server, according to the kernel (proc(5), net/tcp). */
 export function countConnected(clients: readonly SlowClient[], { baseUrl }: TestClient): number {
   const server = Number(new URL(baseUrl).port);
   const ports = new Set(clients.map(({ port }) => port));
+  const portOf = (address = "") => Number.parseInt(address.split(":")[1] ?? "", 16);
   const lines = readFileSync("/proc/net/tcp", "utf8").split("\n").slice(1);
   return lines.filter((line) => {
     const [, local, remote, state] = line.trim().split(/\s+/);
-    return portOf(local) === server && ports.has(portOf(remote)) && state === established;
+    return portOf(local) === server && ports.has(portOf(remote)) && state === ESTABLISHED;
   }).length;
 }
 
-const established = "01";
-
-function portOf(address: string | undefined): number {
-  return Number.parseInt(address?.split(":")[1] ?? "", 16);
-}
-
-export type Slowness = "head" | "body" | "unauthenticated body" | "answer";
+export const SLOWNESSES = ["head", "body", "unauthenticated body", "answer"] as const;
+export type Slowness = (typeof SLOWNESSES)[number];
 
 /** Connects a client that is slow in one respect, until the server disconnects it. */
 export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, everyMilliseconds = 1000): SlowClient {
   const { hostname, port, pathname } = new URL(baseUrl);
-  const [first, repeated] = bytesOf(slowness, pathname, key);
+  const [first, repeated] = bytesOf(slowness, pathname, slowness === "unauthenticated body" ? "nobody" : key);
   const socket = connect(Number(port), hostname);
   let at = 0;
   let localPort = 0;
@@ -198,26 +198,8 @@ export function slowClient({ baseUrl, key }: TestClient, slowness: Slowness, eve
 }
 
 function bytesOf(slowness: Slowness, base: string, key: string): [first: string, repeated: string] {
-  const authorization = `Authorization: Bearer ${slowness === "unauthenticated body" ? "nobody" : key}`;
-  switch (slowness) {
-    case "head":
-      return [
-        "",
-        `GET ${base}/languages HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\nX-Filler: ${"x".repeat(4000)}`,
-      ];
-    case "body":
-    case "unauthenticated body": {
-      const lines = [
-        `POST ${base}/transcriptions HTTP/1.1`,
-        "Host: localhost",
-        authorization,
-        "Content-Type: multipart/form-data; boundary=x",
-        "Content-Length: 1000000",
-      ];
-      const part = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
-      return [`${lines.join("\r\n")}\r\n\r\n${part}`, "x"];
-    }
-    case "answer":
-      return [`GET ${base}/languages HTTP/1.1\r\nHost: localhost\r\n${authorization}\r\n\r\n`.repeat(20), ""];
-  }
+  const get = headOf(`GET ${base}/languages`, key);
+  if (slowness === "head") return ["", `${get}X-Filler: ${"x".repeat(4000)}`];
+  if (slowness === "answer") return [`${get}\r\n`.repeat(20), ""];
+  return [`${headOf(`POST ${base}/transcriptions`, key, formLines(1_000_000))}\r\n${PART}`, "x"];
 }

@@ -1,10 +1,14 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { CudaBackend } from "../../../native/build-cuda.ts";
 import { packagePaths } from "../../../src/install/layout.ts";
-import type { EmbeddedPart } from "../../../src/program/index.ts";
+import { digestFile, type EmbeddedPart, programVersion } from "../../../src/program/index.ts";
 import { innerDirectoryName } from "../../../src/program/inner-program.ts";
+import type { Component } from "../../build/sbom/document.ts";
 import type { SystemPackage } from "../../build/sbom/image-sbom.ts";
-import type { UnpackedPackage } from "./vulkan-loader.ts";
+import { licensed, licensedAs } from "../../build/sbom/licences.ts";
+import { runCommand } from "../../shared/run-command.ts";
+import type { VulkanLoader } from "./vulkan-loader.ts";
 
 /** The shell, which ends ffmpeg together with the server: see src/media/run-ffmpeg.ts. */
 const systemPrograms: Readonly<Record<string, string>> = { "bin/sh": "/bin/dash" };
@@ -16,18 +20,15 @@ export type RootFiles = ReadonlyMap<string, string>;
  * Returns all files of this machine that the program needs: the shell, the libraries to which all programs are linked,
  * and the licences of their packages.
  * @param linked programs and libraries whose own libraries are needed
- * @param unpacked packages with libraries that are not installed here
+ * @param loader the Vulkan loader, where it is not installed
  */
-export async function systemFiles(
-  linked: readonly string[],
-  unpacked: readonly UnpackedPackage[] = [],
-): Promise<RootFiles> {
+export async function systemFiles(linked: readonly string[], loader: VulkanLoader | null = null): Promise<RootFiles> {
   const files = new Map(Object.entries(systemPrograms));
   for (const path of [...linked, ...files.values()]) {
-    for (const [target, source] of await librariesOf(path, unpacked)) files.set(target, realpathSync(source));
+    for (const [target, source] of await librariesOf(path, loader)) files.set(target, realpathSync(source));
   }
   for (const source of new Set(files.values())) {
-    const own = unpacked.find(({ root }) => source.startsWith(`${root}/`));
+    const own = loader !== null && source.startsWith(`${loader.root}/`) ? loader : null;
     const notice = `usr/share/doc/${own?.name ?? (await packageOf(source))}/copyright`;
     const path = join(own?.root ?? "/", notice);
     if (!existsSync(path)) throw new Error(`${source} has no licence for the image: ${path} is missing`);
@@ -52,14 +53,13 @@ function commonLicences(notice: string): string[] {
 }
 
 /** Returns the libraries of a program or library that are not part of the product: path in the image, and source. */
-async function librariesOf(path: string, unpacked: readonly UnpackedPackage[]): Promise<[string, string][]> {
-  const folders = unpacked.map(({ libraries }) => libraries).join(":");
-  const listed = await outputOf(["ldd", path], folders === "" ? {} : { LD_LIBRARY_PATH: folders });
-  const text = listed.replace(missingLoader, "");
+async function librariesOf(path: string, loader: VulkanLoader | null): Promise<[string, string][]> {
+  const search = loader === null ? [] : [`LD_LIBRARY_PATH=${loader.libraries}`];
+  const text = (await outputOf(...search, "ldd", path)).replace(missingLoader, "");
   if (text.includes("not found")) throw new Error(`${path} needs libraries that are missing on this machine:\n${text}`);
   const sources = [...text.matchAll(/(?:=> |^\s+)(\/\S+) \(0x/gm)].map((match) => match[1] ?? "");
   return sources.flatMap((source): [string, string][] => {
-    const root = unpacked.find((each) => source.startsWith(`${each.root}/`))?.root ?? "";
+    const root = loader !== null && source.startsWith(`${loader.root}/`) ? loader.root : "";
     const target = source.slice(root.length);
     return /^\/(?:usr\/)?lib(?:64)?\//.test(target) ? [[target.slice(1), source]] : [];
   });
@@ -69,7 +69,7 @@ async function librariesOf(path: string, unpacked: readonly UnpackedPackage[]): 
 async function packageOf(path: string): Promise<string> {
   const names = [path, path.replace(/^\/usr/, ""), join("/usr", path)];
   for (const name of names) {
-    const text = await outputOf(["dpkg-query", "--search", name]).catch(() => "");
+    const text = await outputOf("dpkg-query", "--search", name).catch(() => "");
     const found = /^([a-z0-9.+-]+)/.exec(text)?.[1];
     if (found !== undefined && !text.startsWith("diversion")) return found;
   }
@@ -77,20 +77,15 @@ async function packageOf(path: string): Promise<string> {
 }
 
 /** Returns the Debian packages of an image's files: those whose licences it contains. */
-export async function systemPackages(
-  files: RootFiles,
-  unpacked: readonly UnpackedPackage[] = [],
-): Promise<SystemPackage[]> {
+export async function systemPackages(files: RootFiles, loader: VulkanLoader | null = null): Promise<SystemPackage[]> {
   const names = [...files.keys()].flatMap((path) => /^usr\/share\/doc\/([^/]+)\/copyright$/.exec(path)?.[1] ?? []);
-  return await Promise.all(
-    names.map(async (name) => {
-      const known = unpacked.find((each) => each.name === name);
-      if (known !== undefined) return { name, version: known.version, architecture: known.architecture };
-      const text = await outputOf(["dpkg-query", "--status", name]);
-      const field = (label: string) => new RegExp(`^${label}: (\\S+)$`, "m").exec(text)?.[1] ?? "unknown";
-      return { name, version: field("Version"), architecture: field("Architecture") };
-    }),
-  );
+  const packages = names.map(async (name) => {
+    if (name === loader?.name) return { name, version: loader.version, architecture: loader.architecture };
+    const text = await outputOf("dpkg-query", "--status", name);
+    const field = (label: string) => new RegExp(`^${label}: (\\S+)$`, "m").exec(text)?.[1] ?? "unknown";
+    return { name, version: field("Version"), architecture: field("Architecture") };
+  });
+  return await Promise.all(packages);
 }
 
 /** Returns the machine's distribution in the form of a package URL, e.g. `debian-12`. */
@@ -99,14 +94,30 @@ export function distributionOf(osRelease: string): string {
   return `${field("ID")}-${field("VERSION_ID")}`;
 }
 
-async function outputOf(command: string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
-  const child = Bun.spawn(command, {
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-    env: { ...process.env, LC_ALL: "C", ...environment },
+/** Runs a command, after assignments of variables, with messages in English. */
+function outputOf(...command: readonly string[]): Promise<string> {
+  return runCommand(["env", "LC_ALL=C", ...command]);
+}
+
+/** The folder that deploy/Containerfile.cuda names in `engine.cuda_library`. */
+const cudaFolder = "usr/local/lib/transcribe-cuda";
+const cudaNotice = "usr/share/doc/nvidia-cublas/copyright";
+
+/** Returns the files that an image with CUDA has besides those of the image without it. */
+export function cudaFiles({ library, cublas, licence }: CudaBackend): RootFiles {
+  const libraries = [library, ...cublas].map((path) => [join(cudaFolder, basename(path)), path] as const);
+  return new Map([...libraries, [cudaNotice, licence]]);
+}
+
+/** Returns the parts of that layer for its bill of materials. */
+export function cudaComponents({ library, cublas, cublasVersion }: CudaBackend): Promise<Component[]> {
+  const component = async (path: string): Promise<Component> => ({
+    type: "library",
+    "bom-ref": basename(path),
+    name: basename(path),
+    version: path === library ? programVersion : cublasVersion,
+    hashes: [{ alg: "SHA-256", content: await digestFile(path, "sha256") }],
+    licenses: path === library ? licensed("MIT") : licensedAs(`NVIDIA's CUDA licence, see /${cudaNotice} in the image`),
   });
-  const text = await new Response(child.stdout).text();
-  if ((await child.exited) !== 0) throw new Error(`${command.join(" ")} failed`);
-  return text;
+  return Promise.all([library, ...cublas].map(component));
 }

@@ -1,3 +1,46 @@
+/**
+ * The programs that a release needs in addition to those of scripts/setup, with Debian's packages of them. Without one
+ * of them, tests would be skipped. CONTRIBUTING.md has the same packages.
+ */
+export const RELEASE_TOOLS = {
+  // Packages, and their checks.
+  "dpkg-scanpackages": "dpkg-dev",
+  lintian: "lintian",
+  rpmlint: "rpmlint",
+  // Debian systems, and network namespaces.
+  debootstrap: "debootstrap",
+  ip: "iproute2",
+  "systemd-analyze": "systemd",
+  // The container image.
+  podman: "podman",
+  crun: "crun",
+  skopeo: "skopeo",
+  // Completion, and programs that read exports.
+  zsh: "zsh",
+  fish: "fish",
+  pdftotext: "poppler-utils",
+  // Requests, certificates and traced system calls.
+  curl: "curl",
+  openssl: "openssl",
+  strace: "strace",
+} as const satisfies Record<string, string>;
+
+/**
+ * Checks that every program of a release is installed, and that this user may install systems.
+ * @returns a description of the result
+ * @throws {Error} with the command that installs the missing ones
+ */
+export function checkTools(isInstalled: (program: string) => boolean, isRoot: boolean): string {
+  if (!isRoot) throw new Error("a release needs root, for the tests on minimal Debian systems");
+  const tools = Object.entries(RELEASE_TOOLS);
+  const missing = tools.filter(([program]) => !isInstalled(program));
+  if (missing.length === 0) return `${tools.length} programs are installed`;
+  const [programs, packages] = [0, 1].map((column) => missing.map((tool) => tool[column] ?? ""));
+  throw new Error(
+    `missing: ${programs?.join(", ")}; on Debian: apt-get install --no-install-recommends ${packages?.join(" ")}`,
+  );
+}
+
 /** A section of CHANGELOG.md about one version. */
 interface Section {
   /** e.g. `0.2.0 – 2026-11-22` or `Unreleased` */
