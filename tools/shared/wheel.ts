@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { ModelEntry } from "../../src/models/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
-import type { ModelEntry } from "../../src/models/index.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
