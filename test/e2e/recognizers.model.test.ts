@@ -7,7 +7,7 @@ import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
-import { concatenate } from "../../tools/evaluate/made-recordings.ts";
+import { concatenate } from "../../tools/corpus/index.ts";
 import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
 import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
 

@@ -24,7 +24,7 @@ describe.skipIf(program === null)("a fleet", () => {
 
   /** A worker whose operations take ten times as long as their audio, in a process of its own. */
   function scriptedProcess(fleet: ScriptedFleet, machine: string, stack: AsyncDisposableStack) {
-    const script = join(root, "tools/bench/fleet-worker.ts");
+    const script = join(root, "tools/bench/scripted-worker.ts");
     const args = [join(fleet.directory.path, machine), fleet.broker.url, machine, build, model.sha256, "0.1"];
     const child = Bun.spawn(killedWithParent([process.execPath, "--no-env-file", script, ...args]), {
       stdio: ["ignore", "inherit", "inherit"],

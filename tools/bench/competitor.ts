@@ -1,7 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Device } from "../../harness/device.ts";
-import { messageOf } from "../../src/text/index.ts";
 import { recordingNameSchema } from "./recordings.ts";
 
 const seconds = Type.Number({ minimum: 0 });
@@ -28,7 +27,7 @@ const figuresSchema = Type.Object({
 /** The result of transcribing some recordings. */
 export type Figures = Static<typeof figuresSchema>;
 
-export const runSchema = Type.Object({
+const runSchema = Type.Object({
   recording: recordingNameSchema,
   /** Number of copies sent at the same time. */
   atOnce: Type.Integer({ minimum: 1 }),
@@ -57,7 +56,7 @@ export interface Competitor {
 }
 
 /** Prepares the variants of one program. @throws {Error} with the reason when the program is unavailable */
-export type CompetitorFactory = (terms: RunSettings) => Promise<readonly Competitor[]>;
+export type CompetitorFactory = (settings: RunSettings) => Promise<readonly Competitor[]>;
 
 const benchSchema = Type.Object({
   date: Type.String(),
@@ -81,18 +80,13 @@ const common = ["commit", "machine", "threads", "language"] as const;
 export async function readRuns(paths: readonly string[], now: Omit<Bench, "runs">): Promise<Bench["runs"]> {
   const kept: Bench["runs"] = [];
   for (const path of paths) {
-    const bench = await readBench(path);
+    const bench: unknown = await Bun.file(path)
+      .json()
+      .catch(() => null);
+    if (!Value.Check(benchSchema, bench)) throw new Error(`${path} was not written by --json`);
     const other = common.find((key) => bench[key] !== now[key]);
     if (other !== undefined) throw new Error(`${path} has another ${other}: ${bench[other]}, not ${now[other]}`);
     kept.push(...bench.runs);
   }
   return kept;
-}
-
-async function readBench(path: string): Promise<Bench> {
-  try {
-    return Value.Parse(benchSchema, await Bun.file(path).json());
-  } catch (error) {
-    throw new Error(`${path} was not written by --json: ${messageOf(error)}`);
-  }
 }

@@ -1,3 +1,6 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { newServer } from "../../harness/measured-server.ts";
 import { createAccount, createKey, createWorkspace } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 
@@ -17,6 +20,15 @@ const day = 86_400_000;
 const years = 2;
 /** One of this many recordings has segments, ten of them; with more, the database would have gigabytes. */
 const withSegments = 20;
+
+/** Returns a server that is not started, on a database with `count` recordings. @param stack removes it at its end */
+export function filledServer(count: number, stack: AsyncDisposableStack) {
+  // No link leads anywhere: created recordings fail in the background, one after another.
+  const server = stack.use(newServer({ TRANSCRIBE_LOG_LEVEL: "error", TRANSCRIBE_QUEUE_SLOTS: "1" }));
+  mkdirSync(server.dataDirectory, { recursive: true });
+  const databasePath = join(server.dataDirectory, "transcribe.db");
+  return { server, databasePath, filled: fillDatabase(databasePath, count, Date.now()) };
+}
 
 /**
  * Fills a new database with completed recordings of two years and three accounts, 1 % of them failed. Adds their usage,

@@ -1,32 +1,29 @@
-import type { OverheadFigures } from "./fleet-overhead.ts";
-import type { ScalingFigures } from "./fleet-scaling.ts";
-import type { Cells } from "./show-table.ts";
-import { median } from "./table.ts";
+import type { Took } from "../../harness/measured-server.ts";
+import { MIB, median, percent, quantile } from "../shared/figures.ts";
+import type { Table } from "../shared/table.ts";
+import type { Load, LoadFigures } from "./fleet-load.ts";
 
 const HOUR = 3600;
-const MIB = 2 ** 20;
 
 /** Returns how loads scale with the workers. */
-export function scalingTable(figures: readonly ScalingFigures[]): Cells {
+export function scalingTable(figures: readonly LoadFigures[]): Table {
   return {
     head: ["recordings", "workers", "seconds", "decoding before, s", "× real time", "efficiency"],
     lines: figures.map(({ load, seconds, decodeSeconds, efficiency }) => {
-      const alone = load.recordings === 1 ? decodeSeconds : 0;
-      const distributed = seconds - alone;
+      const isAlone = load.recordings === 1;
+      const distributed = seconds - (isAlone ? decodeSeconds : 0);
+      const timesRealTime = (load.recordings * load.hours * HOUR) / distributed;
+      const before = isAlone ? decodeSeconds.toFixed(1) : "";
       return [
-        nameOf(load),
-        String(load.workers),
-        distributed.toFixed(1),
-        load.recordings === 1 ? alone.toFixed(1) : "",
-        ((load.recordings * load.hours * HOUR) / distributed).toFixed(0),
-        efficiency.toFixed(2),
+        ...[nameOf(load), String(load.workers), distributed.toFixed(1), before],
+        ...[timesRealTime.toFixed(0), efficiency.toFixed(2)],
       ];
     }),
   };
 }
 
 /** Returns the load on the coordinator. */
-export function coordinatorTable(figures: readonly ScalingFigures[]): Cells {
+export function coordinatorTable(figures: readonly LoadFigures[]): Table {
   return {
     head: [
       ...["recordings", "workers", "CPU", "CPU s per hour of audio", "broker's CPU", "peak MiB", "transactions/s"],
@@ -41,7 +38,7 @@ export function coordinatorTable(figures: readonly ScalingFigures[]): Cells {
         ...[(peakBytes / MIB).toFixed(0), (transactions / seconds).toFixed(0)],
         ...[sentBytes, receivedBytes].map((bytes) => (bytes / 1e6 / seconds).toFixed(1)),
         ...[delaysSeconds, responsesSeconds].flatMap((values) =>
-          [median(values), percentile99(values)].map((value) => (1000 * value).toFixed(1)),
+          [median(values), quantile(values, 0.99)].map((value) => (1000 * value).toFixed(1)),
         ),
       ];
     }),
@@ -49,8 +46,8 @@ export function coordinatorTable(figures: readonly ScalingFigures[]): Cells {
 }
 
 /** Returns what a coordinator needs for each hour of audio, by its largest load. */
-export function sizingTable(figures: readonly ScalingFigures[]): Cells {
-  const audioHours = ({ load }: ScalingFigures) => load.recordings * load.hours;
+export function sizingTable(figures: readonly LoadFigures[]): Table {
+  const audioHours = ({ load }: LoadFigures) => load.recordings * load.hours;
   const [largest] = figures.toSorted((a, b) => audioHours(b) - audioHours(a));
   if (largest === undefined) return { head: [], lines: [] };
   const { load, coordinator, brokerCpuSeconds, decodeSeconds } = largest;
@@ -69,32 +66,29 @@ export function sizingTable(figures: readonly ScalingFigures[]): Cells {
   };
 }
 
-/** Returns the overhead of a fleet with one worker. */
-export function overheadTable({ alone, fleet, moreTime, moreCpu }: OverheadFigures): Cells {
-  const medianOf = (values: readonly number[]) => median(values).toFixed(1);
-  const line = (name: string, runs: OverheadFigures["alone"], time: string, cpu: string) => [
-    ...[name, medianOf(runs.map(({ seconds }) => seconds)), time],
-    ...[medianOf(runs.map(({ cpuSeconds }) => cpuSeconds)), cpu],
+/** The server alone with its embedded engine, and the same recordings with a fleet of one worker. */
+export interface Overhead {
+  readonly alone: readonly Took[];
+  readonly fleet: readonly Took[];
+}
+
+/** Returns the overhead of a fleet with one worker. `more` is the median over the pairs of consecutive runs. */
+export function overheadTable({ alone, fleet }: Overhead): Table {
+  const line = (name: string, runs: readonly Took[], more: (figure: keyof Took) => string) => [
+    name,
+    ...(["seconds", "cpuSeconds"] as const).flatMap((figure) => {
+      return [median(runs.map((run) => run[figure])).toFixed(1), more(figure)];
+    }),
   ];
+  const more = (figure: keyof Took) =>
+    percent(median(fleet.map((run, pair) => run[figure] / (alone[pair]?.[figure] ?? Number.NaN))) - 1);
   return {
     head: ["meetings, 420 s", "seconds", "more", "CPU s", "more"],
-    lines: [
-      line("server alone", alone, "", ""),
-      line("fleet of one worker", fleet, percent(moreTime), percent(moreCpu)),
-    ],
+    lines: [line("server alone", alone, () => ""), line("fleet of one worker", fleet, more)],
   };
 }
 
-function nameOf({ recordings, hours }: ScalingFigures["load"]): string {
+function nameOf({ recordings, hours }: Load): string {
   const length = hours < 1 ? `${Math.round(60 * hours)} min` : `${hours} h`;
   return `${recordings} × ${length}`;
-}
-
-function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
-}
-
-function percentile99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(0.99 * sorted.length) - 1] ?? Number.NaN;
 }

@@ -1,8 +1,8 @@
 import { statfsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { programCommand } from "../../harness/program.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Engine, type Gpu, type WorkerStart } from "../../src/engine/index.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { withSpeechSample } from "../../src/server/index.ts";
@@ -13,28 +13,17 @@ import { type GpuBackendKind, gpuBackends } from "../../src/speech/ggml.ts";
 import { chooseCpuLibraryFor, isGpuWithinReach } from "../../src/speech/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { messageOf } from "../../src/text/index.ts";
-import { root } from "../shared/checkout.ts";
 import { circumstances } from "../shared/circumstances.ts";
-import { beforeStop } from "../shared/processes.ts";
-import { refuse } from "./options.ts";
+import { defineCommand } from "../shared/command.ts";
+import { inMib, MIB } from "../shared/figures.ts";
+import { flag, text, whole } from "../shared/options.ts";
+import { asText, headingOf } from "../shared/table.ts";
 import { RANDOM_WHISPER_BYTES, writeRandomWhisper } from "./random-whisper.ts";
-import { asText } from "./show-table.ts";
-
-const usage = `Measures the recognizer on each GPU, with each backend that works, and several operations at once:
-scripts/bench gpu [OPTION…]
-Prints the speed and the GPU's memory with Whisper base and with random weights in the shape of large-v3-turbo, which are
-written to the system's directory for temporary files (1.7 GB). Without a GPU it reports that nothing was measured.
-
-  --cuda PATH      also measure the CUDA backend with this path, see engine.cuda_library
-  --only-base      leave out the large model
-  --threads N      number of CPU threads (default: one per processor)
-  --json           print the figures as JSON`;
 
 /** Seconds of audio of one pass with the large model: the window is always encoded as a whole. */
 const WINDOW_SECONDS = 30;
 const LARGE_LANES = [1, 2, 4, 8, 16];
 const MIN_SECONDS = 2;
-const mib = 1024 ** 2;
 
 interface Measured {
   readonly gpu: string;
@@ -45,39 +34,65 @@ interface Measured {
   readonly stopped: string | null;
 }
 
-const { cuda, onlyBase, threads, json } = readOptions();
-const report = (text: string) => console.error(text);
+const progress = (message: string) => console.error(message);
 const never = new AbortController().signal;
-const skipped: string[] = [];
-const skip = (text: string) => {
-  skipped.push(text);
-  report(`SKIPPED: ${text}`);
-};
-const command = [process.execPath, "--no-env-file", join(root, "src/main.ts")];
-const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
-const removeFolder = () => rm(folder, { recursive: true, force: true });
-beforeStop(removeFolder);
-try {
-  if (isGpuWithinReach()) await printReport(await measureAll());
-  else console.log("SKIPPED: no GPU can be reached here, because /dev has none. Nothing was measured.");
-} finally {
-  await removeFolder();
+
+export const command = defineCommand({
+  name: "scripts/bench gpu",
+  about:
+    "Measures the recognizer on each GPU, with each backend that works, and several operations at once. Prints the speed " +
+    "and the GPU's memory with Whisper base and with random weights in the shape of large-v3-turbo, which are written to " +
+    "the system's directory for temporary files (1.7 GB). Without a GPU it reports that nothing was measured.",
+  options: {
+    cuda: text("PATH", "also measure the CUDA backend with this path, see engine.cuda_library", ""),
+    onlyBase: flag("leave out the large model"),
+    threads: whole("number of CPU threads", { fallback: availableParallelism() }),
+    json: flag("print the figures as JSON"),
+  },
+  async run({ cuda, onlyBase, threads, json }) {
+    if (!isGpuWithinReach()) {
+      console.log("SKIPPED: no GPU can be reached here, because /dev has none. Nothing was measured.");
+      return;
+    }
+    using folder = temporaryDirectory();
+    const skipped: string[] = [];
+    const skip = (reason: string) => {
+      skipped.push(reason);
+      progress(`SKIPPED: ${reason}`);
+    };
+    const results = await measureAll({ folder: folder.path, cuda, onlyBase, threads, skip });
+    const when = await circumstances(Date.now());
+    if (json) console.log(JSON.stringify({ ...when, threads, results, skipped }, null, 2));
+    else if (results.length === 0) console.log("No GPU passed its self-test. Nothing was measured.");
+    else {
+      console.log(`${headingOf(when, `${threads} threads`)}:`);
+      for (const one of results) print(one);
+      console.log(
+        "\nNot measured here: whole recordings. scripts/bench --only transcribe does that, on the same device.",
+      );
+    }
+  },
+});
+
+interface Terms {
+  readonly folder: string;
+  readonly cuda: string;
+  readonly onlyBase: boolean;
+  readonly threads: number;
+  /** Reports what is not measured. */
+  readonly skip: (reason: string) => void;
 }
 
-async function measureAll(): Promise<Measured[]> {
+async function measureAll(terms: Terms): Promise<Measured[]> {
+  const { folder, cuda, threads, skip } = terms;
   const files = await programFiles("");
   const { nativeDirectory, speechModel, onnxBinding, segmentationModel, embeddingModel } = files;
   const verdictsPath = join(folder, "devices.json");
   const withSample = <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use);
-  const selfTest = { command: [...command, "__selftest"], nativeDirectory, verdictsPath, signal: never };
+  const selfTest = { command: programCommand("__selftest"), nativeDirectory, verdictsPath, signal: never };
   const { cpuLibrary } = await chooseCpuLibraryFor(selfTest, [speechModel]);
   const common = {
-    type: "start" as const,
-    nativeDirectory,
-    cpuLibrary,
-    onnxBinding,
-    segmentationModel,
-    embeddingModel,
+    ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding, segmentationModel, embeddingModel },
   };
   const gpusOf = async (kind: GpuBackendKind): Promise<readonly Gpu[]> => {
     const { gpus, leftOut } = await chooseGpus({
@@ -88,29 +103,28 @@ async function measureAll(): Promise<Measured[]> {
     for (const { library, gpu, reason } of leftOut) skip(`${gpu ?? library}: ${reason}`);
     return gpus;
   };
-  const large = largeModel(speechModel);
+  const large = largeModel(terms, speechModel);
   const results: Measured[] = [];
   for (const { kind } of gpuBackends(nativeDirectory, cuda)) {
     for (const gpu of await gpusOf(kind)) {
       const start = { ...common, speechModel, gpu, threads, speechThreads: threads, lanes: 1 };
       const about = { gpu: gpu.label, name: gpu.name };
-      const onMeasured = (speed: LaneSpeed) => report(`${gpu.label}, base: ${describe(speed)}`);
+      const onMeasured = (speed: LaneSpeed) => progress(`${gpu.label}, base: ${describe(speed)}`);
       const log = createLogger("silent");
-      const options = { command: [...command, "__worker"], verdictsPath, withSample, log, signal: never, onMeasured };
+        const options = { command: programCommand("__worker"), verdictsPath, withSample, log, signal: never, onMeasured };
       const { measured, failed } = await tuneDevice({ start, threads }, options);
       const stopped = failed === undefined ? null : `${failed.lanes} at once: ${failed.reason}`;
       results.push({ ...about, model: "base", speeds: measured, stopped });
-      if (large !== null) {
-        const found = await measureLarge({ ...start, speechModel: large });
-        results.push({ ...about, model: "large-v3-turbo, random", ...found });
-      }
+      if (large === null) continue;
+      const found = await measureLarge({ ...start, speechModel: large }, threads);
+      results.push({ ...about, model: "large-v3-turbo, random", ...found });
     }
   }
   return results;
 }
 
 /** Writes the large model. @returns null if it is left out */
-function largeModel(wordsOf: string): string | null {
+function largeModel({ folder, onlyBase, skip }: Terms, wordsOf: string): string | null {
   if (onlyBase) return null;
   const { bavail, bsize } = statfsSync(folder);
   if (bavail * bsize < 2 * RANDOM_WHISPER_BYTES) {
@@ -118,19 +132,19 @@ function largeModel(wordsOf: string): string | null {
     return null;
   }
   const path = join(folder, "large.bin");
-  report("writing the large model …");
+  progress("writing the large model …");
   writeRandomWhisper(path, wordsOf);
   return path;
 }
 
 /** Measures one greedy pass for each window: random weights have no words that end a text early. */
-async function measureLarge(start: WorkerStart): Promise<Pick<Measured, "speeds" | "stopped">> {
+async function measureLarge(start: WorkerStart, threads: number): Promise<Pick<Measured, "speeds" | "stopped">> {
   const speeds: LaneSpeed[] = [];
   for (const lanes of LARGE_LANES) {
     const shares = { lanes, threads: threadsOf(threads, lanes) };
     const ended = Promise.withResolvers<never>();
     const engine = new Engine({
-      command: [...command, "__worker"],
+      command: programCommand("__worker"),
       prepare: async () => [{ ...start, role: "speech", lanes, speechThreads: shares.threads }],
       log: createLogger("silent"),
       onUnexpectedExit: ({ gpuFailure, signal }) =>
@@ -143,7 +157,7 @@ async function measureLarge(start: WorkerStart): Promise<Pick<Measured, "speeds"
       const used = memory === null ? {} : { gpuBytes: memory.totalBytes - memory.freeBytes };
       const speed = { ...shares, speed: WINDOW_SECONDS * perSecond, ...used };
       speeds.push(speed);
-      report(`${start.gpu?.label}, large: ${describe(speed)}`);
+      progress(`${start.gpu?.label}, large: ${describe(speed)}`);
     } catch (error) {
       return { speeds, stopped: `${lanes} at once: ${messageOf(error)}` };
     } finally {
@@ -154,50 +168,18 @@ async function measureLarge(start: WorkerStart): Promise<Pick<Measured, "speeds"
 }
 
 function describe({ lanes, speed, gpuBytes }: LaneSpeed): string {
-  const memory = gpuBytes === undefined ? "" : `, ${Math.round(gpuBytes / mib)} MiB in use`;
+  const memory = gpuBytes === undefined ? "" : `, ${inMib(gpuBytes)} in use`;
   return `${lanes} at once, ${speed.toFixed(1)} × real time${memory}`;
 }
 
-async function printReport(results: readonly Measured[]): Promise<void> {
-  const when = await circumstances(Date.now());
-  if (json) {
-    console.log(JSON.stringify({ ...when, threads, results, skipped }, null, 2));
-    return;
-  }
-  if (results.length === 0) {
-    console.log("No GPU passed its self-test. Nothing was measured.");
-    return;
-  }
-  console.log(`${when.date}, commit ${when.commit}, ${when.machine}, ${threads} threads:`);
-  for (const { gpu, name, model, speeds, stopped } of results) {
-    const best = bestShares(speeds)?.lanes;
-    const lines = speeds.map(({ lanes, speed, gpuBytes }) => [
-      `${lanes}${lanes === best ? " *" : ""}`,
-      speed.toFixed(1),
-      gpuBytes === undefined ? "" : String(Math.round(gpuBytes / mib)),
-    ]);
-    console.log(`\n${gpu} (${name}), ${model}; * is used`);
-    console.log(asText({ head: ["at once", "× real time", "GPU memory in use, MiB"], lines }));
-    if (stopped !== null) console.log(`Not measured: ${stopped}`);
-  }
-  console.log("\nNot measured here: whole recordings. scripts/bench --only transcribe does that, on the same device.");
-}
-
-function readOptions() {
-  const { values } = parseArgs({
-    options: {
-      cuda: { type: "string", default: "" },
-      "only-base": { type: "boolean", default: false },
-      threads: { type: "string", default: String(availableParallelism()) },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false },
-    },
-  });
-  if (values.help) {
-    console.log(usage);
-    process.exit(0);
-  }
-  const threads = Number(values.threads);
-  if (!Number.isInteger(threads) || threads < 1) refuse(`--threads must be a positive integer, not ${values.threads}`);
-  return { cuda: values.cuda, onlyBase: values["only-base"], threads, json: values.json };
+function print({ gpu, name, model, speeds, stopped }: Measured): void {
+  const best = bestShares(speeds)?.lanes;
+  const lines = speeds.map(({ lanes, speed, gpuBytes }) => [
+    `${lanes}${lanes === best ? " *" : ""}`,
+    speed.toFixed(1),
+    gpuBytes === undefined ? "" : String(Math.round(gpuBytes / MIB)),
+  ]);
+  console.log(`\n${gpu} (${name}), ${model}; * is used`);
+  console.log(asText({ head: ["at once", "× real time", "GPU memory in use, MiB"], lines }));
+  if (stopped !== null) console.log(`Not measured: ${stopped}`);
 }

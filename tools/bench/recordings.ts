@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
-import { type Reference, readCorpus } from "../evaluate/corpus.ts";
-import { concatenate } from "../evaluate/made-recordings.ts";
+import { concatenate, type Reference, readCorpus } from "../corpus/index.ts";
+import { total } from "../shared/figures.ts";
 
 /** A recording for all competitors. */
 export interface BenchRecording {
@@ -16,6 +16,7 @@ export interface BenchRecording {
 
 export const recordingNameSchema = Type.Union([Type.Literal("meetings"), Type.Literal("dialogues")]);
 export type RecordingName = Static<typeof recordingNameSchema>;
+export const recordingNames: readonly RecordingName[] = ["meetings", "dialogues"];
 
 /**
  * Numbers of copies that are sent at the same time. Dialogues are sent once, because more copies show nothing new about
@@ -23,48 +24,40 @@ export type RecordingName = Static<typeof recordingNameSchema>;
  */
 export const plan: Readonly<Record<RecordingName, readonly number[]>> = { meetings: [1, 2, 5], dialogues: [1] };
 
-const wholeSeconds = 420;
+const MAX_SECONDS = 420;
 
-interface Making {
-  readonly contents: string;
-  readonly parts: readonly Reference[];
-}
-
-const makers: Readonly<Record<RecordingName, (corpus: readonly Reference[]) => Making>> = {
-  meetings(corpus) {
-    const excerpts = corpus.filter(({ group }) => group === "meeting");
-    const parts = fill(Array.from({ length: wholeSeconds }, () => excerpts).flat());
-    return {
-      contents: `${excerpts.length} excerpts of AMI meetings in a row, repeated up to ${parts.length}`,
-      parts,
-    };
-  },
-  dialogues(corpus) {
+function partsOf(name: RecordingName, corpus: readonly Reference[]) {
+  if (name === "dialogues") {
     const parts = fill(corpus.filter(({ group, text, exact }) => group === "dialogue" && exact && text !== null));
     return { contents: `the first ${parts.length} dialogues built from read sentences`, parts };
-  },
-};
+  }
+  const excerpts = corpus.filter(({ group }) => group === "meeting");
+  const parts = fill(Array.from({ length: MAX_SECONDS }, () => excerpts).flat());
+  return { contents: `${excerpts.length} excerpts of AMI meetings in a row, repeated up to ${parts.length}`, parts };
+}
 
 /** Returns the first recordings that fit into the length. */
 function fill(parts: readonly Reference[]): Reference[] {
   let seconds = 0;
   const first = parts.findIndex(({ durationSeconds }) => {
     seconds += durationSeconds;
-    return seconds > wholeSeconds;
+    return seconds > MAX_SECONDS;
   });
   return parts.slice(0, first < 0 ? parts.length : first);
 }
 
 /** Creates a recording from the corpus as FLAC. @param directory folder of its file */
 export async function makeRecording(name: RecordingName, audio: string, directory: string): Promise<BenchRecording> {
-  const { contents, parts } = makers[name](await readCorpus(audio));
+  const { contents, parts } = partsOf(name, await readCorpus(audio));
   const file = join(directory, `${name}.flac`);
-  const files = parts.map((part) => part.file);
-  await concatenate(files, file);
+  await concatenate(
+    parts.map((part) => part.file),
+    file,
+  );
   const texts = parts.map(({ text }) => text);
   return {
     ...{ name, file, contents },
-    seconds: parts.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0),
+    seconds: total(parts, ({ durationSeconds }) => durationSeconds),
     text: texts.some((text) => text === null) ? null : texts.join(" "),
   };
 }

@@ -1,58 +1,135 @@
-/**
- * Measures whether a server responds as fast with a million recordings in its database as with a thousand:
- * `scripts/bench rows [--rows N …] [--json] [--write]`. A million takes a minute to create and temporarily a gigabyte
- * of disk space.
- */
-import { parseArgs } from "node:util";
-import { messageOf } from "../../src/text/index.ts";
-import { circumstances, writeGeneratedTable } from "../shared/circumstances.ts";
-import { measured, measureRows, type RowFigures } from "./measure-rows.ts";
-import { refuse } from "./options.ts";
-import { asMarkdown, asText, benchmarksPagePath, type Cells } from "./show-table.ts";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { TestServer } from "../../harness/server.ts";
+import { applyRetention, Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { defineCommand } from "../shared/command.ts";
+import { MIB, median, medianTime, timed } from "../shared/figures.ts";
+import { wholes } from "../shared/options.ts";
+import { residentBytesOf } from "../shared/processes.ts";
+import { report, reportOptions, type Table } from "../shared/table.ts";
+import { Requests } from "./api.ts";
+import { type FilledDatabase, filledServer } from "./fill-rows.ts";
 
-const defaultCounts = ["1000", "100000", "1000000"];
+/** Measurements with their units. */
+const measured = {
+  list: "list, first page, ms",
+  listDeep: "list, page at nine tenths, ms",
+  listRare: "list by a status of one in a hundred, page at nine tenths, ms",
+  listStates: "list by two statuses, ms",
+  listTime: "list of the older half, ms",
+  listWorkspace: "list of a workspace that has one in a thousand, ms",
+  get: "get, ms",
+  segments: "segments, ms",
+  create: "create by link, ms",
+  delete: "delete with ten segments, ms",
+  metrics: "/metrics, ms",
+  listening: "start until the server listens, ms",
+  resident: "resident memory of the server, MiB",
+  retention: "retention with nothing to remove, ms",
+  retentionEach: "retention, each removed recording, ms",
+  backup: "backup of the database, s",
+  database: "size of the database, MiB",
+} as const;
+type Figures = Record<keyof typeof measured, number>;
+/** Measurements without decimals. */
+const WHOLE: readonly string[] = ["resident", "database", "listening"];
 
-const { rows, json, write } = readOptions();
-const figures: { readonly count: number; readonly figures: RowFigures }[] = [];
-for (const count of rows) {
-  const report = (text: string) => console.error(`${count.toLocaleString("en")} recordings: ${text}`);
-  figures.push({ count, figures: await measureRows(count, report) });
+const STARTS = 3;
+const READS = 200;
+const WRITES = 30;
+const DAY = 86_400_000;
+/** Days whose recordings retention removes. */
+const REMOVED_DAYS = 2;
+
+export const command = defineCommand({
+  name: "scripts/bench rows",
+  about:
+    "Measures whether a server responds as fast with a million recordings in its database as with a thousand. A million " +
+    "takes a minute to create and temporarily a gigabyte of disk space.",
+  options: {
+    rows: wholes("number of recordings", { least: 100, fallback: [1_000, 100_000, 1_000_000] }),
+    ...reportOptions,
+  },
+  async run({ rows, ...values }) {
+    const figures: { readonly count: number; readonly figures: Figures }[] = [];
+    for (const count of rows) {
+      const progress = (text: string) => console.error(`${count.toLocaleString("en")} recordings: ${text}`);
+      figures.push({ count, figures: await measure(count, progress) });
+    }
+    const table: Table = {
+      head: ["recordings", ...figures.map(({ count }) => count.toLocaleString("en"))],
+      lines: (Object.keys(measured) as (keyof Figures)[]).map((name) => {
+        const cells = figures.map(({ figures: own }) => own[name].toFixed(WHOLE.includes(name) ? 0 : 1));
+        return [measured[name], ...cells];
+      }),
+    };
+    const page = { path: "docs/benchmarks.md", command: "scripts/bench rows" };
+    await report({ terms: "medians", sections: [table], figures: { figures } }, values, page);
+  },
+});
+
+/** Fills a database with `count` recordings and measures a server on it. */
+async function measure(count: number, progress: (text: string) => void): Promise<Figures> {
+  progress("filling the database");
+  await using stack = new AsyncDisposableStack();
+  const { server, filled, databasePath } = filledServer(count, stack);
+  const database = statSync(databasePath).size / MIB;
+  progress("starting the server");
+  const listening: number[] = [];
+  for (let start = 0; start < STARTS; start++) {
+    if (start > 0) await server.stop();
+    listening.push(1000 * (await timed(() => server.start(false))).seconds);
+  }
+  await server.untilReady();
+  progress("sending requests");
+  const asked = await ask(server, filled);
+  const resident = residentBytesOf(server.pid) / MIB;
+  progress("copying the database");
+  const backup = await medianTime(1, (time) =>
+    server.cli("backup", "--database-only", join(server.dataDirectory, `copy-${time}.db`)),
+  );
+  await server.stop();
+  progress("removing old recordings");
+  const retention = await retain(server.dataDirectory);
+  return { ...asked, listening: median(listening), resident, ...retention, backup: backup / 1000, database };
 }
-const when = await circumstances(Date.now());
-const heading = `${when.date}, commit ${when.commit}, ${when.machine}, medians:`;
-const table = tableOf();
-if (json) console.log(JSON.stringify({ ...when, figures }, null, 2));
-else console.log(`${heading}\n${asText(table)}`);
-if (write) {
-  writeGeneratedTable(benchmarksPagePath, "scripts/bench rows --write", `${heading}\n\n${asMarkdown(table)}`);
-}
 
-function tableOf(): Cells {
-  const names = Object.keys(measured) as (keyof RowFigures)[];
+async function ask(server: TestServer, { secret, pinnedSecret, ids, middle }: FilledDatabase) {
+  const requests = new Requests(server, secret, READS);
+  const cursor = Buffer.from(`r${ids[Math.floor(ids.length / 10)]}`).toString("base64url");
+  const remove = ids.toReversed();
   return {
-    head: ["recordings", ...figures.map(({ count }) => count.toLocaleString("en"))],
-    lines: names.map((name) => [
-      measured[name],
-      ...figures.map(({ figures }) =>
-        figures[name].toFixed(name === "resident" || name === "database" || name === "listening" ? 0 : 1),
-      ),
-    ]),
+    list: await requests.list("limit=20"),
+    listDeep: await requests.list(`limit=20&cursor=${cursor}`),
+    listRare: await requests.list(`limit=20&status=failed&cursor=${cursor}`),
+    listStates: await requests.list("limit=20&status=failed,queued"),
+    listTime: await requests.list(`limit=20&created_before=${new Date(middle).toISOString()}`),
+    listWorkspace: await new Requests(server, pinnedSecret, READS).list("limit=20"),
+    get: await requests.get(ids),
+    segments: await requests.get(ids, "/segments"),
+    metrics: await medianTime(WRITES, async () => (await fetch(`${server.origin}/metrics`)).text()),
+    create: await medianTime(WRITES, () => requests.create({ url: "https://recordings.example.invalid/talk.mp3" })),
+    delete: await medianTime(WRITES, (index) => requests.send(`/${remove[index]}`, { method: "DELETE" })),
   };
 }
 
-function readOptions() {
+/** Measures one tick of retention that removes nothing, and one that removes the oldest days. */
+async function retain(root: string): Promise<Pick<Figures, "retention" | "retentionEach">> {
+  const store = openDatabase(join(root, "transcribe.db"));
   try {
-    const { values } = parseArgs({
-      options: {
-        rows: { type: "string", multiple: true, default: defaultCounts },
-        json: { type: "boolean", default: false },
-        write: { type: "boolean", default: false },
-      },
-    });
-    const wrong = values.rows.find((text) => !/^\d{3,8}$/.test(text));
-    if (wrong !== undefined) refuse(`--rows is a whole number from 100, not ${wrong}`);
-    return { ...values, rows: values.rows.map(Number) };
-  } catch (error) {
-    return refuse(messageOf(error).split(". ")[0] ?? "");
+    const recordings = new Recordings(store, Date.now);
+    const directory = new DataDirectory(root);
+    const now = Date.now();
+    const tick = (days: number) => applyRetention(recordings, directory, { audioDays: 7, completedDays: days }, now);
+    const numberOf = (what: string) =>
+      store.$client.query<{ n: number }, []>(`SELECT ${what} AS n FROM recordings`).get()?.n ?? 0;
+    const retention = await medianTime(WRITES, () => tick(10_000));
+    const days = Math.floor((now - numberOf("min(created_at)")) / DAY) - REMOVED_DAYS;
+    const before = numberOf("count(*)");
+    const { seconds } = await timed(() => tick(days));
+    return { retention, retentionEach: (1000 * seconds) / Math.max(1, before - numberOf("count(*)")) };
+  } finally {
+    store.$client.close();
   }
 }

@@ -1,4 +1,4 @@
-import { LINEAR_SHARE, type ScaleFigures, type ScaleRow } from "./scale-figures.ts";
+import { LINEAR_SHARE, type ScaleFigures, type ScaleRow } from "./scale-rows.ts";
 
 /** Sizes in pixels. */
 const PANEL = { width: 300, height: 190 };
@@ -8,6 +8,8 @@ const TOP_SHARE = 1.25;
 const LABEL_SHARE = 0.25;
 /** Distinguishable also without colour: the series have their own markers. */
 const COLOURS: Readonly<Record<ScaleFigures["by"], string>> = { "real models": "#1f5fa8", simulated: "#c2570c" };
+
+const KEY = "Circles, blue: real models. Squares, orange: simulated devices. Grey band: within 5 % of the reference.";
 
 /** Returns a chart of the speed of each device as SVG, with one panel for each group. */
 export function scaleChart(rows: readonly ScaleRow[], heading: string): string {
@@ -21,12 +23,7 @@ export function scaleChart(rows: readonly ScaleRow[], heading: string): string {
     `<title>Speed of each thread or device as loads grow</title>`,
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     text(MARGIN.left, 18, `Speed of each thread or device, in percent of the reference. ${heading}`, "start"),
-    text(
-      MARGIN.left,
-      36,
-      `Circles, blue: real models. Squares, orange: simulated devices. Grey band: within 5 % of the reference.`,
-      "start",
-    ),
+    text(MARGIN.left, 36, KEY, "start"),
     ...panels,
     "</svg>",
   ].join("\n")}\n`;
@@ -38,13 +35,11 @@ function panel(group: string, rows: readonly ScaleRow[], top: number, left: numb
   const x = (row: ScaleRow) => left + ((labels.indexOf(labelOf(row)) + 0.5) / labels.length) * PANEL.width;
   const y = (share: number) => MARGIN.top + (1 - share / top) * PANEL.height;
   const bottom = MARGIN.top + PANEL.height;
-  const lines: string[] = [];
-  const band = y(1 - LINEAR_SHARE) - y(1 + LINEAR_SHARE);
-  lines.push(
-    `<rect x="${left}" y="${at(y(1 + LINEAR_SHARE))}" width="${PANEL.width}" height="${at(band)}" fill="#dddddd"/>`,
-  );
+  const [from, to] = [y(1 + LINEAR_SHARE), y(1 - LINEAR_SHARE)];
+  const lines = [`<rect x="${left}" y="${at(from)}" width="${PANEL.width}" height="${at(to - from)}" fill="#dddddd"/>`];
   for (let share = 0; share <= top; share += LABEL_SHARE) {
-    lines.push(line(left, y(share), left + PANEL.width, y(share), "#cccccc"));
+    const [height, end] = [at(y(share)), left + PANEL.width];
+    lines.push(`<line x1="${left}" y1="${height}" x2="${end}" y2="${height}" stroke="#cccccc"/>`);
     lines.push(text(left - 6, y(share) + 4, `${Math.round(100 * share)} %`, "end"));
   }
   for (const [index, label] of labels.entries()) {
@@ -69,10 +64,6 @@ function labelOf({ group, load, devices }: ScaleRow): string {
 function marker(by: ScaleFigures["by"], x: number, y: number): string {
   if (by === "real models") return `<circle cx="${at(x)}" cy="${at(y)}" r="4" fill="${COLOURS[by]}"/>`;
   return `<rect x="${at(x - 4)}" y="${at(y - 4)}" width="8" height="8" fill="${COLOURS[by]}"/>`;
-}
-
-function line(x1: number, y1: number, x2: number, y2: number, colour: string): string {
-  return `<line x1="${at(x1)}" y1="${at(y1)}" x2="${at(x2)}" y2="${at(y2)}" stroke="${colour}"/>`;
 }
 
 function text(x: number, y: number, content: string, anchor: "start" | "middle" | "end"): string {

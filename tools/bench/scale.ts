@@ -1,31 +1,29 @@
-/**
- * Measures the cost of growth: the speed with more recordings at once, longer recordings, and more threads or devices.
- * `scripts/bench scale [--part NAME …] [--short] [--json] [--write]`; on two quiet cores it takes about seventeen minutes.
- * Real models compute up to an hour of audio on up to two threads. Longer recordings and more devices are a simulation:
- * a real server distributes the parts to scripted devices, which sleep in proportion to the audio.
- */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { audioDirectory } from "../../harness/diarized-recording.ts";
-import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
-import { messageOf } from "../../src/text/index.ts";
-import { root } from "../shared/checkout.ts";
-import { circumstances, writeGeneratedTable } from "../shared/circumstances.ts";
-import { beforeStop } from "../shared/processes.ts";
-import { type Load, makeSilence, measureScaling, startCoordinator } from "./fleet-scaling.ts";
-import { refuse } from "./options.ts";
+import { available, corpusPath, root } from "../../harness/checkout.ts";
+import { newServer, sendAtOnce, type Took } from "../../harness/measured-server.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { repeat } from "../corpus/index.ts";
+import { defineCommand } from "../shared/command.ts";
+import { median } from "../shared/figures.ts";
+import { flag, someOf, UsageError } from "../shared/options.ts";
+import { report, reportOptions } from "../shared/table.ts";
+import { type Load, measureLoad, startBroker, startCoordinator } from "./fleet-load.ts";
+import { makeRecording } from "./recordings.ts";
 import { scaleChart } from "./scale-chart.ts";
-import { type ScaleFigures, type ScaleGroup, scaleRows, scaleTable, verdict } from "./scale-figures.ts";
-import { measureReal, type RealLoad } from "./scale-real.ts";
-import { asMarkdown, asText, benchmarksPagePath } from "./show-table.ts";
+import { type ScaleFigures, scaleRows, scaleTable, verdict } from "./scale-rows.ts";
 
 const PARTS = ["real", "simulated"] as const;
-const WRITER = "scripts/bench scale --write";
-const CHART = "scale.svg";
-/** Speed of each simulated device, as a multiple of real time: several times that of two cores. */
-const TIMES_REAL_TIME = 100;
+
+type Of<T> = T & Pick<ScaleFigures, "group" | "load">;
+
+/** A load for a server with real models. */
+type RealLoad = Of<{
+  readonly recordings: number;
+  /** Length of each recording. */
+  readonly minutes: number;
+  readonly threads: number;
+}>;
 
 /** Loads of the real server, in each group from the smallest to the largest. */
 const REAL: readonly RealLoad[] = [
@@ -40,13 +38,8 @@ const REAL: readonly RealLoad[] = [
   })),
 ];
 
-interface SimulatedLoad extends Omit<Load, "timesRealTime"> {
-  readonly group: ScaleGroup;
-  readonly load: string;
-}
-
 /** Loads of the simulated devices. */
-const SIMULATED: readonly SimulatedLoad[] = [
+const SIMULATED: readonly Of<Load>[] = [
   { group: "length", load: "60 × 1 min", recordings: 60, hours: 1 / 60, workers: 4 },
   { group: "length", load: "1 × 1 h", recordings: 1, hours: 1, workers: 4 },
   { group: "length", load: "1 × 6 h", recordings: 1, hours: 6, workers: 4 },
@@ -60,81 +53,86 @@ const SIMULATED: readonly SimulatedLoad[] = [
 /** Longest recordings with --short. */
 const SHORT_MINUTES = { real: 1, simulated: 30 } as const;
 
-const { parts, short, json, write } = readOptions();
-const directory = mkdtempSync(join(tmpdir(), "transcribe-bench-scale-"));
-const removeDirectory = () => rmSync(directory, { recursive: true, force: true });
-beforeStop(removeDirectory);
-try {
-  const startedAt = performance.now();
-  const figures = [...(await real()), ...(await simulated())];
-  await report(figures);
-  console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
-} finally {
-  removeDirectory();
-}
+/** Length of the recording before the first load: long enough that the server tests the encoder's ONNX form. */
+const WARM_UP_MINUTES = 6;
+/** Each real load is measured this often, in turns with the others. Medians count: other machines of the host disturb. */
+const RUNS = 3;
 
-async function real(): Promise<ScaleFigures[]> {
-  if (!parts.includes("real")) return [];
-  if (!existsSync(join(audioDirectory, "manifest.json"))) {
-    console.error(`bench: real models are not measured, because ${audioDirectory} contains no manifest.json`);
-    return [];
+export const command = defineCommand({
+  name: "scripts/bench scale",
+  about:
+    "Measures the cost of growth: the speed with more recordings at once, longer recordings, and more threads or devices. " +
+    "On two quiet cores it takes about seventeen minutes. Real models compute up to an hour of audio on up to two threads. " +
+    "Longer recordings and more devices are a simulation: a real server distributes the parts to scripted devices, which " +
+    "sleep in proportion to the audio.",
+  options: { part: someOf("PART", "parts to measure", PARTS), short: flag("shorten the recordings"), ...reportOptions },
+  async run({ part: parts, short, ...values }) {
+    const isWhole = PARTS.every((part) => parts.includes(part)) && !short;
+    if (values.write && !isWhole) throw new UsageError("--write needs all parts at their full length");
+    const startedAt = performance.now();
+    const isReal = parts.includes("real") && available("loads with real models", corpusPath("manifest.json"));
+    const rows = scaleRows([
+      ...(isReal ? await measureReal(short) : []),
+      ...(parts.includes("simulated") ? await measureSimulated(short) : []),
+    ]);
+    const cut = `shortened to ${SHORT_MINUTES.real} min and, simulated, ${SHORT_MINUTES.simulated} min`;
+    const sections = [scaleTable(rows), verdict(rows)];
+    const chart = "![Speed of each thread or device as loads grow](scale.svg)";
+    const page = { path: "docs/benchmarks.md", command: "scripts/bench scale" };
+    const terms = short ? { terms: cut } : {};
+    const heading = await report({ ...terms, sections, figures: { rows }, pageOnly: chart }, values, page);
+    if (values.write) writeFileSync(join(root, "docs/scale.svg"), scaleChart(rows, heading));
+    console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
+  },
+});
+
+/** Runs loads on servers with real models, one server for each number of threads. */
+async function measureReal(short: boolean): Promise<ScaleFigures[]> {
+  const loads = short ? REAL.map((one) => ({ ...one, minutes: Math.min(one.minutes, SHORT_MINUTES.real) })) : REAL;
+  using folder = temporaryDirectory();
+  const { file: meetings } = await makeRecording("meetings", corpusPath(""), folder.path);
+  const lasting = async (minutes: number, source: string) => {
+    const path = join(folder.path, `${minutes}min.flac`);
+    if (!existsSync(path)) await repeat(source, 60 * minutes, path);
+    return path;
+  };
+  // All lengths have the same contents, so that only the length differs.
+  const minute = await lasting(1, meetings);
+  const done = new Map<RealLoad, Took[]>(loads.map((load) => [load, []]));
+  for (const [threads, own] of Map.groupBy(loads, (load) => load.threads)) {
+    await using server = newServer({ TRANSCRIBE_ENGINE_THREADS: String(threads) });
+    await server.start();
+    await sendAtOnce(server, [await lasting(WARM_UP_MINUTES, minute)]);
+    for (let count = 1; count <= RUNS; count++) {
+      for (const load of own) {
+        const { group, load: name, recordings, minutes } = load;
+        console.error(`bench: ${group}: ${name}, ${threads} threads, real models, run ${count} of ${RUNS}`);
+        const copies: string[] = new Array(recordings).fill(await lasting(minutes, minute));
+        const took = await sendAtOnce(server, copies);
+        console.error(`bench: ${took.seconds.toFixed(1)} s`);
+        done.get(load)?.push(took);
+      }
+    }
   }
-  const loads = REAL.map((load) => (short ? { ...load, minutes: Math.min(load.minutes, SHORT_MINUTES.real) } : load));
-  return await measureReal(loads, audioDirectory, directory);
+  return [...done].map(([{ group, load, recordings, minutes, threads }, runs]) => ({
+    ...{ group, by: "real models", load, devices: threads },
+    audioHours: (recordings * minutes) / 60,
+    seconds: median(runs.map(({ seconds }) => seconds)),
+    cpuSeconds: median(runs.map(({ cpuSeconds }) => cpuSeconds)),
+  }));
 }
 
-async function simulated(): Promise<ScaleFigures[]> {
-  if (!parts.includes("simulated")) return [];
-  const program = await natsServerProgram("scripts/bench scale");
-  if (program === null) return [];
-  await using broker = await new NatsServer(program).start();
-  beforeStop(() => broker[Symbol.asyncDispose]());
-  await using coordinator = await startCoordinator(broker, directory);
+async function measureSimulated(short: boolean): Promise<ScaleFigures[]> {
+  await using stack = new AsyncDisposableStack();
+  const coordinator = await startCoordinator(await startBroker(stack), stack);
   const figures: ScaleFigures[] = [];
-  for (const { group, load, ...one } of SIMULATED) {
-    console.error(`bench: ${group}: ${load}, ${one.workers} simulated devices`);
-    const hours = short ? Math.min(one.hours, SHORT_MINUTES.simulated / 60) : one.hours;
-    const path = join(directory, `${hours}h.flac`);
-    const file = existsSync(path) ? path : await makeSilence(hours, directory);
-    const { seconds } = await measureScaling({ ...one, hours, timesRealTime: TIMES_REAL_TIME }, coordinator, file);
+  for (const { group, load, hours: wholeHours, recordings, workers } of SIMULATED) {
+    console.error(`bench: ${group}: ${load}, ${workers} simulated devices`);
+    const hours = short ? Math.min(wholeHours, SHORT_MINUTES.simulated / 60) : wholeHours;
+    const { seconds } = await measureLoad({ recordings, hours, workers }, coordinator);
     console.error(`bench: ${seconds.toFixed(1)} s`);
-    const audioHours = one.recordings * hours;
-    figures.push({ group, by: "simulated", load, audioHours, devices: one.workers, seconds, cpuSeconds: null });
+    const audioHours = recordings * hours;
+    figures.push({ group, by: "simulated", load, audioHours, devices: workers, seconds, cpuSeconds: null });
   }
   return figures;
-}
-
-async function report(figures: readonly ScaleFigures[]): Promise<void> {
-  const when = await circumstances(Date.now());
-  const cut = `, shortened to ${SHORT_MINUTES.real} min and, simulated, ${SHORT_MINUTES.simulated} min`;
-  const heading = `${when.date}, commit ${when.commit}, ${when.machine}${short ? cut : ""}`;
-  const rows = scaleRows(figures);
-  const table = scaleTable(rows);
-  if (json) console.log(JSON.stringify({ ...when, rows }, null, 2));
-  else console.log([heading, asText(table), verdict(rows)].join("\n\n"));
-  if (!write) return;
-  writeFileSync(join(root, "docs", CHART), scaleChart(rows, heading));
-  const chart = `![Speed of each thread or device as loads grow](${CHART})`;
-  const text = [`${heading}:`, asMarkdown(table), verdict(rows), chart].join("\n\n");
-  writeGeneratedTable(benchmarksPagePath, WRITER, text);
-}
-
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        part: { type: "string", multiple: true, default: [] as string[] },
-        short: { type: "boolean", default: false },
-        json: { type: "boolean", default: false },
-        write: { type: "boolean", default: false },
-      },
-    });
-    const unknown = values.part.find((name) => !PARTS.some((part) => part === name));
-    if (unknown !== undefined) refuse(`unknown part ${unknown}; known are ${PARTS.join(", ")}`);
-    const isWhole = values.part.length === 0 && !values.short;
-    if (values.write && !isWhole) refuse("--write needs all parts at their full length");
-    return { ...values, parts: values.part.length === 0 ? PARTS : values.part };
-  } catch (error) {
-    return refuse(messageOf(error).split(". ")[0] ?? "");
-  }
 }

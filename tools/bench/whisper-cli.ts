@@ -1,118 +1,81 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { buildNativeWhisperCli, defaultCacheRoot } from "../../native/build.ts";
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { corpusPath, mediaToolPath, root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadGgml } from "../../src/speech/ggml.ts";
 import { openModel } from "../../src/speech/recognizer/whisper/index.ts";
-import { root } from "../shared/checkout.ts";
-import { median } from "./table.ts";
+import { defineCommand } from "../shared/command.ts";
+import { median } from "../shared/figures.ts";
+import { whole } from "../shared/options.ts";
+import { runCommand } from "../shared/run-command.ts";
+import { buildWhisperCli, runMeasured, whisperBase } from "./whisper-cpp.ts";
 
-/**
- * Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: with the same libraries, model,
- * settings and recording. Each run is a process, in turns.
- *
- *     scripts/bench whisper-cli [recording] [--runs 5] [--threads 2] [--beam-size 5]
- */
+const DEFAULT_RECORDING = corpusPath("dialogue/dlg-02-2spk-MM.flac");
 
-const nativeDirectory = join(root, "build", "native");
-const model = join(root, "build", "models", "ggml-base.bin");
-const ffmpeg = join(root, "build", "media-tool", "ffmpeg");
-const defaultRecording = resolve(root, "../shared/audio/dialogue/dlg-02-2spk-MM.flac");
-
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
+export const command = defineCommand({
+  name: "scripts/bench whisper-cli",
+  about:
+    "Compares the addon's speed with whisper.cpp's own command line program, whisper-cli: with the same libraries, model, " +
+    "settings and recording. Each run is a process, in turns. A RECORDING replaces a dialogue of the corpus.",
+  names: "RECORDING",
   options: {
-    runs: { type: "string", default: "5" },
-    threads: { type: "string", default: String(availableParallelism()) },
-    "beam-size": { type: "string", default: "5" },
-    child: { type: "boolean", default: false },
+    runs: whole("number of runs", { fallback: 5 }),
+    threads: whole("number of threads", { fallback: availableParallelism() }),
+    beamSize: whole("width of the beam", { fallback: 5 }),
+  },
+  async run({ runs, threads, beamSize }, [recording = DEFAULT_RECORDING]) {
+    const whisperCli = await buildWhisperCli();
+    using folder = temporaryDirectory();
+    const [wave, text] = ["recording.wav", "text"].map((name) => join(folder.path, name)) as [string, string];
+    const bitexact = ["-fflags", "+bitexact", "-flags:a", "+bitexact"];
+    await runCommand([mediaToolPath, "-v", "error", "-i", recording, "-ac", "1", "-ar", "16000", ...bitexact, wave]);
+    const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
+    const task: Task = { wave, threads, beamSize };
+    const commands = {
+      // The text goes into a file, because the output with alignment lacks segments.
+      "whisper-cli": [
+        ...[whisperCli, "-m", whisperBase, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np", "-otxt", "-of", text],
+        ...settings,
+      ],
+      addon: [process.execPath, "--no-env-file", import.meta.path, JSON.stringify(task)],
+    };
+    const done: Record<keyof typeof commands, Awaited<ReturnType<typeof runMeasured>>[]> = {
+      ...{ "whisper-cli": [], addon: [] },
+    };
+    for (let run = 0; run < runs; run++) {
+      for (const name of ["whisper-cli", "addon"] as const) {
+        const measured = await runMeasured(commands[name]);
+        done[name].push(measured);
+        console.error(`${name}: ${measured.seconds.toFixed(2)} s, ${measured.cpuSeconds.toFixed(2)} s of CPU`);
+      }
+    }
+    console.log(`${recording}, ${runs} runs each, ${threads} threads, beam size ${beamSize}; medians`);
+    for (const [what, figure] of [["time", "seconds"] as const, ["CPU time", "cpuSeconds"] as const]) {
+      const cli = median(done["whisper-cli"].map((run) => run[figure]));
+      const addon = median(done.addon.map((run) => run[figure]));
+      const figures = `whisper-cli ${cli.toFixed(2)} s  addon ${addon.toFixed(2)} s  ratio ${(addon / cli).toFixed(3)}`;
+      console.log(`${what.padEnd(8)}  ${figures}`);
+    }
+    const texts = [await Bun.file(`${text}.txt`).text(), done.addon[0]?.output ?? ""].map((one) =>
+      one.replace(/\s+/g, " ").trim(),
+    );
+    console.log(`same text: ${texts[0] === texts[1] ? "yes" : "no"}`);
   },
 });
-const threads = Number(values.threads);
-const beamSize = Number(values["beam-size"]);
-const recording = positionals[0] ?? defaultRecording;
 
-if (values.child) {
-  process.stdout.write(await transcribeWave(recording));
-} else {
-  await compare(Number(values.runs));
+interface Task {
+  readonly wave: string;
+  readonly threads: number;
+  readonly beamSize: number;
 }
 
 /** Does with the addon what whisper-cli does. */
-async function transcribeWave(path: string): Promise<string> {
-  const pcm = new Int16Array(await Bun.file(path).slice(44).arrayBuffer());
+async function transcribeWave({ wave, threads, beamSize }: Task): Promise<string> {
+  const pcm = new Int16Array(await Bun.file(wave).slice(44).arrayBuffer());
   const samples = Float32Array.from(pcm, (sample) => sample / 32768);
-  const opened = openModel(loadGgml({ nativeDirectory }), model, true);
+  const opened = openModel(loadGgml({ nativeDirectory: join(root, "build/native") }), whisperBase, true);
   const { segments } = await opened.createState().transcribe(samples, { language: "en", threads, beamSize });
   return segments.map((segment) => segment.text).join("");
 }
 
-async function compare(runs: number): Promise<void> {
-  const cacheRoot = defaultCacheRoot();
-  const whisperCli = await buildNativeWhisperCli({ cacheRoot, log: (line) => console.error(line) });
-  const work = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
-  try {
-    const wave = join(work, "recording.wav");
-    const bitexact = ["-fflags", "+bitexact", "-flags:a", "+bitexact"];
-    await finish([ffmpeg, "-v", "error", "-i", recording, "-ac", "1", "-ar", "16000", ...bitexact, wave]);
-    const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
-    const textFile = join(work, "text");
-    const commands = {
-      // The text goes into a file, because the output with alignment lacks segments.
-      "whisper-cli": [
-        ...[whisperCli, "-m", model, "-f", wave, "-l", "en", "-dtw", "base", "-fa", "-np", "-otxt", "-of", textFile],
-        ...settings,
-      ],
-      addon: [process.execPath, import.meta.path, "--child", wave, ...settings],
-    };
-    const runsOf: Record<keyof typeof commands, Run[]> = { "whisper-cli": [], addon: [] };
-    for (let run = 0; run < runs; run++) {
-      for (const name of ["whisper-cli", "addon"] as const) {
-        const finished = await finish(commands[name]);
-        runsOf[name].push(finished);
-        console.error(`${name}: ${finished.wallSeconds.toFixed(2)} s, ${finished.cpuSeconds.toFixed(2)} s of CPU`);
-      }
-    }
-    console.log(`${recording}, ${runs} runs each, ${threads} threads, beam size ${beamSize}; medians`);
-    report("time", runsOf["whisper-cli"], runsOf.addon, (run) => run.wallSeconds);
-    report("CPU time", runsOf["whisper-cli"], runsOf.addon, (run) => run.cpuSeconds);
-    const [cliText, addonText] = [await Bun.file(`${textFile}.txt`).text(), runsOf.addon[0]?.output ?? ""].map(
-      inOneLine,
-    );
-    console.log(`same text: ${cliText === addonText ? "yes" : "no"}`);
-  } finally {
-    await rm(work, { recursive: true, force: true });
-  }
-}
-
-function inOneLine(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
-}
-
-interface Run {
-  output: string;
-  wallSeconds: number;
-  /** CPU time of all threads; other load on the machine affects it less. */
-  cpuSeconds: number;
-}
-
-function report(what: string, cli: Run[], addon: Run[], figure: (run: Run) => number): void {
-  const [cliSeconds, addonSeconds] = [median(cli.map(figure)), median(addon.map(figure))];
-  const ratio = (addonSeconds / cliSeconds).toFixed(3);
-  console.log(
-    `${what.padEnd(8)}  whisper-cli ${cliSeconds.toFixed(2)} s  addon ${addonSeconds.toFixed(2)} s  ratio ${ratio}`,
-  );
-}
-
-/** Runs a command. @throws {Error} with the end of its error output when it fails */
-async function finish(command: string[]): Promise<Run> {
-  const start = performance.now();
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  if ((await child.exited) !== 0) {
-    throw new Error(`${command[0]} failed: ${errors.trim().split("\n").slice(-5).join("\n")}`);
-  }
-  const microseconds = child.resourceUsage()?.cpuTime.total ?? 0;
-  return { output, wallSeconds: (performance.now() - start) / 1000, cpuSeconds: Number(microseconds) / 1e6 };
-}
+if (import.meta.main) process.stdout.write(await transcribeWave(JSON.parse(process.argv[2] ?? "") as Task));

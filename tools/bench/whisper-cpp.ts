@@ -1,68 +1,62 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../native/build.ts";
-import { root } from "../shared/checkout.ts";
 import { beforeStop, PeakWatch } from "../shared/processes.ts";
 import { runCommand } from "../shared/run-command.ts";
 import type { Competitor, Figures, RunSettings } from "./competitor.ts";
 
-const model = join(root, "build/models/ggml-base.bin");
+export const whisperBase = join(root, "build/models/ggml-base.bin");
 const VARIANTS = [
   { name: "greedy", beam: 1 },
   { name: "beam 5", beam: 5 },
 ];
 
-/**
- * Prepares whisper.cpp's own program, built from the same sources as our addon, with the same model and otherwise
- * default settings.
- */
-export async function whisperCpp(terms: RunSettings): Promise<Competitor[]> {
-  const program = await buildNativeWhisperCli({
-    cacheRoot: defaultCacheRoot(),
-    log: (line) => console.error(line),
-  });
+/** Builds whisper.cpp's own program from the same sources as our addon. @returns its path */
+export function buildWhisperCli(): Promise<string> {
+  return buildNativeWhisperCli({ cacheRoot: defaultCacheRoot(), log: (line) => console.error(line) });
+}
+
+/** Prepares whisper.cpp's own program with the same model and otherwise default settings. */
+export async function whisperCpp({ threads, language }: RunSettings): Promise<Competitor[]> {
+  const program = await buildWhisperCli();
   const version = /version: (\S+)/.exec(await runCommand([program, "--version"]))?.[1] ?? "";
   return VARIANTS.map(({ name, beam }) => ({
     name: `whisper-cli ${version}, ${name}`,
-    run: (files) => transcribe(program, files, { ...terms, beam }),
-  }));
-}
-
-async function transcribe(
-  program: string,
-  files: readonly string[],
-  { threads, language, beam }: RunSettings & { beam: number },
-): Promise<Figures> {
-  const folder = await mkdtemp(join(tmpdir(), "transcribe-bench-"));
-  try {
-    const outputs = files.map((_, index) => join(folder, String(index)));
-    const child = Bun.spawn(
-      [
-        ...[program, "--model", model, "--language", language ?? "auto", "--output-txt"],
+    async run(files) {
+      using folder = temporaryDirectory();
+      const outputs = files.map((_, index) => join(folder.path, String(index)));
+      const { errors, cpuSeconds, peakBytes } = await runMeasured([
+        ...[program, "--model", whisperBase, "--language", language ?? "auto", "--output-txt"],
         ...["--threads", String(threads), "--beam-size", String(beam)],
         ...files.flatMap((file) => ["--file", file]),
         ...outputs.flatMap((output) => ["--output-file", output]),
-      ],
-      { stdin: "ignore", stdout: "ignore", stderr: "pipe" },
-    );
-    using _stop = beforeStop(async () => {
-      child.kill();
-      await child.exited;
-      await rm(folder, { recursive: true });
-    });
-    using watch = new PeakWatch(() => [["whisper-cli", child.pid]]);
-    const [output] = await Promise.all([child.stderr.text(), child.exited]);
-    if (child.exitCode !== 0) throw new Error(`whisper-cli failed: ${output.trim().split("\n").slice(-3).join(" / ")}`);
-    return {
-      ...readTimings(output),
-      cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
-      peakBytes: watch.peakBytes,
-      texts: await Promise.all(outputs.map((output) => Bun.file(`${output}.txt`).text())),
-    };
-  } finally {
-    await rm(folder, { recursive: true });
+      ]);
+      const texts = await Promise.all(outputs.map((output) => Bun.file(`${output}.txt`).text()));
+      return { ...readTimings(errors), cpuSeconds, peakBytes: { "whisper-cli": peakBytes }, texts };
+    },
+  }));
+}
+
+/** Runs a command and measures it. @throws {Error} with the end of its error output when it fails */
+export async function runMeasured(command: readonly string[]) {
+  const startedAt = performance.now();
+  const child = Bun.spawn([...command], { stdio: ["ignore", "pipe", "pipe"] });
+  using _stop = beforeStop(async () => {
+    child.kill();
+    await child.exited;
+  });
+  using watch = new PeakWatch(() => [["it", child.pid]]);
+  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  if (child.exitCode !== 0) {
+    throw new Error(`${command[0]} failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
   }
+  return {
+    ...{ output, errors },
+    seconds: (performance.now() - startedAt) / 1000,
+    cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
+    peakBytes: watch.peakBytes.it ?? 0,
+  };
 }
 
 /** Names of its timings. Tokens are decoded one at a time, several at a time, or as the text of the previous window. */

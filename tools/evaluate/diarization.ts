@@ -1,56 +1,41 @@
 import { diarizationErrors, errorRates } from "../../harness/der.ts";
-import { audioDirectory } from "../../harness/diarized-recording.ts";
-import type { NamedTurn } from "../../harness/rttm.ts";
-import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
-import { readCorpus } from "./corpus.ts";
-import { type Diarized, diarizationTurns, type SpeakerResult, summarize } from "./measure-speakers.ts";
+import { corpusOption, type Reference, readSelected } from "../corpus/index.ts";
+import { defineCommand } from "../shared/command.ts";
+import { percent, total } from "../shared/figures.ts";
+import { flag } from "../shared/options.ts";
+import { asText } from "../shared/table.ts";
+import { type Diarized, diarizationTurns, type SpeakerResult, speakerResult, summarize } from "./speakers.ts";
 
 interface Result extends SpeakerResult, Pick<Diarized, "seconds" | "milliseconds"> {}
 
-const usage = `Measures diarization errors on recordings with references: scripts/evaluate diarization [OPTION…] [NAME…]
-Prints a row for each file of dialogue/, and totals. A NAME selects the files whose path contains it.
-
-  --count-given      give the number of speakers to the diarization, like the hint of a create
-  --json             print the figures as JSON
-  --audio DIRECTORY  use another corpus in the same format`;
-
-const { values, names } = readCommandLine(
-  process.argv.slice(2),
-  {
-    "count-given": { type: "boolean", default: false },
-    json: { type: "boolean", default: false },
-    audio: { type: "string", default: audioDirectory },
-  } as const,
-  usage,
-);
-requireCorpus(values.audio);
-const corpus = await readCorpus(values.audio);
-const chosen = corpus.filter(
-  ({ path, turns }) => turns !== null && (names.length === 0 || names.some((name) => path.includes(name))),
-);
-if (chosen.length === 0) refuse("no recording with turns has such a name", 1);
-const results = (await diarizationTurns(chosen, values["count-given"])).map(measured);
-if (values.json) console.log(JSON.stringify({ results, totals: totals(results) }, null, 2));
-else print(results);
-
-function measured({ reference, turns, ...cost }: Diarized): Result {
-  const errorsAgainst = (known: readonly NamedTurn[] | null) =>
-    known === null ? null : diarizationErrors(known, turns);
-  return {
-    ...{ path: reference.path, group: reference.group, ...cost },
-    speakers: reference.speakers,
-    found: new Set(turns.map(({ speaker }) => speaker)).size,
-    errors: errorsAgainst(reference.turns),
-    wordErrors: errorsAgainst(reference.wordTurns),
-  };
-}
+export const command = defineCommand({
+  name: "scripts/evaluate diarization",
+  about:
+    "Measures diarization errors on recordings with references. Prints a row for each file of dialogue/, and totals. A " +
+    "NAME selects the files whose path contains it.",
+  names: "NAME",
+  options: {
+    countGiven: flag("give the number of speakers to the diarization, like the hint of a create"),
+    json: flag("print the figures as JSON"),
+    audio: corpusOption,
+  },
+  async run({ countGiven, json, audio }, names) {
+    const hasTurns = ({ turns }: Reference) => turns !== null;
+    const { chosen } = await readSelected({ audio, names }, "recording with turns", hasTurns);
+    const diarized = await diarizationTurns(chosen, countGiven);
+    const results = diarized.map(({ seconds, milliseconds, ...found }): Result => {
+      return { ...speakerResult(found, diarizationErrors), seconds, milliseconds };
+    });
+    if (json) console.log(JSON.stringify({ results, totals: totals(results) }, null, 2));
+    else print(results);
+  },
+});
 
 /** Real meetings have times of words; all others are built dialogues and the telephone sample. */
 function totals(all: readonly Result[]) {
   const real = all.filter(({ group }) => group === "meeting");
-  const seconds = all.reduce((sum, result) => sum + result.seconds, 0);
-  const cost = (step: keyof Result["milliseconds"]) =>
-    all.reduce((sum, result) => sum + result.milliseconds[step], 0) / 1000 / seconds;
+  const seconds = total(all, (result) => result.seconds);
+  const cost = (step: keyof Result["milliseconds"]) => total(all, (one) => one.milliseconds[step]) / 1000 / seconds;
   return {
     built: summarize(all.filter(({ group }) => group !== "meeting")),
     real: summarize(real),
@@ -61,28 +46,21 @@ function totals(all: readonly Result[]) {
 }
 
 function print(all: readonly Result[]): void {
-  const row = (name: string, counts: string, errors: ReturnType<typeof errorRates>) =>
-    [
-      name.padEnd(40),
-      counts.padStart(7),
-      ...[errors.errorRate, errors.falseAlarm, errors.missed, errors.confusion].map(percent),
-    ].join(" ");
-  console.log(`${"file".padEnd(40)}   given/found     DER   false  missed confused`);
-  for (const { path, speakers, found, errors, wordErrors } of all) {
-    if (errors) console.log(row(path, `${speakers}/${found}`, errorRates(errors)));
-    if (wordErrors) console.log(row("  against the words", "", errorRates(wordErrors)));
-  }
+  const row = (name: string, counts: string, errors: ReturnType<typeof errorRates>) => {
+    const rates = [errors.errorRate, errors.falseAlarm, errors.missed, errors.confusion];
+    return [name, counts, ...rates.map((rate) => percent(rate, 2))];
+  };
   const { built, real, realWords, cost } = totals(all);
-  if (built.files > 0) console.log(row("built", `${built.countsRight} of ${built.files}`, built));
+  const lines = all.flatMap(({ path, speakers, found, errors, wordErrors }) => [
+    ...(errors === null ? [] : [row(path, `${speakers}/${found}`, errorRates(errors))]),
+    ...(wordErrors === null ? [] : [row("  against the words", "", errorRates(wordErrors))]),
+  ]);
+  if (built.files > 0) lines.push(row("built", `${built.countsRight} of ${built.files}`, built));
   if (real.files > 0) {
-    console.log(row("real", `${real.countsRight} of ${real.files}`, real));
-    console.log(row("real, against the words", "", realWords));
+    lines.push(row("real", `${real.countsRight} of ${real.files}`, real));
+    lines.push(row("real, against the words", "", realWords));
   }
-  console.log(
-    `cost, of the duration: detect ${percent(cost.detect)} embed ${percent(cost.embed)} cluster ${percent(cost.cluster)}`,
-  );
-}
-
-function percent(part: number): string {
-  return `${(part * 100).toFixed(2)}%`.padStart(7);
+  console.log(asText({ head: ["file", "given/found", "DER", "false", "missed", "confused"], lines }));
+  const shares = Object.entries(cost).map(([step, share]) => `${step} ${percent(share, 2)}`);
+  console.log(`cost, of the duration: ${shares.join(", ")}`);
 }

@@ -1,96 +1,76 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { errorRates } from "../../harness/der.ts";
-import { audioDirectory } from "../../harness/diarized-recording.ts";
-import { circumstances, writeGeneratedTable } from "../shared/circumstances.ts";
-import { beforeStop } from "../shared/processes.ts";
+import {
+  corpusOption,
+  installScorer,
+  type Rate,
+  type Reference,
+  readSelected,
+  type Scoring,
+  sum,
+} from "../corpus/index.ts";
+import { circumstances } from "../shared/circumstances.ts";
+import { defineCommand } from "../shared/command.ts";
+import { percent, total } from "../shared/figures.ts";
+import { flag, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
-import { readCommandLine, refuse, requireCorpus } from "./command-line.ts";
-import { type Reference, readCorpus } from "./corpus.ts";
-import { EvaluationServer, type Hypothesis, textOf, warmUp } from "./evaluation-server.ts";
-import { countNames, namesByLanguage, promptFor } from "./measure-names.ts";
-import { type SpeakerResult, speakerResults, summarize } from "./measure-speakers.ts";
-import { sum, textErrors } from "./measure-words.ts";
-import { percent, qualityPagePath } from "./report.ts";
-import { Scorer } from "./scorer.ts";
+import { asMarkdown, headingOf, writeGenerated } from "../shared/table.ts";
+import { countNames, type NameCount, namesByLanguage, promptFor } from "./names.ts";
+import { EvaluationServer, type Hypothesis, textOf } from "./server.ts";
+import { speakerResults, summarize } from "./speakers.ts";
+import { textErrors } from "./words.ts";
 
-const usage = `Measures transcripts with and without hints: scripts/evaluate hints [OPTION…] [NAME…]
-Sends recordings in which names occur with a prompt of names, and recordings with turns with their number of speakers,
-and both again without. A NAME selects the recordings whose path contains it.
-
-  --details          print a line for each recording before the table
-  --write            store the table in docs/quality.md
-  --audio DIRECTORY  use another corpus in the same format`;
-
-const options = {
-  audio: { type: "string", default: audioDirectory },
-  details: { type: "boolean", default: false },
-  write: { type: "boolean", default: false },
-} as const;
-
-/** The transcripts of a recording: without hints, and with those that apply to it. */
-interface Transcripts {
+/** The transcripts of a recording without and with one hint. */
+interface Pair {
   readonly reference: Reference;
   readonly plain: Hypothesis;
-  readonly withPrompt: Hypothesis | null;
-  readonly withSpeakers: Hypothesis | null;
+  readonly hinted: Hypothesis;
 }
 
-try {
-  await evaluate(process.argv.slice(2));
-} catch (error) {
-  if (!(error instanceof CommandError)) throw error;
-  refuse(error.message, 1);
-}
-
-async function evaluate(args: string[]): Promise<void> {
-  const { values, names } = readCommandLine(args, options, usage);
-  requireCorpus(values.audio);
-  if (values.write && names.length > 0) refuse("--write stores the whole table and needs all recordings", 2);
-  const corpus = await readCorpus(values.audio);
-  const chosen = corpus.filter(({ path }) => names.length === 0 || names.some((name) => path.includes(name)));
-  if (chosen.length === 0) refuse("no recording has such a name", 1);
-  const made = await circumstances(Date.now());
-  const scorer = await Scorer.install();
-  const all = await transcribeAll(scorer, corpus, chosen);
-  if (all.length === 0) refuse("the selection has neither names nor turns", 1);
-  const rows = [...(await nameRows(scorer, all, values.details)), ...(await speakerRows(scorer, all, values.details))];
-  const lines = [["measured", "without", "with", "over"], ["---", "---", "---", "---"], ...rows];
-  const table = lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n");
-  console.log(table);
-  if (!values.write) return;
-  const { date, commit, machine } = made;
-  const text = `${date}, commit ${commit}, ${machine}:\n\n${table}`;
-  writeGeneratedTable(qualityPagePath, "scripts/evaluate hints --write", text);
-}
+export const command = defineCommand({
+  name: "scripts/evaluate hints",
+  about:
+    "Measures transcripts with and without hints. Sends recordings in which names occur with a prompt of names, and " +
+    "recordings with turns with their number of speakers, and both again without. A NAME selects the recordings whose " +
+    "path contains it.",
+  names: "NAME",
+  options: {
+    details: flag("print a line for each recording before the table"),
+    write: flag("store the table in docs/quality.md"),
+    audio: corpusOption,
+  },
+  async run({ details, write, audio }, names) {
+    if (write && names.length > 0) throw new UsageError("--write stores the whole table and needs all recordings");
+    const { corpus, chosen } = await readSelected({ audio, names });
+    const when = await circumstances(Date.now());
+    const scorer = await installScorer();
+    const { named, counted } = await transcribeAll(scorer, corpus, chosen);
+    if (named.length + counted.length === 0) throw new CommandError("the selection has neither names nor turns");
+    const say = (line: string) => details && console.log(line);
+    const lines = [...(await nameRows(scorer, named, say)), ...(await speakerRows(scorer, counted, say))];
+    const table = asMarkdown({ head: ["measured", "without", "with", "over"], lines });
+    console.log(table);
+    if (write) writeGenerated("docs/quality.md", "scripts/evaluate hints --write", `${headingOf(when)}:\n\n${table}`);
+  },
+});
 
 /** Transcribes each recording to which a hint applies with one server, with and without its hints. */
-async function transcribeAll(
-  scorer: Scorer,
-  corpus: readonly Reference[],
-  chosen: readonly Reference[],
-): Promise<Transcripts[]> {
+async function transcribeAll(scorer: Scoring, corpus: readonly Reference[], chosen: readonly Reference[]) {
   const normalise = await scorer.normalise(textsToNormalise(chosen));
-  const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
-  await using resources = new AsyncDisposableStack();
-  using _stop = beforeStop(() => resources.disposeAsync());
-  resources.defer(() => rm(directory, { recursive: true }));
-  const server = resources.use(new EvaluationServer());
-  await server.start();
-  await warmUp(server, corpus, directory);
-  const all: Transcripts[] = [];
+  await using server = await EvaluationServer.start(corpus);
+  const pairs: { named: Pair[]; counted: Pair[] } = { named: [], counted: [] };
   for (const reference of chosen) {
-    const { file, turns, speakers, path } = reference;
-    const prompt = reference.text === null ? null : promptFor(normalise, reference);
+    const { file, turns, text, path } = reference;
+    const prompt = text === null ? null : promptFor(normalise, reference);
     if (prompt === null && turns === null) continue;
     if (process.stderr.isTTY) console.error(path);
     const plain = await server.transcribe(file);
-    const withPrompt = prompt === null ? null : await server.transcribe(file, { prompt });
-    const withSpeakers = turns === null ? null : await server.transcribe(file, { speakers: String(speakers) });
-    all.push({ reference, plain, withPrompt, withSpeakers });
+    const withHint = async (hint: Readonly<Record<string, string>>): Promise<Pair> => {
+      return { reference, plain, hinted: await server.transcribe(file, hint) };
+    };
+    if (prompt !== null) pairs.named.push(await withHint({ prompt }));
+    if (turns !== null) pairs.counted.push(await withHint({ speakers: String(reference.speakers) }));
   }
-  return all;
+  return pairs;
 }
 
 function textsToNormalise(references: readonly Reference[]): [string, string][] {
@@ -100,73 +80,63 @@ function textsToNormalise(references: readonly Reference[]): [string, string][] 
   return [...names, ...references.map(({ language, text }): [string, string] => [language, text ?? ""])];
 }
 
-async function nameRows(scorer: Scorer, all: readonly Transcripts[], details: boolean): Promise<string[][]> {
-  const named = all.flatMap(({ reference, plain, withPrompt }) =>
-    withPrompt === null ? [] : [{ reference, texts: [textOf(plain), textOf(withPrompt)] as const }],
-  );
-  if (named.length === 0) return [];
+async function nameRows(scorer: Scoring, pairs: readonly Pair[], say: (line: string) => void): Promise<string[][]> {
+  if (pairs.length === 0) return [];
+  const texts = ({ plain, hinted }: Pair) => [textOf(plain), textOf(hinted)];
   const normalise = await scorer.normalise([
-    ...textsToNormalise(named.map(({ reference }) => reference)),
-    ...named.flatMap(({ reference, texts }) => texts.map((text): [string, string] => [reference.language, text])),
+    ...textsToNormalise(pairs.map(({ reference }) => reference)),
+    ...pairs.flatMap((pair) => texts(pair).map((text): [string, string] => [pair.reference.language, text])),
   ]);
-  const results = named.map(({ reference, texts }) => ({
-    path: reference.path,
-    names: texts.map((text) => countNames(normalise, reference, text)),
-    words: texts.map((text) => textErrors(normalise, reference, text)),
+  const results = pairs.map((pair) => ({
+    path: pair.reference.path,
+    names: texts(pair).map((text) => countNames(normalise, pair.reference, text)),
+    words: texts(pair).map((text) => textErrors(normalise, pair.reference, text)),
   }));
-  if (details) {
-    for (const { path, names, words } of results) {
-      const found = names.map((count) => `${count.found} of ${count.said} names, ${count.invented} invented`);
-      console.log(`${path}: ${found.join(" → ")}; errors ${words.map(({ errors }) => errors).join(" → ")}`);
-    }
+  for (const { path, names, words } of results) {
+    const found = names.map((count) => `${count.found} of ${count.said} names, ${count.invented} invented`);
+    say(`${path}: ${found.join(" → ")}; errors ${words.map(({ errors }) => errors).join(" → ")}`);
   }
-  const of = (at: number) => {
-    const counts = results.flatMap(({ names }) => names[at] ?? []);
-    const total = (name: "said" | "found" | "invented") => counts.reduce((sum, count) => sum + count[name], 0);
-    const rate = sum(results.flatMap(({ words }) => words[at] ?? []));
-    return {
-      found: `${percent(total("found") / total("said"))} (${total("found")} of ${total("said")})`,
-      invented: String(total("invented")),
-      wer: `${percent(rate.errors / rate.length)} (${rate.errors} of ${rate.length})`,
-    };
-  };
-  const [plain, hinted] = [of(0), of(1)];
   const over = `${results.length} recordings with names; a prompt of all names of the language`;
+  const row = (measured: string, of: (names: readonly NameCount[], words: readonly Rate[]) => string) => {
+    const cells = [0, 1].map((at) =>
+      of(
+        results.flatMap(({ names }) => names[at] ?? []),
+        results.flatMap(({ words }) => words[at] ?? []),
+      ),
+    );
+    return [measured, ...cells, over];
+  };
+  const share = ({ errors, length }: Rate) => `${percent(errors / length)} (${errors} of ${length})`;
   return [
-    ["names recognized", plain.found, hinted.found, over],
-    ["names in the transcript that were not said", plain.invented, hinted.invented, over],
-    ["WER", plain.wer, hinted.wer, over],
+    row("names recognized", (names) =>
+      share({ errors: total(names, ({ found }) => found), length: total(names, ({ said }) => said) }),
+    ),
+    row("names in the transcript that were not said", (names) => String(total(names, ({ invented }) => invented))),
+    row("WER", (_, words) => share(sum(words))),
   ];
 }
 
-async function speakerRows(scorer: Scorer, all: readonly Transcripts[], details: boolean): Promise<string[][]> {
-  const known = all.flatMap(({ reference, plain, withSpeakers }) =>
-    withSpeakers === null ? [] : [{ reference, plain, withSpeakers }],
-  );
-  const resultsOf = (name: "plain" | "withSpeakers") =>
+async function speakerRows(scorer: Scoring, pairs: readonly Pair[], say: (line: string) => void): Promise<string[][]> {
+  const resultsOf = (name: "plain" | "hinted") =>
     speakerResults(
       scorer,
-      known.map(({ reference, ...hypotheses }) => ({ reference, turns: hypotheses[name].segments })),
+      pairs.map((pair) => ({ reference: pair.reference, turns: pair[name].segments })),
     );
-  const [plain, hinted] = [await resultsOf("plain"), await resultsOf("withSpeakers")];
-  if (details) {
-    for (const [index, { path, speakers, found, errors }] of plain.entries()) {
-      const other = hinted[index];
-      const rates = [errors, other?.errors ?? null].map((one) =>
-        one === null ? "-" : percent(errorRates(one).errorRate),
-      );
-      console.log(`${path}: ${speakers} speakers, found ${found} → ${other?.found}; DER ${rates.join(" → ")}`);
-    }
+  const [plain, hinted] = [await resultsOf("plain"), await resultsOf("hinted")];
+  for (const [index, { path, speakers, found, errors }] of plain.entries()) {
+    const rates = [errors, hinted[index]?.errors].map((one) => (one ? percent(errorRates(one).errorRate) : "-"));
+    say(`${path}: ${speakers} speakers, found ${found} → ${hinted[index]?.found}; DER ${rates.join(" → ")}`);
   }
   return (["dialogue", "meeting"] as const).flatMap((group) => {
-    const [before, after] = [plain, hinted].map((results) => results.filter((one) => one.group === group));
-    if (before === undefined || after === undefined || before.length === 0) return [];
-    const counts = (results: readonly SpeakerResult[]) => `${summarize(results).countsRight} of ${results.length}`;
-    const rate = (results: readonly SpeakerResult[]) => percent(summarize(results).errorRate);
-    const over = `${before.length} ${group === "dialogue" ? "dialogues" : "excerpts of meetings"}; their number of speakers`;
+    const both = [plain, hinted].map((results) => results.filter((one) => one.group === group));
+    const count = both[0]?.length ?? 0;
+    if (count === 0) return [];
+    const over = `${count} ${group === "dialogue" ? "dialogues" : "excerpts of meetings"}; their number of speakers`;
+    const right = both.map((results) => `${summarize(results).countsRight} of ${results.length}`);
+    const rates = both.map((results) => percent(summarize(results).errorRate));
     return [
-      [`numbers of speakers correct, ${group}`, counts(before), counts(after), over],
-      [`DER, ${group}, segments`, rate(before), rate(after), over],
+      [`numbers of speakers correct, ${group}`, ...right, over],
+      [`DER, ${group}, segments`, ...rates, over],
     ];
   });
 }

@@ -1,55 +1,33 @@
 import { join } from "node:path";
-import { mediaToolPath } from "../../harness/checkout.ts";
-import { runCommand } from "../shared/run-command.ts";
-import type { Reference } from "./corpus.ts";
-import { recordingsWithoutSpeech } from "./corpus.ts";
-import type { Span } from "./measure-times.ts";
+import type { Span } from "../../src/timeline/index.ts";
+import { concatenate, type Part, type Reference, recordingsWithoutSpeech, type Sound } from "../corpus/index.ts";
 
-/** A sound that ffmpeg generates: its filter description and its length. */
-export interface Sound {
-  readonly sound: string;
-  readonly seconds: number;
-}
-
-/** The path of a recording, or a sound. */
-export type Part = string | Sound;
-
-/** Concatenates parts into a file, as mono at 16 kHz. */
-export async function concatenate(parts: readonly Part[], target: string): Promise<void> {
-  const inputs = parts.flatMap((part) =>
-    typeof part === "string" ? ["-i", part] : ["-f", "lavfi", "-t", String(part.seconds), "-i", part.sound],
-  );
-  const form = "aformat=sample_fmts=s16:sample_rates=16000:channel_layouts=mono";
-  const chains = parts.map((_, index) => `[${index}:a]${form}[part${index}]`);
-  const joined = `${parts.map((_, index) => `[part${index}]`).join("")}concat=n=${parts.length}:v=0:a=1[out]`;
-  await runCommand([
-    ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...inputs],
-    ...["-filter_complex", [...chains, joined].join(";"), "-map", "[out]", target],
-  ]);
-}
-
-/** Recordings of single/ in a row, with gaps between them. */
-export interface Joined {
+/** A recording that is not one of single/ or dialogue/: recordings of single/ in a row with gaps, or no speech at all. */
+export interface Made {
   readonly name: string;
-  readonly file: string;
+  /** Recordings of single/; none in a recording without speech. */
   readonly parts: readonly Reference[];
   /** Spans without speech. */
   readonly gaps: readonly Span[];
   /** The language with the most speech. */
   readonly language: string;
+  /** Generates the recording in a folder, unless it exists. @returns its path */
+  readonly make: (directory: string) => Promise<string>;
 }
 
-export interface JoinedPlan {
+interface JoinedPlan {
   readonly name: string;
   /** Sounds, and names of recordings of single/. A name that ends with `*` selects all recordings with this prefix. */
   readonly parts: readonly Part[];
   readonly language: string;
 }
 
+/** Returns a sound described by a formula over the seconds `t`. It is quoted, because commas separate filters. */
+const formula = (expression: string) => `aevalsrc=exprs='${expression}':s=16000`;
 const silence = "anullsrc=r=16000:cl=mono";
 const noise = "anoisesrc=r=16000:c=pink:a=0.1:s=7";
-const ringing = "aevalsrc=exprs='0.4*sin(850*PI*t)*lt(mod(t,5),1)':s=16000";
-const gap = (sound: string, seconds: number) => ({ sound, seconds });
+const ringing = formula("0.4*sin(850*PI*t)*lt(mod(t,5),1)");
+const gap = (sound: string, seconds: number): Sound => ({ sound, seconds });
 
 const plans: readonly JoinedPlan[] = [
   { name: "twenty-odd readings in one", parts: ["en-libri-*"], language: "en" },
@@ -63,45 +41,41 @@ const plans: readonly JoinedPlan[] = [
 ];
 
 /** Silence between two recordings that have no other gap between them. */
-const pauseSeconds = 0.4;
+const PAUSE_SECONDS = 0.4;
 
-/**
- * Returns the plans whose recordings all exist.
- * @param isChosen decides by the name of the plan
- */
-export function planJoined(corpus: readonly Reference[], isChosen: (name: string) => boolean): JoinedPlan[] {
-  return plans.filter(
-    ({ name, parts }) =>
-      isChosen(name) && parts.every((part) => typeof part !== "string" || recordingsOf(corpus, part).length > 0),
-  );
+/** Returns the joined recordings whose parts all exist. @param isChosen decides by name */
+export function joinedRecordings(corpus: readonly Reference[], isChosen: (name: string) => boolean): Made[] {
+  return plans.flatMap(({ name, parts, language }) => {
+    const found = parts.map((part) => (typeof part === "string" ? recordingsOf(corpus, part) : [part]));
+    return isChosen(name) && found.every(({ length }) => length > 0) ? [joined(name, language, found.flat())] : [];
+  });
 }
 
-/** Generates a joined recording in a folder. */
-export async function makeJoined(corpus: readonly Reference[], plan: JoinedPlan, directory: string): Promise<Joined> {
-  const pieces = plan.parts.flatMap((part): (Reference | Sound)[] =>
-    typeof part === "string" ? recordingsOf(corpus, part) : [part],
-  );
+function joined(name: string, language: string, pieces: readonly (Reference | Sound)[]): Made {
   const audio: Part[] = [];
   const gaps: Span[] = [];
   let at = 0;
-  const add = (part: Part, seconds: number, isGap: boolean) => {
+  const add = (part: Part, seconds: number) => {
     audio.push(part);
-    if (isGap) gaps.push({ startSeconds: at, endSeconds: at + seconds });
+    if (typeof part !== "string") gaps.push({ startSeconds: at, endSeconds: at + seconds });
     at += seconds;
   };
   for (const [index, piece] of pieces.entries()) {
-    if ("sound" in piece) {
-      add(piece, piece.seconds, true);
-      continue;
-    }
     const before = pieces[index - 1];
-    if (before !== undefined && "file" in before) add(gap(silence, pauseSeconds), pauseSeconds, true);
-    add(piece.file, piece.durationSeconds, false);
+    if ("sound" in piece) add(piece, piece.seconds);
+    else {
+      if (before !== undefined && "file" in before) add(gap(silence, PAUSE_SECONDS), PAUSE_SECONDS);
+      add(piece.file, piece.durationSeconds);
+    }
   }
-  const file = join(directory, `${plan.name.replaceAll(/\W+/g, "-")}.flac`);
-  await concatenate(audio, file);
-  const parts = pieces.flatMap((piece) => ("file" in piece ? [piece] : []));
-  return { name: plan.name, file, parts, gaps, language: plan.language };
+  const parts = pieces.filter((piece) => "file" in piece);
+  return { name, parts, gaps, language, make: (directory) => make(name, audio, directory) };
+}
+
+async function make(name: string, parts: readonly Part[], directory: string): Promise<string> {
+  const file = join(directory, `${name.replaceAll(/\W+/g, "-")}.flac`);
+  await concatenate(parts, file);
+  return file;
 }
 
 function recordingsOf(corpus: readonly Reference[], pattern: string): Reference[] {
@@ -130,12 +104,9 @@ const melody = [392, 440, 494, 523, 494, 440, 392, 330]
 const digits =
   "0.3*(sin(2*PI*(697+73*mod(floor(4*t),4))*t)+sin(2*PI*(1209+127*mod(floor(4*t),3))*t))*lt(mod(4*t,1),0.5)";
 
-/** Returns a sound described by a formula over the seconds `t`. It is quoted, because commas separate filters. */
-const formula = (expression: string) => `aevalsrc=exprs='${expression}':s=16000`;
-
 /** Sounds without speech, generated by ffmpeg; levels from a quiet room to a loud fax. */
 const sounds: readonly (readonly [name: string, sound: string, lengths: readonly number[]])[] = [
-  ["silence", "anullsrc=r=16000:cl=mono", [1, 30, 300]],
+  ["silence", silence, [1, 30, 300]],
   ["white noise", "anoisesrc=r=16000:c=white:a=0.1:s=1", [2, 45]],
   ["loud white noise", "anoisesrc=r=16000:c=white:a=0.7:s=2", [20]],
   ["pink noise", "anoisesrc=r=16000:c=pink:a=0.3:s=3", [5, 120]],
@@ -145,39 +116,26 @@ const sounds: readonly (readonly [name: string, sound: string, lengths: readonly
   ["hum of the mains", formula("0.1*(sin(100*PI*t)+0.5*sin(200*PI*t)+0.3*sin(300*PI*t))"), [60]],
   ["tone", "sine=f=440:r=16000", [3, 30]],
   ["sweep", formula("0.4*sin(2*PI*(100*t+50*t*t))"), [30]],
-  ["ringing", formula("0.4*sin(850*PI*t)*lt(mod(t,5),1)"), [60]],
+  ["ringing", ringing, [60]],
   ["dialled digits", formula(digits), [12]],
   ["clicks", formula("(random(0)-0.5)*exp(-60*mod(t,0.7))"), [60]],
   ["organ", formula(`0.1*(${organ})`), [8, 90]],
   ["melody over chords", formula(`0.06*(${organ})+0.25*(${melody})`), [90]],
 ];
 
-/** A recording without speech. */
-export interface NoSpeech {
-  readonly name: string;
-  readonly file: string;
-  readonly seconds: number;
-}
-
-/** An existing recording, or a sound to generate. */
-export type NoSpeechPlan = NoSpeech | { readonly name: string; readonly seconds: number; readonly sound: string };
-
-/**
- * Returns the recordings of the corpus and the sounds above.
- * @param isChosen decides by name
- */
-export async function planNoSpeech(audio: string, isChosen: (name: string) => boolean): Promise<NoSpeechPlan[]> {
-  const made = sounds.flatMap(([sound, description, lengths]) =>
-    lengths.map((seconds) => ({ name: `${sound}, ${seconds} s`, seconds, sound: description })),
+/** Returns the recordings of the corpus without speech, and the sounds above. @param isChosen decides by name */
+export async function recordingsOfNothing(audio: string, isChosen: (name: string) => boolean): Promise<Made[]> {
+  const silent = (name: string, seconds: number, make: Made["make"]): Made => {
+    return { name, parts: [], gaps: [{ startSeconds: 0, endSeconds: seconds }], language: "", make };
+  };
+  const existing = (await recordingsWithoutSpeech(audio)).map(({ name, file, seconds }) =>
+    silent(name, seconds, async () => file),
   );
-  return [...(await recordingsWithoutSpeech(audio)), ...made].filter(({ name }) => isChosen(name));
-}
-
-/** Generates the recording in a folder, unless it exists. */
-export async function makeNoSpeech(plan: NoSpeechPlan, directory: string): Promise<NoSpeech> {
-  if ("file" in plan) return plan;
-  const { name, ...part } = plan;
-  const file = join(directory, `${name.replaceAll(/\W+/g, "-")}.wav`);
-  await concatenate([part], file);
-  return { name, file, seconds: part.seconds };
+  const generated = sounds.flatMap(([sound, description, lengths]) =>
+    lengths.map((seconds) => {
+      const name = `${sound}, ${seconds} s`;
+      return silent(name, seconds, (directory) => make(name, [gap(description, seconds)], directory));
+    }),
+  );
+  return [...existing, ...generated].filter(({ name }) => isChosen(name));
 }

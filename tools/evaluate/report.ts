@@ -1,13 +1,9 @@
-import { join } from "node:path";
-import { errorRates } from "../../harness/der.ts";
-import { root } from "../shared/checkout.ts";
-import type { Circumstances } from "../shared/circumstances.ts";
-import { withGeneratedTable } from "../shared/circumstances.ts";
-import type { Group } from "./corpus.ts";
-import { hallucinatedPerHour } from "./measure-invented.ts";
-import { type SpeakerResult, summarize } from "./measure-speakers.ts";
-import { isByCharacter, type Rate, sum } from "./measure-words.ts";
+import { type DiarizationErrors, errorRates } from "../../harness/der.ts";
+import { type Group, isByCharacter, type Rate, sum } from "../corpus/index.ts";
+import { percent, total } from "../shared/figures.ts";
 import type { JoinedResult, Results, TimeResult, WordResult } from "./results.ts";
+import { type SpeakerResult, summarize } from "./speakers.ts";
+import { hallucinatedPerHour } from "./times.ts";
 
 /** A row of the table: the measure, its value, and the data behind it. */
 export interface Row {
@@ -16,7 +12,7 @@ export interface Row {
   readonly over: string;
 }
 
-/** Returns the table's rows. */
+/** Returns the table's rows. An aspect that was not measured has none. */
 export function rowsOf(results: Results): Row[] {
   return [
     ...wordRows(results.words),
@@ -25,178 +21,139 @@ export function rowsOf(results: Results): Row[] {
     ...speakerRows(results.segmentSpeakers, "segments"),
     ...speakerRows(results.turnSpeakers, "diarization alone"),
     ...timeRows(results.times),
-    ...inventedRows(results),
+    ...inventedRows(results.invented),
   ];
 }
 
 /** Returns a row for all languages together and one for each language. */
 function wordRows(words: readonly WordResult[]): Row[] {
-  const single = words.filter(({ group }) => group === "single");
-  const languages = [...new Set(single.map(({ language }) => language))];
-  const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
-  const rated = (measure: string, some: readonly WordResult[]) => rateRows(measure, of(some));
-  const pairs = words.flatMap(({ bySpeaker, group }) => (bySpeaker === null ? [] : [{ bySpeaker, group }]));
-  const right = single.filter(({ language, detectedLanguage }) => language === detectedLanguage);
+  const single = inGroup(words, "single");
+  const languages = [...Map.groupBy(single, ({ language }) => language)];
   const repeats = words.filter(({ language, longestRepeat }) => longestRepeat > (isByCharacter(language) ? 8 : 3));
+  const longest = Math.max(...repeats.map(({ longestRepeat }) => longestRepeat));
+  const bySpeaker = (group: Group) => inGroup(words, group).map((one) => one.bySpeaker);
+  const ofLanguages = languages.length > 1 ? languages : [];
   return [
-    ...rated("WER, single/", single),
-    ...(languages.length > 1
-      ? languages.flatMap((one) =>
-          rated(
-            `WER, single/, ${one}`,
-            single.filter(({ language }) => language === one),
-          ),
-        )
-      : []),
-    ...rated("WER, dialogues", inGroup(words, "dialogue")),
-    ...rateRows(
-      "cpWER, dialogues",
-      pairs.filter(({ group }) => group === "dialogue").map(({ bySpeaker }) => bySpeaker),
-    ),
-    ...rateRows(
-      "cpWER, two channels at once",
-      pairs.filter(({ group }) => group === "other").map(({ bySpeaker }) => bySpeaker),
-    ),
-    ...(single.length === 0 ? [] : [countRow("languages correct, single/", right.length, single.length)]),
-    ...(words.length === 0
-      ? []
-      : [
-          {
-            measure: "phrases of four words or more that only the transcript repeats",
-            value:
-              repeats.length === 0 ? "none" : `up to ${Math.max(...repeats.map((one) => one.longestRepeat))} words`,
-            over: `${repeats.length} of ${recordings(words.length)}`,
-          },
-        ]),
+    ...rateRows("WER, single/", ratesOf(single)),
+    ...ofLanguages.flatMap(([language, some]) => rateRows(`WER, single/, ${language}`, ratesOf(some))),
+    ...rateRows("WER, dialogues", ratesOf(inGroup(words, "dialogue"))),
+    ...rateRows("cpWER, dialogues", bySpeaker("dialogue")),
+    ...rateRows("cpWER, two channels at once", bySpeaker("other")),
+    ...languageRows("languages correct, single/", single),
+    ...rowUnlessEmpty(words, {
+      measure: "phrases of four words or more that only the transcript repeats",
+      value: repeats.length === 0 ? "none" : `up to ${longest} words`,
+      over: `${repeats.length} of ${recordings(words.length)}`,
+    }),
   ];
 }
 
 function peerRows({ name, words }: NonNullable<Results["peer"]>): Row[] {
-  const single = inGroup(words, "single");
-  const of = (some: readonly WordResult[]) => some.flatMap(({ all }) => all ?? []);
-  const right = single.filter(({ language, detectedLanguage }) => language === detectedLanguage);
   return [
-    ...rateRows(`WER, single/, by ${name}`, of(single)),
-    ...rateRows(`WER, dialogues, by ${name}`, of(inGroup(words, "dialogue"))),
-    ...(single.length === 0 ? [] : [countRow(`languages correct, single/, by ${name}`, right.length, single.length)]),
+    ...rateRows(`WER, single/, by ${name}`, ratesOf(inGroup(words, "single"))),
+    ...rateRows(`WER, dialogues, by ${name}`, ratesOf(inGroup(words, "dialogue"))),
+    ...languageRows(`languages correct, single/, by ${name}`, inGroup(words, "single")),
   ];
 }
 
 function joinedRows(joined: readonly JoinedResult[]): Row[] {
-  const compared = joined.flatMap(({ all, apart }) => (apart === null ? [] : [{ all, apart }]));
-  const right = joined.filter(({ language, detectedLanguage }) => language === detectedLanguage);
+  const compared = joined.filter(({ apart }) => apart !== null);
   return [
-    ...rateRows(
-      "WER, joined recordings of single/",
-      compared.map(({ all }) => all),
-    ),
+    ...rateRows("WER, joined recordings of single/", ratesOf(compared)),
     ...rateRows(
       "WER, the same recordings separately",
       compared.map(({ apart }) => apart),
     ),
-    ...(joined.length === 0 ? [] : [countRow("languages correct, joined recordings", right.length, joined.length)]),
+    ...languageRows("languages correct, joined recordings", joined),
   ];
 }
 
 function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
-  const groups: readonly (readonly [Group, string])[] = [
-    ["dialogue", "dialogues"],
-    ["meeting", "meetings"],
-  ];
+  const groups = ["single", "dialogue", "meeting", "other"] as const;
   return [
-    ...groups.flatMap(([group, name]) => {
+    ...(["dialogue", "meeting"] as const).flatMap((group) => {
       const some = inGroup(results, group);
       const ofWords = some.filter(({ wordErrors }) => wordErrors !== null);
       return [
-        ...errorRows(`DER, ${name}, ${by}`, some, "errors"),
-        ...errorRows(`DER, ${name}, reference from word times, ${by}`, ofWords, "wordErrors"),
+        ...errorRows(`DER, ${group}s, ${by}`, some, "errors"),
+        ...errorRows(`DER, ${group}s, reference from word times, ${by}`, ofWords, "wordErrors"),
       ];
     }),
-    ...(["single", "dialogue", "meeting", "other"] as const).flatMap((group) => {
-      const some = inGroup(results, group);
-      if (some.length === 0) return [];
-      const { countsRight, countError } = summarize(some);
-      const row = countRow(
-        `numbers of speakers correct, ${group === "single" ? "single/" : group}, ${by}`,
-        countsRight,
-        some.length,
-      );
-      return [countError === 0 ? row : { ...row, over: `${row.over}; ${countError} too many or too few in total` }];
+    ...groups.flatMap((group) => {
+      const { countsRight, countError, files } = summarize(inGroup(results, group));
+      const measure = `numbers of speakers correct, ${group === "single" ? "single/" : group}, ${by}`;
+      const note = countError === 0 ? "" : `; ${countError} too many or too few in total`;
+      return countRows(measure, countsRight, files, note);
     }),
   ];
 }
 
 function errorRows(measure: string, results: readonly SpeakerResult[], which: "errors" | "wordErrors"): Row[] {
-  if (results.length === 0) return [];
   const { errorRate, falseAlarm, missed, confusion, files } = summarize(results, which);
   const kinds = `false alarm ${percent(falseAlarm)}, missed ${percent(missed)}, confusion ${percent(confusion)}`;
-  return [{ measure, value: percent(errorRate), over: `${kinds}; ${recordings(files)}` }];
+  return rowUnlessEmpty(results, { measure, value: percent(errorRate), over: `${kinds}; ${recordings(files)}` });
 }
 
 function timeRows(times: readonly TimeResult[]): Row[] {
-  if (times.length === 0) return [];
-  const words = times.reduce((all, one) => all + one.words, 0);
-  const outside = times.reduce((all, one) => all + one.outside, 0);
+  const words = total(times, (one) => one.words);
+  const outside = total(times, (one) => one.outside);
+  const edges = (measure: string, which: "starts" | "ends") => {
+    const errors = times.flatMap((one) => one[which]).toSorted((a, b) => a - b);
+    const sizes = errors.map(Math.abs).sort((a, b) => a - b);
+    const at = (sorted: readonly number[], part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0;
+    const seconds = (number: number) => `${Math.abs(number).toFixed(2)} s`;
+    const within = sizes.filter((size) => size <= 0.2).length / sizes.length;
+    const median = `${seconds(at(errors, 0.5))} ${at(errors, 0.5) < 0 ? "early" : "late"}`;
+    const turns = `${sizes.length} of ${total(times, (one) => one.turns)} turns`;
+    return rowUnlessEmpty(errors, {
+      measure: `${measure}, median error`,
+      value: seconds(at(sizes, 0.5)),
+      over: `90 % under ${seconds(at(sizes, 0.9))}; ${percent(within)} within 0.2 s; median ${median}; ${turns}`,
+    });
+  };
   return [
-    ...edgeRow(
-      "start of the first word of a turn",
-      times.flatMap(({ starts }) => starts),
-      times,
-    ),
-    ...edgeRow(
-      "end of the last word of a turn",
-      times.flatMap(({ ends }) => ends),
-      times,
-    ),
-    {
+    ...edges("start of the first word of a turn", "starts"),
+    ...edges("end of the last word of a turn", "ends"),
+    ...rowUnlessEmpty(times, {
       measure: "words that extend 0.2 s or more beyond the speech",
       value: percent(outside / words),
       over: `${outside} of ${words} words`,
-    },
+    }),
   ];
 }
 
-function edgeRow(measure: string, errors: readonly number[], times: readonly TimeResult[]): Row[] {
-  if (errors.length === 0) return [];
-  const turns = times.reduce((all, one) => all + one.turns, 0);
-  const sizes = errors.map(Math.abs).sort((a, b) => a - b);
-  const signed = errors.toSorted((a, b) => a - b);
-  const at = (sorted: readonly number[], part: number) => sorted[Math.floor(part * (sorted.length - 1))] ?? 0;
-  const within = sizes.filter((size) => size <= 0.2).length / sizes.length;
-  return [
-    {
-      measure: `${measure}, median error`,
-      value: `${at(sizes, 0.5).toFixed(2)} s`,
-      over: `90 % under ${at(sizes, 0.9).toFixed(2)} s; ${percent(within)} within 0.2 s; median ${signedSeconds(at(signed, 0.5))}; ${sizes.length} of ${turns} turns`,
-    },
-  ];
+function inventedRows(invented: Results["invented"]): Row[] {
+  const minutes = total(invented, ({ seconds }) => seconds) / 60;
+  const count = `${total(invented, ({ words }) => words.length)} words`;
+  return rowUnlessEmpty(invented, {
+    measure: "hallucinated words per hour without speech",
+    value: hallucinatedPerHour(invented).toFixed(1),
+    over: `${count} in ${minutes.toFixed(0)} min of silence, noise, tones, music and pauses`,
+  });
 }
 
-function signedSeconds(seconds: number): string {
-  return `${Math.abs(seconds).toFixed(2)} s ${seconds < 0 ? "early" : "late"}`;
+function rowUnlessEmpty(measured: readonly unknown[], row: Row): Row[] {
+  return measured.length === 0 ? [] : [row];
 }
 
-function inventedRows({ invented }: Results): Row[] {
-  if (invented.length === 0) return [];
-  const count = invented.reduce((all, { words }) => all + words.length, 0);
-  const minutes = invented.reduce((all, { seconds }) => all + seconds, 0) / 60;
-  return [
-    {
-      measure: "hallucinated words per hour without speech",
-      value: hallucinatedPerHour(invented).toFixed(1),
-      over: `${count} words in ${minutes.toFixed(0)} min of silence, noise, tones, music and pauses`,
-    },
-  ];
+function ratesOf(results: readonly { readonly all: Rate | null }[]): (Rate | null)[] {
+  return results.map(({ all }) => all);
 }
 
-function rateRows(measure: string, rates: readonly Rate[]): Row[] {
-  if (rates.length === 0) return [];
+function rateRows(measure: string, all: readonly (Rate | null)[]): Row[] {
+  const rates = all.filter((rate) => rate !== null);
   const { errors, length } = sum(rates);
-  return [{ measure, value: percent(errors / length), over: `${errors} of ${length}; ${recordings(rates.length)}` }];
+  const over = `${errors} of ${length}; ${recordings(rates.length)}`;
+  return rowUnlessEmpty(rates, { measure, value: percent(errors / length), over });
 }
 
-function countRow(measure: string, right: number, count: number): Row {
-  return { measure, value: `${right} of ${count}`, over: recordings(count) };
+function languageRows(measure: string, all: readonly Pick<WordResult, "language" | "detectedLanguage">[]): Row[] {
+  const right = all.filter(({ language, detectedLanguage }) => language === detectedLanguage);
+  return countRows(measure, right.length, all.length);
+}
+
+function countRows(measure: string, right: number, count: number, note = ""): Row[] {
+  return count === 0 ? [] : [{ measure, value: `${right} of ${count}`, over: recordings(count) + note }];
 }
 
 function inGroup<T extends { readonly group: Group }>(all: readonly T[], group: Group): T[] {
@@ -207,53 +164,44 @@ function recordings(count: number): string {
   return count === 1 ? "1 recording" : `${count} recordings`;
 }
 
-export function percent(part: number): string {
-  return `${(part * 100).toFixed(1)} %`;
-}
-
-/** The page with the latest table. */
-export const qualityPagePath = join(root, "docs/quality.md");
-
-/** Replaces the table of the page. @throws {Error} when the page has no markers for it */
-export function withTable(page: string, { date, commit, machine }: Circumstances, rows: readonly Row[]): string {
-  const lines = rows.map(({ measure, value, over }) => `| ${measure} | ${value} | ${over} |`);
-  const table = ["| measured | | over |", "|---|---|---|", ...lines].join("\n");
-  return withGeneratedTable(page, "scripts/evaluate --write", `${date}, commit ${commit}, ${machine}:\n\n${table}`);
-}
-
 /** Returns one line for each recording with findings beyond the table. */
 export function detailsOf(results: Results): string[] {
   const facts = new Map<string, string[]>();
-  const say = (path: string, ...more: readonly string[]) => facts.set(path, [...(facts.get(path) ?? []), ...more]);
-  for (const { path, all, bySpeaker, language, detectedLanguage, longestRepeat } of results.words) {
-    if (all !== null) say(path, `words ${all.errors}/${all.length}`);
-    if (bySpeaker !== null) say(path, `by speaker ${bySpeaker.errors}/${bySpeaker.length}`);
-    if (detectedLanguage !== language) say(path, `${detectedLanguage ?? "nothing"} instead of ${language}`);
-    if (longestRepeat > 0) say(path, `repeats ${longestRepeat}`);
+  const say = (path: string, fact: string | false) => {
+    if (fact !== false) facts.set(path, [...(facts.get(path) ?? []), fact]);
+  };
+  const rate = (name: string, one: Rate | null) => one !== null && `${name} ${one.errors}/${one.length}`;
+  const common = (path: string, { language, detectedLanguage, longestRepeat }: WordResult | JoinedResult) => {
+    say(path, detectedLanguage !== language && `${detectedLanguage ?? "nothing"} instead of ${language}`);
+    say(path, longestRepeat > 0 && `repeats ${longestRepeat}`);
+  };
+  for (const one of results.words) {
+    say(one.path, rate("words", one.all));
+    say(one.path, rate("by speaker", one.bySpeaker));
+    common(one.path, one);
   }
-  for (const { name, all, apart, language, detectedLanguage, longestRepeat } of results.joined) {
-    say(name, `words ${all.errors}/${all.length}`);
-    if (apart !== null) say(name, `apart ${apart.errors}/${apart.length}`);
-    if (detectedLanguage !== language) say(name, `${detectedLanguage ?? "nothing"} instead of ${language}`);
-    if (longestRepeat > 0) say(name, `repeats ${longestRepeat}`);
+  for (const one of results.joined) {
+    say(one.name, rate("words", one.all));
+    say(one.name, rate("apart", one.apart));
+    common(one.name, one);
   }
   for (const [by, all] of [["segments", results.segmentSpeakers] as const, ["turns", results.turnSpeakers] as const]) {
     for (const { path, errors, wordErrors, speakers, found } of all) {
-      if (errors !== null) say(path, `${by} ${kinds(errors)}`);
-      if (wordErrors !== null) say(path, `against words ${kinds(wordErrors)}`);
-      if (found !== speakers) say(path, `${by} ${found} instead of ${speakers} speakers`);
+      say(path, errors !== null && `${by} ${kinds(errors)}`);
+      say(path, wordErrors !== null && `against words ${kinds(wordErrors)}`);
+      say(path, found !== speakers && `${by} ${found} instead of ${speakers} speakers`);
     }
   }
   for (const { path, starts, ends, words, outside } of results.times) {
     const far = [...starts, ...ends].filter((error) => Math.abs(error) > 0.2);
-    if (far.length > 0) say(path, `edges off by ${far.map((error) => error.toFixed(2)).join(" ")}`);
-    if (outside > 0) say(path, `outside ${outside}/${words}`);
+    say(path, far.length > 0 && `edges off by ${far.map((error) => error.toFixed(2)).join(" ")}`);
+    say(path, outside > 0 && `outside ${outside}/${words}`);
   }
-  for (const { name, words } of results.invented) if (words.length > 0) say(name, `invented ${words.join(" ")}`);
+  for (const { name, words } of results.invented) say(name, words.length > 0 && `invented ${words.join(" ")}`);
   return [...facts].map(([name, all]) => `${name}: ${all.join(", ")}`);
 }
 
-function kinds(errors: Parameters<typeof errorRates>[0]): string {
+function kinds(errors: DiarizationErrors): string {
   const { errorRate, falseAlarm, missed, confusion } = errorRates(errors);
-  return `${percent(errorRate)} (${[falseAlarm, missed, confusion].map(percent).join(", ")})`;
+  return `${percent(errorRate)} (${[falseAlarm, missed, confusion].map((rate) => percent(rate)).join(", ")})`;
 }

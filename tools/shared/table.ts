@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { circumstances } from "./circumstances.ts";
+import { join } from "node:path";
+import { root } from "./checkout.ts";
+import { type Circumstances, circumstances } from "./circumstances.ts";
 import { flag } from "./options.ts";
 
 /** The header and the rows of a table. */
@@ -40,27 +42,35 @@ export interface Report {
   readonly terms?: string;
   /** Tables, and sentences between them. */
   readonly sections: readonly (Table | string)[];
+  /** Last paragraph of the page, which a terminal does not show. */
+  readonly pageOnly?: string;
   /** Everything that was measured, for --json. */
   readonly figures: object;
 }
 
 /**
  * Prints a report as text or as JSON, and stores it in a page of the documentation if requested.
- * @param page the page's path, and the command that its markers name: `scripts/bench rows`
+ * @param page the page's path in the checkout, and the command that its markers name: `scripts/bench rows`
+ * @returns date, commit, machine and terms
  */
 export async function report(
-  { terms, sections, figures }: Report,
+  { terms, sections, pageOnly, figures }: Report,
   { json, write }: { readonly json: boolean; readonly write: boolean },
   page: { readonly path: string; readonly command: string },
-): Promise<void> {
+): Promise<string> {
   const when = await circumstances(Date.now());
-  const heading = [when.date, `commit ${when.commit}`, when.machine, ...(terms === undefined ? [] : [terms])].join(
-    ", ",
-  );
+  const heading = headingOf(when, terms);
   const inForm = (format: (table: Table) => string) =>
     [`${heading}:`, ...sections.map((one) => (typeof one === "string" ? one : format(one)))].join("\n\n");
   console.log(json ? JSON.stringify({ ...when, ...figures }, null, 2) : inForm(asText));
-  if (write) writeGenerated(page.path, `${page.command} --write`, inForm(asMarkdown));
+  const text = pageOnly === undefined ? inForm(asMarkdown) : `${inForm(asMarkdown)}\n\n${pageOnly}`;
+  if (write) writeGenerated(page.path, `${page.command} --write`, text);
+  return heading;
+}
+
+/** Returns date, commit, machine and further terms in one line. */
+export function headingOf({ date, commit, machine }: Circumstances, terms?: string): string {
+  return [date, `commit ${commit}`, machine, ...(terms === undefined ? [] : [terms])].join(", ");
 }
 
 /**
@@ -75,7 +85,8 @@ export function withGenerated(page: string, writer: string, text: string): strin
   return `${page.slice(0, from)}${begin}\n${text}\n${page.slice(to)}`;
 }
 
-/** Replaces the text between the markers in the file of a page, see `withGenerated`. */
-export function writeGenerated(path: string, writer: string, text: string): void {
+/** Replaces the text between the markers in the file of a page, see `withGenerated`. @param page path in the checkout */
+export function writeGenerated(page: string, writer: string, text: string): void {
+  const path = join(root, page);
   writeFileSync(path, withGenerated(readFileSync(path, "utf8"), writer, text));
 }

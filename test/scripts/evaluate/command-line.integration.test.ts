@@ -11,68 +11,66 @@ writeFileSync(join(corpus, "manifest.json"), "[]");
 afterAll(() => rmSync(corpus, { recursive: true }));
 
 /** Command lines that are answered before any recording is transcribed and any package is installed. */
-const cases: readonly (readonly [
-  what: string,
-  program: string,
-  args: readonly string[],
-  status: number,
-  says: string,
-])[] = [
-  ["help", "index.ts", ["--help"], 0, "--only ASPECT"],
-  ["help on diarization", "diarization.ts", ["-h"], 0, "scripts/evaluate diarization"],
-  ["help on devices", "devices.ts", ["--help"], 0, "--gpu WHICH"],
-  ["help on joint graphs", "joint.ts", ["--help"], 0, "scripts/evaluate joint"],
-  ["no states", "joint.ts", ["--states", "0"], 2, "--states and --minutes take whole numbers from 1, not 0"],
-  ["help on hints", "hints.ts", ["--help"], 0, "scripts/evaluate hints"],
-  ["--write with a selection of hints", "hints.ts", ["--write", "dlg-"], 2, "--write stores the whole table"],
+const cases: readonly (readonly [what: string, part: string, args: readonly string[], status: number, says: string])[] =
   [
-    "a name that no recording has for hints",
-    "hints.ts",
-    ["--audio", corpus, "no-such-name"],
-    1,
-    "no recording has such",
-  ],
-  ["an unknown option", "index.ts", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
-  ["an unknown option of diarization", "diarization.ts", ["--write"], 2, "evaluate: Unknown option '--write'; scripts"],
-  ["an unknown aspect", "index.ts", ["--only", "nothing"], 2, "--only is one of words, speakers, times, invented"],
-  ["--write with a selection", "index.ts", ["--write", "dlg-"], 2, "--write stores the whole table"],
-  ["a corpus without a manifest", "index.ts", ["--audio", folder], 2, "contains no manifest.json"],
-  [
-    "a corpus without a manifest for diarization",
-    "diarization.ts",
-    ["--audio", folder],
-    2,
-    "contains no manifest.json",
-  ],
-  [
-    "a name that no recording has",
-    "index.ts",
-    ["--audio", corpus, "no-such-name"],
-    1,
-    "evaluate: no recording has such a name",
-  ],
-  [
-    "a name that no recording has for diarization",
-    "diarization.ts",
-    ["--audio", corpus, "no-such-name"],
-    1,
-    "evaluate: no recording with turns has",
-  ],
-  [
-    "a name that no recording has for devices",
-    "devices.ts",
-    ["--audio", corpus, "no-such"],
-    1,
-    "evaluate: no recording of single/ has",
-  ],
-];
+    ["help", "", ["--help"], 0, "--only ASPECT"],
+    ["help on diarization", "diarization", ["-h"], 0, "scripts/evaluate diarization"],
+    ["help on devices", "devices", ["--help"], 0, "--gpu WHICH"],
+    ["help on joint graphs", "joint", ["--help"], 0, "scripts/evaluate joint"],
+    ["no states", "joint", ["--states", "0"], 2, "--states is a whole number from 1, not 0"],
+    ["help on hints", "hints", ["--help"], 0, "scripts/evaluate hints"],
+    ["--write with a selection of hints", "hints", ["--write", "dlg-"], 2, "--write stores the whole table"],
+    [
+      "a name that no recording has for hints",
+      "hints",
+      ["--audio", corpus, "no-such-name"],
+      1,
+      "no recording has such",
+    ],
+    ["an unknown option", "", ["--bogus"], 2, "evaluate: Unknown option '--bogus'; scripts/evaluate --help"],
+    [
+      "an unknown option of diarization",
+      "diarization",
+      ["--write"],
+      2,
+      "evaluate: Unknown option '--write'; scripts/evaluate diarization --help",
+    ],
+    ["an unknown aspect", "", ["--only", "nothing"], 2, "--only is words, speakers, times or invented, not nothing"],
+    ["--write with a selection", "", ["--write", "dlg-"], 2, "--write stores the whole table"],
+    ["a corpus without a manifest", "", ["--audio", folder], 2, "contains no manifest.json"],
+    ["a corpus without a manifest for diarization", "diarization", ["--audio", folder], 2, "contains no manifest.json"],
+    [
+      "a name that no recording has",
+      "",
+      ["--audio", corpus, "no-such-name"],
+      1,
+      "evaluate: no recording has such a name",
+    ],
+    [
+      "a name that no recording has for diarization",
+      "diarization",
+      ["--audio", corpus, "no-such-name"],
+      1,
+      "evaluate: no recording with turns has",
+    ],
+    [
+      "a name that no recording has for devices",
+      "devices",
+      ["--audio", corpus, "no-such"],
+      1,
+      "evaluate: no recording of single/ has",
+    ],
+  ];
 
 test.each(cases)(
   "scripts/evaluate answers %s in one sentence before any work",
-  async (_, program, args, status, says) => {
-    const child = Bun.spawn([process.execPath, "--no-env-file", join(folder, program), ...args], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+  async (_, part, args, status, says) => {
+    const child = Bun.spawn(
+      [process.execPath, "--no-env-file", join(folder, "index.ts"), ...(part === "" ? [] : [part]), ...args],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
     expect(status === 0 ? output : errors).toContain(says);
     expect(status === 0 ? errors : output).toBe("");

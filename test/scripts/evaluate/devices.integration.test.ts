@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { plainWords } from "../../../harness/wer.ts";
-import { differenceOf, equalShare, StoredTexts } from "../../../tools/evaluate/compare-devices.ts";
+import { differenceOf, equalShare, StoredTexts } from "../../../tools/evaluate/devices.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -28,12 +28,12 @@ test.each<[what: string, cpu: string, gpu: string, apart: [errors: number, lengt
 
 test("each device's own errors are counted, in characters for a language without spaces", () => {
   const english = { path: "", language: "en", referenceText: "we go home", cpu: "we go home", gpu: "we go alone" };
-  expect(differenceOf(normalise, english)).toMatchObject({ cpu: { errors: 0 }, gpu: { errors: 1, length: 3 } });
+  expect(differenceOf(normalise, english)).toMatchObject({ onCpu: { errors: 0 }, onGpu: { errors: 1, length: 3 } });
   const chinese = { path: "", language: "zh", referenceText: "桥下垂直净空", cpu: "桥上垂直净空", gpu: "桥下垂直净空" };
   expect(differenceOf(normalise, chinese)).toEqual({
     differing: { errors: 1, length: 6 },
-    cpu: { errors: 1, length: 6 },
-    gpu: { errors: 0, length: 6 },
+    onCpu: { errors: 1, length: 6 },
+    onGpu: { errors: 0, length: 6 },
   });
 });
 

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
-import { rowsOf, withTable } from "../../../tools/evaluate/report.ts";
+import { rowsOf } from "../../../tools/evaluate/report.ts";
 import type { Results, WordResult } from "../../../tools/evaluate/results.ts";
-import { pageNamed } from "../../docs/pages.ts";
 
 const nothing: Results = {
   ...{ words: [], joined: [], segmentSpeakers: [], turnSpeakers: [], scorerMismatches: [], times: [], invented: [] },
@@ -77,15 +76,4 @@ test("time errors have a median size and a median direction", () => {
     },
     { measure: "words that extend 0.2 s or more beyond the speech", value: "2.0 %", over: "1 of 50 words" },
   ]);
-});
-
-test("the page gets the new table and keeps all other text", () => {
-  const page = pageNamed("docs/quality.md").text;
-  const made = { date: "2031-02-03", commit: "0123456789", machine: "2 × a processor" };
-  const written = withTable(page, made, [{ measure: "WER", value: "1.0 %", over: "all" }]);
-  expect(written).toContain("2031-02-03, commit 0123456789, 2 × a processor:\n\n| measured | | over |");
-  expect(written).toContain("\n| WER | 1.0 % | all |\n");
-  expect(withTable(written, made, [])).not.toContain("WER | 1.0 %");
-  expect(written.replaceAll(/from here -->.*<!--/gs, "")).toBe(page.replaceAll(/from here -->.*<!--/gs, ""));
-  expect(() => withTable("no place", made, [])).toThrow("no markers for the table");
 });

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { hallucinatedInGaps, hallucinatedPerHour } from "../../../tools/evaluate/measure-invented.ts";
 import {
   alignWords,
   edgeErrors,
+  hallucinatedInGaps,
+  hallucinatedPerHour,
   longestOutside,
   uncovered,
   wordsOutside,
-} from "../../../tools/evaluate/measure-times.ts";
+} from "../../../tools/evaluate/times.ts";
 
 const span = (startSeconds: number, endSeconds: number) => ({ startSeconds, endSeconds });
 const word = (text: string, startSeconds: number, endSeconds: number) => ({ text, startSeconds, endSeconds });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { plainWords } from "../../../harness/wer.ts";
-import type { Reference } from "../../../tools/evaluate/corpus.ts";
-import type { Hypothesis } from "../../../tools/evaluate/evaluation-server.ts";
-import { longestRepeat, speakerWordErrors, textErrors } from "../../../tools/evaluate/measure-words.ts";
+import type { Reference } from "../../../tools/corpus/index.ts";
+import type { Hypothesis } from "../../../tools/evaluate/server.ts";
+import { longestRepeat, speakerWordErrors, textErrors } from "../../../tools/evaluate/words.ts";
 
 /** Parses turns from lines such as `a: good morning`. */
 function turnsOf(lines: readonly string[]) {

@@ -1,5 +1,10 @@
-"""pyannote/segmentation as an ONNX graph that computes all overlapping windows together, and its LSTMs in integers."""
+"""
+pyannote/segmentation as an ONNX graph that computes all overlapping windows together, and its LSTMs in integers.
 
+network.py PUBLISHED-MODEL OUTPUT writes the segmentation model of this product.
+"""
+
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -147,3 +152,7 @@ def _reach(matrix: np.ndarray) -> np.ndarray:
     positive, negative = np.maximum(matrix, 0), np.maximum(-matrix, 0)
     together = [each[..., 0::2] + each[..., 1::2] for each in (positive, negative)]
     return np.maximum(*together).max(axis=2)
+
+
+source, output = map(Path, sys.argv[1:])
+output.write_bytes(segmentation(source).SerializeToString(deterministic=True))

@@ -1,9 +1,13 @@
+// A worker of a fleet with a scripted engine. Prints the seconds of its operations at its end. Whoever starts it removes
+// its directory.
+import { mkdirSync } from "node:fs";
 import type { OperationName, Params, Result, SpanOperation } from "../../src/engine/index.ts";
-import type { LocalEngine } from "../../src/fleet/index.ts";
+import { Broker, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
 import { BlockActivity } from "../../src/speech/diarization/activity.ts";
 import { type FrameSpan, localVoices } from "../../src/speech/diarization/clean-speech.ts";
 import { writeSentenceVoices } from "../../src/speech/diarization/sentence-voices.ts";
 import { writeVoices } from "../../src/speech/diarization/voices.ts";
+import { createLogger } from "../../src/telemetry/index.ts";
 import {
   BLOCK_SECONDS,
   blockWindows,
@@ -16,6 +20,7 @@ import {
   secondsOf,
   WINDOW_FRAMES,
 } from "../../src/timeline/index.ts";
+import { total } from "../shared/figures.ts";
 
 /** CPU seconds of each operation for an hour of audio, as measured with the default model; see docs/fleet.md. */
 const CPU_SECONDS_PER_HOUR: Readonly<Record<SpanOperation, number>> = {
@@ -39,16 +44,13 @@ const WORD_SECONDS = 0.4;
 const WORDS = ["the", "figures", "of", "this", "month", "are", "better", "than", "we", "had", "expected", "before"];
 /** Length of CAM++'s voice embeddings. */
 const VOICE_LENGTH = 192;
-const VOICES = [0, 1].map((speaker) =>
-  unitVector((index) => Math.sin((index + 1) * (speaker === 0 ? 1.7 : 2.9) + speaker)),
-);
 
 /**
  * An engine that computes nothing: each operation sleeps in proportion to its audio and to its share of a real
  * recording's CPU time, and returns a scripted dialogue of two people. With such results a whole recording passes
  * through the real coordinator.
  */
-export class ScriptedEngine implements LocalEngine {
+class ScriptedEngine implements LocalEngine {
   readonly lanes = 1;
   readonly partsAtOnce = 1;
   readonly #timesRealTime: number;
@@ -64,8 +66,7 @@ export class ScriptedEngine implements LocalEngine {
     const startedAt = performance.now();
     const name = operation as SpanOperation;
     const { audioSeconds, result } = await script(name, params as Params<SpanOperation>);
-    const share = CPU_SECONDS_PER_HOUR[name] / ALL_CPU_SECONDS_PER_HOUR;
-    const seconds = (audioSeconds * share) / this.#timesRealTime;
+    const seconds = (audioSeconds * CPU_SECONDS_PER_HOUR[name]) / ALL_CPU_SECONDS_PER_HOUR / this.#timesRealTime;
     this.seconds += seconds;
     // The time that the script itself takes is part of the operation.
     await Bun.sleep(Math.max(0, 1000 * seconds - (performance.now() - startedAt)));
@@ -75,35 +76,22 @@ export class ScriptedEngine implements LocalEngine {
 
 /** Writes the files of an operation, and returns its result and the audio that it would compute. */
 async function script(operation: SpanOperation, params: Params<SpanOperation>) {
-  switch (operation) {
-    case "detectBlock":
-    case "embedBlock": {
-      const { area, block } = params as Params<"embedBlock">;
-      if (operation === "detectBlock") await activityOf(area.pcm.sampleCount, block).write(area, block);
-      else await writeVoicesOf(area, block);
-      const wholeSeconds = area.pcm.sampleCount / SAMPLE_RATE;
-      return { audioSeconds: Math.min(BLOCK_SECONDS, wholeSeconds - block * BLOCK_SECONDS), result: {} };
-    }
-    case "embedSentences": {
-      const { area, block, spans } = params as Params<"embedSentences">;
-      await writeSentenceVoices(
-        area,
-        block,
-        spans.map(({ startSeconds, endSeconds }) => voiceAt((startSeconds + endSeconds) / 2)),
-      );
-      return { audioSeconds: spans.reduce((sum, span) => sum + secondsOf(span), 0), result: {} };
-    }
-    case "detectLanguage": {
-      const { chunk } = params as Params<"detectLanguage">;
-      return { audioSeconds: chunkAudioSeconds(chunk), result: { probabilities: { en: 1 } } };
-    }
-    case "transcribe": {
-      const { chunk } = params as Params<"transcribe">;
-      const words = wordsIn(chunk);
-      const languages = { en: words.length * WORD_SECONDS };
-      return { audioSeconds: chunkAudioSeconds(chunk), result: { words, languages } };
-    }
+  if ("chunk" in params) {
+    const audioSeconds = chunkAudioSeconds(params.chunk);
+    if (operation === "detectLanguage") return { audioSeconds, result: { probabilities: { en: 1 } } };
+    const words = wordsIn(params.chunk);
+    return { audioSeconds, result: { words, languages: { en: words.length * WORD_SECONDS } } };
   }
+  const { area, block } = params;
+  if ("spans" in params) {
+    const middles = params.spans.map(({ startSeconds, endSeconds }) => (startSeconds + endSeconds) / 2);
+    await writeSentenceVoices(area, block, middles.map(voiceAt));
+    return { audioSeconds: total(params.spans, secondsOf), result: {} };
+  }
+  if (operation === "detectBlock") await activityOf(area.pcm.sampleCount, block).write(area, block);
+  else await writeVoicesOf(area, block);
+  const leftSeconds = area.pcm.sampleCount / SAMPLE_RATE - block * BLOCK_SECONDS;
+  return { audioSeconds: Math.min(BLOCK_SECONDS, leftSeconds), result: {} };
 }
 
 function activityOf(sampleCount: number, block: number): BlockActivity {
@@ -155,15 +143,16 @@ function speakerAt(seconds: number): number {
 
 /** Number of variants of each voice. They are computed once, so that the script takes little of the machine's time. */
 const VARIANTS = 64;
-const VARIED_VOICES = VOICES.map((voice) =>
-  Array.from({ length: VARIANTS }, (_, variant) =>
+const VOICES = [0, 1].map((speaker) => {
+  const voice = unitVector((index) => Math.sin((index + 1) * (speaker === 0 ? 1.7 : 2.9) + speaker));
+  return Array.from({ length: VARIANTS }, (_, variant) =>
     unitVector((index) => (voice[index] ?? 0) + 0.02 * Math.sin(index * 5.3 + variant)),
-  ),
-);
+  );
+});
 
 /** Returns the voice of the turn about a time, which varies a little from turn to turn. */
 function voiceAt(seconds: number): Float32Array {
-  const variants = VARIED_VOICES[Math.max(0, speakerAt(seconds))] ?? [];
+  const variants = VOICES[Math.max(0, speakerAt(seconds))] ?? [];
   return variants[Math.floor(seconds) % VARIANTS] ?? new Float32Array(VOICE_LENGTH);
 }
 
@@ -176,3 +165,24 @@ function unitVector(element: (index: number) => number): Float32Array {
 function middleOf({ start, end }: FrameSpan): number {
   return (frameSeconds(start) + frameSeconds(end)) / 2;
 }
+
+const [, , directory = "", url = "", machine = "", build = "", model = "", timesRealTime = "100"] = process.argv;
+mkdirSync(directory, { recursive: true });
+const log = createLogger("error");
+const broker = await Broker.connect({ url, ca: "", certificate: "", key: "", machine, log });
+const engine = new ScriptedEngine(Number(timesRealTime));
+const models = [{ path: "/simulation", sha256: model, prepare: async () => null }];
+const worker = new FleetWorker({
+  ...{ broker, build, machine, directory, log, engine, version: "simulation", instance: machine },
+  models: () => models,
+  status: () => ({ devices: ["simulation"], trouble: null }),
+  device: () => ({ device: "cpu", gpu: "" }),
+  now: Date.now,
+});
+process.on("SIGTERM", () => {
+  void worker.stop().then(async () => {
+    await broker.close();
+    console.log(engine.seconds);
+    process.exit(0);
+  });
+});

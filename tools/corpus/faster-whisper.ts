@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
-import { defaultCacheRoot } from "../../../native/build.ts";
-import { askPython, installPythonPackages } from "../../shared/python.ts";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { askPython, installPythonPackages } from "../shared/python.ts";
 
-const constraints = join(import.meta.dir, "constraints.txt");
+const constraints = join(import.meta.dir, "faster-whisper-constraints.txt");
 
 /** The installed version. */
 export const fasterWhisperVersion =
   /^faster-whisper==(\S+)$/m.exec(readFileSync(constraints, "utf8"))?.[1] ?? "of unknown version";
 
 /** Settings of a run. */
-export interface FasterWhisperSettings {
+interface FasterWhisperSettings {
   /** Beam width; 1 for greedy decoding. */
   readonly beam: number;
   readonly threads: number;
@@ -43,11 +43,9 @@ export async function installFasterWhisper() {
     constraints,
     timeoutMilliseconds: 900_000,
   });
-  return ({ computeType, ...settings }: FasterWhisperSettings, files: readonly string[]) =>
-    askPython(
-      join(import.meta.dir, "faster_whisper_peer.py"),
-      packages,
-      { ...settings, compute_type: computeType, files },
-      answerSchema,
-    );
+  const script = join(import.meta.dir, "faster_whisper_peer.py");
+  return ({ beam, threads, batch, language, computeType }: FasterWhisperSettings, files: readonly string[]) => {
+    const question = { beam, threads, batch, language, compute_type: computeType, files };
+    return askPython(script, packages, question, answerSchema);
+  };
 }

@@ -1,7 +1,9 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { TestClient } from "../../harness/client.ts";
+import { metricsOf } from "../../harness/measured-server.ts";
 import type { TestServer } from "../../harness/server.ts";
+import { timed } from "../shared/figures.ts";
 import { peakBytesOf, resetPeak } from "../shared/processes.ts";
 
 /** Figures of a coordinator under a load. */
@@ -42,9 +44,17 @@ export class CoordinatorWatch {
     this.#transactionsBefore = transactionsOf(server);
     resetPeak(server.pid);
     this.#before = metricsOf(server);
+    const request = async (path: string) => {
+      const { seconds } = await timed(async () => {
+        const response = await client.fetch(path);
+        await response.text();
+        if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
+      });
+      this.#responses.push(seconds);
+    };
     this.#loops = [
-      this.#repeat(REQUEST_MILLISECONDS, () => this.#time(client, "/transcriptions?limit=20")),
-      this.#repeat(REQUEST_MILLISECONDS, () => this.#time(client, `/transcriptions/${id}`)),
+      this.#repeat(REQUEST_MILLISECONDS, () => request("/transcriptions?limit=20")),
+      this.#repeat(REQUEST_MILLISECONDS, () => request(`/transcriptions/${id}`)),
       this.#repeat(METRICS_MILLISECONDS, async () => {
         this.#delays.push((await metricsOf(server)).get("transcribe_event_loop_delay_seconds") ?? 0);
       }),
@@ -77,26 +87,6 @@ export class CoordinatorWatch {
       await Bun.sleep(everyMilliseconds);
     }
   }
-
-  async #time(client: TestClient, path: string): Promise<void> {
-    const startedAt = performance.now();
-    const response = await client.fetch(path);
-    await response.text();
-    if (!response.ok) throw new Error(`${path} was answered ${response.status}`);
-    this.#responses.push((performance.now() - startedAt) / 1000);
-  }
-}
-
-/** Returns the value of each metric; series of one metric are added up. */
-export async function metricsOf(server: TestServer): Promise<Map<string, number>> {
-  const values = new Map<string, number>();
-  const text = await (await fetch(`${server.origin}/metrics`)).text();
-  for (const [, name = "", labels = "", value] of text.matchAll(/^(\w+)(\{[^}]*\})? (\S+)$/gm)) {
-    const step = /step="(\w+)"/.exec(labels)?.[1];
-    const key = step === undefined ? name : `${name} ${step}`;
-    values.set(key, (values.get(key) ?? 0) + Number(value));
-  }
-  return values;
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Reference } from "./corpus.ts";
-import type { Normalise } from "./scorer.ts";
+import type { Normalise, Reference } from "../corpus/index.ts";
+import { total } from "../shared/figures.ts";
 
 /** Names and terms that occur in the corpus, by language: a plausible prompt for any of these recordings. */
 export const namesByLanguage: Readonly<Record<string, readonly string[]>> = {
@@ -37,9 +37,9 @@ export function countNames(normalise: Normalise, { language, text }: Reference, 
     return { said: occurrences(words.said, parts), found: occurrences(words.found, parts) };
   });
   return {
-    said: counts.reduce((sum, { said }) => sum + said, 0),
-    found: counts.reduce((sum, { said, found }) => sum + Math.min(said, found), 0),
-    invented: counts.reduce((sum, { said, found }) => sum + Math.max(0, found - said), 0),
+    said: total(counts, ({ said }) => said),
+    found: total(counts, ({ said, found }) => Math.min(said, found)),
+    invented: total(counts, ({ said, found }) => Math.max(0, found - said)),
   };
 }
 

@@ -1,21 +1,14 @@
-import { type Static, Type } from "@sinclair/typebox";
-import type { Cells } from "./show-table.ts";
+import { percent } from "../shared/figures.ts";
+import type { Table } from "../shared/table.ts";
 
 const HOUR = 3600;
 /** The cost of a load counts as linear if no smaller load of its group is faster by more than this share. */
 export const LINEAR_SHARE = 0.05;
 
-/** The property that grows in a group of loads. */
-export const scaleGroupSchema = Type.Union([
-  Type.Literal("length"),
-  Type.Literal("recordings at once"),
-  Type.Literal("devices"),
-]);
-export type ScaleGroup = Static<typeof scaleGroupSchema>;
-
 /** A measured load. */
 export interface ScaleFigures {
-  readonly group: ScaleGroup;
+  /** The property that grows in a group of loads. */
+  readonly group: "length" | "recordings at once" | "devices";
   /** Whether real models computed it, or simulated devices that sleep in proportion to the audio. */
   readonly by: "real models" | "simulated";
   readonly load: string;
@@ -57,7 +50,7 @@ function speedOf({ audioHours, seconds }: ScaleFigures): number {
 }
 
 /** Returns the table of all loads. */
-export function scaleTable(rows: readonly ScaleRow[]): Cells {
+export function scaleTable(rows: readonly ScaleRow[]): Table {
   return {
     head: [
       ...["what grows", "computed by", "load", "threads or devices", "seconds"],
@@ -66,7 +59,7 @@ export function scaleTable(rows: readonly ScaleRow[]): Cells {
     lines: rows.map((row) => [
       ...[row.group, row.by, row.load, String(row.devices), row.seconds.toFixed(1), row.hoursPerHour.toFixed(1)],
       row.cpuSeconds === null ? "" : (row.cpuSeconds / row.audioHours).toFixed(0),
-      row.isReference ? "100 % (reference)" : `${(100 * row.share).toFixed(1)} %`,
+      row.isReference ? "100 % (reference)" : percent(row.share),
     ]),
   };
 }

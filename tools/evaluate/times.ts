@@ -1,9 +1,11 @@
 import { plainWords } from "../../harness/wer.ts";
-import type { SpokenTurn } from "./corpus.ts";
-import type { TranscribedWord } from "./evaluation-server.ts";
+import { type Span, secondsOf } from "../../src/timeline/index.ts";
+import type { SpokenTurn } from "../corpus/index.ts";
+import { total } from "../shared/figures.ts";
+import type { Hypothesis, TranscribedWord } from "./server.ts";
 
 /** Time errors of recognized words in seconds; positive when late. */
-export interface TimeErrors {
+interface TimeErrors {
   /** Errors of the first words of turns. */
   readonly starts: readonly number[];
   /** Errors of the last words of turns. */
@@ -40,19 +42,19 @@ export function edgeErrors(turns: readonly SpokenTurn[], words: readonly Transcr
 }
 
 /** Length of a span without speech above which a word counts as outside. */
-const outsideSeconds = 0.2;
+const OUTSIDE_SECONDS = 0.2;
 
 /** Returns the words that extend more than 0.2 s beyond speech, before or after it or across a pause. */
 export function wordsOutside<T extends Span>(speech: readonly Span[], words: readonly T[]): T[] {
-  return words.filter((word) => longestOutside(speech, word) > outsideSeconds);
+  return words.filter((word) => longestOutside(speech, word) > OUTSIDE_SECONDS);
 }
 
 /**
  * Costs of a substitution, and of a deletion or insertion. Of alignments with equally many errors, the one with most
  * matches is cheapest.
  */
-const changed = 4;
-const leftOut = 3;
+const CHANGED = 4;
+const LEFT_OUT = 3;
 
 /**
  * Returns the index pairs of matched or substituted words in the cheapest alignment of two texts. Deleted and inserted
@@ -62,13 +64,13 @@ export function alignWords(said: readonly string[], heard: readonly string[]): (
   const width = heard.length + 1;
   const costs = new Uint32Array((said.length + 1) * width);
   const costAt = (row: number, column: number) => costs[row * width + column] ?? 0;
-  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : changed);
+  const change = (row: number, column: number) => (said[row - 1] === heard[column - 1] ? 0 : CHANGED);
   for (let row = 0; row <= said.length; row++) {
     for (let column = 0; column < width; column++) {
       const ways = [
         ...(row > 0 && column > 0 ? [costAt(row - 1, column - 1) + change(row, column)] : []),
-        ...(row > 0 ? [costAt(row - 1, column) + leftOut] : []),
-        ...(column > 0 ? [costAt(row, column - 1) + leftOut] : []),
+        ...(row > 0 ? [costAt(row - 1, column) + LEFT_OUT] : []),
+        ...(column > 0 ? [costAt(row, column - 1) + LEFT_OUT] : []),
       ];
       costs[row * width + column] = ways.length === 0 ? 0 : Math.min(...ways);
     }
@@ -78,16 +80,10 @@ export function alignWords(said: readonly string[], heard: readonly string[]): (
   while (row > 0 && column > 0) {
     const cost = costAt(row, column);
     if (cost === costAt(row - 1, column - 1) + change(row, column)) pairs.push([--row, --column]);
-    else if (cost === costAt(row - 1, column) + leftOut) row--;
+    else if (cost === costAt(row - 1, column) + LEFT_OUT) row--;
     else column--;
   }
   return pairs.reverse();
-}
-
-/** A span of time. */
-export interface Span {
-  readonly startSeconds: number;
-  readonly endSeconds: number;
 }
 
 /** Returns the parts of a span that no other span covers, in order. */
@@ -108,6 +104,38 @@ export function longestOutside(others: readonly Span[], span: Span): number {
   return Math.max(0, ...uncovered(span, others).map(secondsOf));
 }
 
-export function secondsOf({ startSeconds, endSeconds }: Span): number {
-  return endSeconds - startSeconds;
+/** Words that were recognized in spans without speech. */
+export interface HallucinatedWords {
+  readonly name: string;
+  /** Total length of the spans without speech. */
+  readonly seconds: number;
+  readonly words: readonly string[];
+}
+
+/** Counts every word of a recording without speech. */
+export function hallucinatedIn(name: string, all: readonly Span[], { segments }: Hypothesis): HallucinatedWords {
+  return { name, seconds: total(all, secondsOf), words: segments.flatMap(({ text }) => plainWords(text)) };
+}
+
+/** Tolerance for the times of words next to speech. */
+const MARGIN_SECONDS = 0.2;
+
+/** Counts the words that lie at least 0.2 s away from speech. */
+export function hallucinatedInGaps(name: string, gaps: readonly Span[], { segments }: Hypothesis): HallucinatedWords {
+  const wide = gaps
+    .map((gap) => ({ startSeconds: gap.startSeconds + MARGIN_SECONDS, endSeconds: gap.endSeconds - MARGIN_SECONDS }))
+    .filter((gap) => secondsOf(gap) > 0);
+  const words = segments.flatMap((segment) => segment.words);
+  return {
+    name,
+    seconds: total(wide, secondsOf),
+    words: words
+      .filter((word) => wide.some((gap) => gap.startSeconds <= word.startSeconds && word.endSeconds <= gap.endSeconds))
+      .flatMap(({ text }) => plainWords(text)),
+  };
+}
+
+/** Returns the number of words per hour without speech. */
+export function hallucinatedPerHour(all: readonly HallucinatedWords[]): number {
+  return (3600 * total(all, ({ words }) => words.length)) / total(all, ({ seconds }) => seconds);
 }

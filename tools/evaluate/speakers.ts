@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from "../../harness/der.ts";
 import { decode, diarize, openModels } from "../../harness/diarized-recording.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
-import type { Group, Reference } from "./corpus.ts";
-import type { Scoring } from "./scorer.ts";
+import type { Group, Reference, Scoring } from "../corpus/index.ts";
+import { total } from "../shared/figures.ts";
 
 /** The turns that were found in a recording. */
 export interface FoundSpeakers {
@@ -25,51 +24,46 @@ export interface SpeakerResult {
   readonly wordErrors: DiarizationErrors | null;
 }
 
+/** Scores the turns that were found with functions of reference turns. */
+export function speakerResult(
+  { reference: { path, group, speakers, turns, wordTurns }, turns: found }: FoundSpeakers,
+  errorsAgainst: (reference: readonly NamedTurn[], found: readonly NamedTurn[]) => DiarizationErrors | null,
+): SpeakerResult {
+  const [errors = null, wordErrors = null] = [turns, wordTurns].map((reference) =>
+    reference === null ? null : errorsAgainst(reference, found),
+  );
+  return { path, group, speakers, found: new Set(found.map(({ speaker }) => speaker)).size, errors, wordErrors };
+}
+
 /** Computes diarization errors with pyannote.metrics, without a collar and with overlap scored. */
 export async function speakerResults(scorer: Scoring, all: readonly FoundSpeakers[]): Promise<SpeakerResult[]> {
   const talks = all.flatMap(({ reference, turns: found }) =>
     [reference.turns, reference.wordTurns].flatMap((turns) => (turns === null ? [] : [{ reference: turns, found }])),
   );
-  const scored = (await scorer.diarizationErrors(talks)).map(
-    (errors, index) => [talks[index]?.reference, errors] as const,
-  );
-  return all.map(({ reference, turns }) => {
-    const errorsAgainst = (turns: readonly NamedTurn[] | null) => scored.find(([one]) => one === turns)?.[1] ?? null;
-    return {
-      path: reference.path,
-      group: reference.group,
-      speakers: reference.speakers,
-      found: new Set(turns.map(({ speaker }) => speaker)).size,
-      errors: errorsAgainst(reference.turns),
-      wordErrors: errorsAgainst(reference.wordTurns),
-    };
-  });
+  const scored = new Map((await scorer.diarizationErrors(talks)).map((each, index) => [talks[index]?.reference, each]));
+  return all.map((one) => speakerResult(one, (reference) => scored.get(reference) ?? null));
 }
 
 /** Maximum rounding error over a recording's thousands of intervals. */
-const toleranceSeconds = 1e-6;
+const TOLERANCE_SECONDS = 1e-6;
 
 /** Returns the recordings for which harness/der.ts and pyannote.metrics disagree. */
 export function scorerMismatches(all: readonly FoundSpeakers[], results: readonly SpeakerResult[]): string[] {
-  return all.flatMap(({ reference, turns }, index) => {
+  return all.flatMap(({ reference: { turns: real, path }, turns }, index) => {
     const theirs = results[index]?.errors;
-    if (reference.turns === null || !theirs) return [];
-    const ours = Object.entries(diarizationErrors(reference.turns, turns));
-    const isEqual = ours.every(
-      ([name, value]) => Math.abs(value - theirs[name as keyof DiarizationErrors]) < toleranceSeconds,
-    );
-    return isEqual ? [] : [reference.path];
+    if (real === null || !theirs) return [];
+    const ours = Object.entries(diarizationErrors(real, turns)) as [keyof DiarizationErrors, number][];
+    return ours.every(([name, value]) => Math.abs(value - theirs[name]) < TOLERANCE_SECONDS) ? [] : [path];
   });
 }
 
 /** Combines several recordings: error rates relative to the reference's speech, and correct numbers of speakers. */
 export function summarize(results: readonly SpeakerResult[], which: "errors" | "wordErrors" = "errors") {
-  const errors = results.flatMap((result) => result[which] ?? []);
   return {
-    ...errorRates(addErrors(errors)),
+    ...errorRates(addErrors(results.flatMap((result) => result[which] ?? []))),
     countsRight: results.filter(({ speakers, found }) => speakers === found).length,
     /** Sum of surplus and missing speakers over all recordings. */
-    countError: results.reduce((sum, { speakers, found }) => sum + Math.abs(speakers - found), 0),
+    countError: total(results, ({ speakers, found }) => Math.abs(speakers - found)),
     files: results.length,
   };
 }
@@ -88,21 +82,18 @@ export interface Diarized extends FoundSpeakers {
 export async function diarizationTurns(references: readonly Reference[], isCountGiven = false): Promise<Diarized[]> {
   if (references.length === 0) return [];
   const models = await openModels();
-  const directory = await mkdtemp(join(tmpdir(), "evaluate-"));
+  using folder = temporaryDirectory();
   const all: Diarized[] = [];
   try {
     for (const reference of references) {
-      const pcm = await decode(reference.file, join(directory, "pcm"));
-      const { turns, milliseconds } = await diarize(
-        models,
-        pcm,
-        isCountGiven ? { min: reference.speakers, max: reference.speakers } : undefined,
-      );
+      const { speakers, file } = reference;
+      const pcm = await decode(file, join(folder.path, "pcm"));
+      const bounds = isCountGiven ? { min: speakers, max: speakers } : undefined;
+      const { turns, milliseconds } = await diarize(models, pcm, bounds);
       const named = turns.map((turn) => ({ ...turn, speaker: String(turn.speaker) }));
       all.push({ reference, turns: named, seconds: pcm.sampleCount / SAMPLE_RATE, milliseconds });
     }
   } finally {
-    await rm(directory, { recursive: true });
     await models.dispose();
   }
   return all;
