@@ -56,7 +56,10 @@ if (write) {
 }
 
 async function measure(): Promise<StartFigures> {
-  await using server = new TestServer({ TRANSCRIBE_LOG_LEVEL: "info", TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" });
+  await using server = new TestServer(
+    { TRANSCRIBE_LOG_LEVEL: "info", TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" },
+    { reusesSelfTests: false },
+  );
   using _stop = beforeStop(() => server[Symbol.asyncDispose]());
   const first = await start(server);
   await server.stop();
