@@ -56,7 +56,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         const args = [join(import.meta.dir, "detect-with.ts"), "libggml-cpu-x64.so", model, gpuLibrary];
         const environment = { ...process.env, ...gpu };
         const child = Bun.spawn([process.execPath, ...args], { env: environment, stdout: "pipe", stderr: "inherit" });
-        return await new Response(child.stdout).json();
+        return (await new Response(child.stdout).json()) as Record<string, number>;
       };
       const [expected, found] = [await probabilitiesOn(""), await probabilitiesOn(vulkan)];
       const values = Object.values(expected);

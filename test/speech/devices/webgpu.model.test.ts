@@ -42,7 +42,7 @@ describe.skipIf(gpu === null)("by WebGPU", () => {
       const args = [join(import.meta.dir, "segment-with.ts"), provider, pcmPath];
       const environment = { ...process.env, ...gpu };
       const child = Bun.spawn([process.execPath, ...args], { env: environment, stdout: "pipe", stderr: "inherit" });
-      return await new Response(child.stdout).json();
+      return (await new Response(child.stdout).json()) as number[];
     };
     const [expected, found] = [await activityBy("cpu"), await activityBy("webgpu")];
     expect(found).toHaveLength(expected.length);
