@@ -8,14 +8,17 @@ const POLL_MILLISECONDS = 100;
 export const PATIENCE_MILLISECONDS = 3_600_000;
 
 /** Returns a server that is not started. A signal to this process kills it. @param environment settings */
-export function newServer(environment: Readonly<Record<string, string>> = {}): TestServer {
+export function newServer(
+  environment: Readonly<Record<string, string>> = {},
+  options?: ConstructorParameters<typeof TestServer>[1],
+): TestServer {
   beforeStop(killServers);
-  return new TestServer({
+  const generous = {
     TRANSCRIBE_LOG_LEVEL: "info",
     TRANSCRIBE_LIMITS_RECORDINGS_PER_ACCOUNT: "100000",
     TRANSCRIBE_LIMITS_AUDIO_MINUTES_PER_DAY: "10000000",
-    ...environment,
-  });
+  };
+  return new TestServer({ ...generous, ...environment }, options);
 }
 
 async function killServers(): Promise<void> {

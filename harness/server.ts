@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -9,6 +9,7 @@ import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
 import { programCommand, programSettings } from "./program.ts";
+import { reuseSelfTests } from "./self-test-results.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** Time for a server to listen and to load its models on a machine that also runs a build. */
@@ -40,22 +41,22 @@ export interface CliResult {
  */
 export class TestServer implements AsyncDisposable {
   readonly #environment: Readonly<Record<string, string>>;
+  readonly #reusesSelfTests: boolean;
   readonly #log: LogLine[] = [];
   #child: Subprocess<"ignore", "pipe", "pipe"> | null = null;
   #collected: Promise<void> = Promise.resolve();
   #origin = "";
   #directory: ReturnType<typeof temporaryDirectory> | null = null;
 
-  /**
-   * Self-test results of the first server in this process. Later servers reuse them, because a self-test takes seconds.
-   */
-  static #verdicts: Buffer | null = null;
-
   /** Servers of this process that run. */
   static readonly running = new Set<TestServer>();
 
-  /** @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES` */
-  constructor(environment: Readonly<Record<string, string>> = {}) {
+  /**
+   * @param environment settings, e.g. `TRANSCRIBE_LIMITS_UPLOAD_BYTES`
+   * @param options reusesSelfTests: false to run the self-tests at the first start, as a new installation does
+   */
+  constructor(environment: Readonly<Record<string, string>> = {}, { reusesSelfTests = true } = {}) {
+    this.#reusesSelfTests = reusesSelfTests;
     this.#environment = { TRANSCRIBE_LOG_LEVEL: "debug", ...generousLimits, ...environment };
   }
 
@@ -100,10 +101,7 @@ export class TestServer implements AsyncDisposable {
 
   async #start(untilReady: boolean, port: string): Promise<void> {
     if (this.#child !== null) throw new Error("the server runs already");
-    const { verdicts } = new DataDirectory(this.dataDirectory);
-    if (TestServer.#verdicts !== null && !existsSync(verdicts)) {
-      writeFileSync(verdicts, TestServer.#verdicts, { mode: 0o600 });
-    }
+    const storeSelfTests = this.#reusesSelfTests ? reuseSelfTests(this.dataDirectory) : () => {};
     const command = programCommand("serve", "--port", port, "--data-dir", this.dataDirectory);
     const since = this.#log.length;
     const child = Bun.spawn(killedWithParent(command), {
@@ -128,7 +126,7 @@ export class TestServer implements AsyncDisposable {
     }
     if (!untilReady) return;
     await this.until(() => this.#log.slice(since).some(({ event }) => event === "engine.ready"));
-    if (existsSync(verdicts)) TestServer.#verdicts ??= readFileSync(verdicts);
+    storeSelfTests();
   }
 
   /** Waits for a condition. Fails with the last log lines when the server exits or the time is over. */

@@ -1,12 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { root } from "../../harness/checkout.ts";
-import { readArguments, selectTests, sizeOf, timingsOf } from "../../tools/development/select-tests.ts";
+import { readArguments, selectTests, sizeOf, testSizes, timingsOf } from "../../tools/development/select-tests.ts";
 
 describe("scripts/test", () => {
   test.each([
-    [[], { isBinary: false, isChanged: false, sizes: [], paths: [], options: [] }],
+    [[], { isBinary: false, isChanged: false, isAll: false, sizes: [], paths: [], options: [] }],
     [["unit", "model", "test/http"], { sizes: ["unit", "model"], paths: ["test/http"] }],
     [["changed", "unit"], { isChanged: true, sizes: ["unit"] }],
+    [["--all"], { isAll: true, sizes: [], paths: [], options: [] }],
+    [["full", "test/speech"], { isAll: false, sizes: ["full"], paths: ["test/speech"] }],
     [["--binary", "-t=a name", "test/e2e"], { isBinary: true, options: ["-t=a name"], paths: ["test/e2e"], sizes: [] }],
   ])("reads sizes, paths and options from %j", (args, selection) => {
     expect(readArguments(args)).toMatchObject(selection);
@@ -19,11 +21,23 @@ describe("scripts/test", () => {
   });
 
   test("runs every test file in exactly one size", () => {
-    const all = selectTests(root, { sizes: [], paths: [] });
-    const bySize = (["unit", "integration", "model", "slow"] as const).map((size) =>
-      selectTests(root, { sizes: [size], paths: [] }),
-    );
+    const all = selectTests(root, { sizes: [], paths: [], isAll: true });
+    const bySize = testSizes.map((size) => selectTests(root, { sizes: [size], paths: [] }));
     expect(bySize.flat().sort()).toEqual(all);
+  });
+
+  const full = "test/speech/devices/vulkan.full.test.ts";
+  test.each([
+    ["everything", { isAll: true }, true],
+    ["the size full", { sizes: ["full"] as const }, true],
+    ["its path", { paths: [full] }, true],
+    ["the beginning of its name", { paths: ["./test/speech/devices/vulkan"] }, true],
+    ["the usual tests", {}, false],
+    ["its folder", { paths: ["test/speech/devices/"] }, false],
+    ["a folder above it", { paths: ["test/speech"] }, false],
+    ["other sizes", { sizes: ["model", "slow"] as const }, false],
+  ])("runs a test of the size full or not if the selection is %s", (_, selection, runs) => {
+    expect(selectTests(root, { sizes: [], paths: [], ...selection }).includes(`./${full}`)).toBe(runs);
   });
 
   test("refuses a path without tests, so that a misspelled path does not pass", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { failures, summarise, summaryLine } from "../../tools/development/test-summary.ts";
+import { failures, slowestFiles, summarise, summaryLine } from "../../tools/development/test-summary.ts";
 
 describe("the summary of a test run", () => {
   test.each([
@@ -51,5 +51,14 @@ describe("the summary of a test run", () => {
     const [kept] = failures(`${"a line\n".repeat(10_000)}the error\n(fail) a\n`);
     expect(kept?.split("\n")).toHaveLength(60);
     expect(kept).toEndWith("the error\n(fail) a");
+  });
+
+  test("lists the ten slowest files of the run with their seconds", () => {
+    const files = Array.from({ length: 12 }, (_, index) => `./test/${index}.test.ts`);
+    const times = Object.fromEntries(files.map((file, index) => [file.slice(2), index * 1100]));
+    const lines = slowestFiles(files, { ...times, "test/of-another-run.test.ts": 1e9 });
+    expect(lines).toHaveLength(10);
+    expect(lines[0]).toBe("   12.1 s  test/11.test.ts");
+    expect(lines.at(-1)).toBe("    2.2 s  test/2.test.ts");
   });
 });

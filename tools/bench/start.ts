@@ -48,7 +48,7 @@ export const command = defineCommand({
 });
 
 async function measure(): Promise<Figures> {
-  await using server = newServer({ TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" });
+  await using server = newServer({ TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" }, { reusesSelfTests: false });
   const memoryOf = (pid: number) => residentBytesOf(pid) / MIB;
   const first = await start(server);
   await server.stop();

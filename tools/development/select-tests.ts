@@ -1,7 +1,10 @@
 import { Glob } from "bun";
 
-/** The sizes of tests, the fastest first. `x.test.ts` is a unit test, `x.model.test.ts` a model test. */
-export const testSizes = ["unit", "integration", "model", "slow"] as const;
+/**
+ * The sizes of tests, the fastest first. `x.test.ts` is a unit test, `x.model.test.ts` a model test. Tests of the size
+ * `full` repeat a case of the usual run with many values, or on simulated hardware.
+ */
+export const testSizes = ["unit", "integration", "model", "slow", "full"] as const;
 export type TestSize = (typeof testSizes)[number];
 
 /** Assumed milliseconds of a test file that no earlier run has measured. */
@@ -10,13 +13,19 @@ const ASSUMED_MILLISECONDS: Readonly<Record<TestSize, number>> = {
   integration: 3000,
   model: 10_000,
   slow: 30_000,
+  full: 120_000,
 };
+
+/** Arguments of scripts/test that are neither a size nor a path, and not for `bun test`. */
+const OWN_ARGUMENTS = ["--all", "--binary", "changed"];
 
 /** Selection of tests by the arguments of scripts/test. */
 export interface TestSelection {
   readonly isBinary: boolean;
-  /** Whether only tests run whose imports lead to a changed file. */
+  /** Whether only the tests of changed files run. */
   readonly isChanged: boolean;
+  /** Whether tests of the size `full` also run. */
+  readonly isAll: boolean;
   /** Sizes to run; empty for all. */
   readonly sizes: readonly TestSize[];
   /** Files and folders to run; empty for all. */
@@ -28,13 +37,15 @@ export interface TestSelection {
 /** Reads the arguments of scripts/test. */
 export function readArguments(args: readonly string[]): TestSelection {
   const isSize = (arg: string): arg is TestSize => testSizes.some((size) => size === arg);
-  const isOption = (arg: string) => arg.startsWith("-") && arg !== "--binary";
+  const others = args.filter((arg) => !OWN_ARGUMENTS.includes(arg) && !isSize(arg));
+  const isOption = (arg: string) => arg.startsWith("-");
   return {
     isBinary: args.includes("--binary"),
     isChanged: args.includes("changed"),
+    isAll: args.includes("--all"),
     sizes: args.filter(isSize),
-    paths: args.filter((arg) => !isSize(arg) && !isOption(arg) && arg !== "changed" && arg !== "--binary"),
-    options: args.filter(isOption),
+    paths: others.filter((arg) => !isOption(arg)),
+    options: others.filter(isOption),
   };
 }
 
@@ -44,17 +55,28 @@ export function sizeOf(file: string): TestSize {
 }
 
 /**
- * Returns the test files of a selection below a folder, as arguments of `bun test`.
+ * Returns the test files of a selection below a folder, as arguments of `bun test`. Files of the size `full` are among
+ * them only if all tests, this size or a file's own path is selected.
  * @throws Error when there are none, so that a misspelled path does not pass
  */
-export function selectTests(root: string, { sizes, paths }: Pick<TestSelection, "sizes" | "paths">): string[] {
-  const prefixes = paths.map((path) => path.replace(/^\.\//, ""));
+export function selectTests(
+  root: string,
+  { sizes, paths, isAll = false }: Pick<TestSelection, "sizes" | "paths"> & { readonly isAll?: boolean },
+): string[] {
+  const prefixes = paths.map((path) => path.replace(/^\.\//, "").replace(/\/$/, ""));
+  const isWanted = (file: string) => isAll || sizes.length > 0 || prefixes.some((prefix) => isPathOf(file, prefix));
   const files = [...new Glob("test/**/*.test.{ts,tsx}").scanSync(root)]
     .filter((file) => sizes.length === 0 || sizes.includes(sizeOf(file)))
     .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
+    .filter((file) => sizeOf(file) !== "full" || isWanted(file))
     .sort();
   if (files.length === 0) throw new Error(`no tests: ${[...sizes, ...paths].join(" ")}`);
   return files.map((file) => `./${file}`);
+}
+
+/** Returns whether a path names a test file, with or without the end of its name, and not only a folder above it. */
+function isPathOf(file: string, path: string): boolean {
+  return file.startsWith(path) && !file.slice(path.length).includes("/");
 }
 
 /** Returns the durations that start the slowest files first: measured ones, and assumed ones for other files. */

@@ -65,3 +65,15 @@ export function failures(output: string): string[] {
 export function summaryLine({ passed, failed, skipped }: TestSummary): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 }
+
+/** Number of files that a run lists as its slowest. */
+const SLOWEST_FILES = 10;
+
+/** Returns lines with the seconds of the slowest test files. @param milliseconds measured, by file */
+export function slowestFiles(files: readonly string[], milliseconds: Readonly<Record<string, number>>): string[] {
+  return files
+    .map((file) => [file.replace(/^\.\//, ""), milliseconds[file.replace(/^\.\//, "")] ?? 0] as const)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, SLOWEST_FILES)
+    .map(([file, time]) => `${(time / 1000).toFixed(1).padStart(7)} s  ${file}`);
+}

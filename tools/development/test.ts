@@ -3,15 +3,19 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { root } from "../shared/checkout.ts";
 import { binaryTests, type TestRun } from "./binary-tests.ts";
-import { readArguments, selectTests, timingsOf } from "./select-tests.ts";
-import { failures, summarise, summaryLine } from "./test-summary.ts";
+import { testsOfChange } from "./changed-tests.ts";
+import { programBundle } from "./program-bundle.ts";
+import { readArguments, selectTests, sizeOf, timingsOf } from "./select-tests.ts";
+import { failures, slowestFiles, summarise, summaryLine } from "./test-summary.ts";
 
+/** Returns a type check that stores what it found below build/, so that the next one reads only what changed since. */
+const typeCheck = (name: string, ...args: readonly string[]) => {
+  const stored = ["--incremental", "--tsBuildInfoFile", join(root, `build/type-check/${name}.json`)];
+  return ["node_modules/.bin/tsc", "--noEmit", ...args, ...stored];
+};
 const CHECKS = [
-  { name: "type check", command: ["node_modules/.bin/tsc", "--noEmit"] },
-  {
-    name: "type check of the console's page",
-    command: ["node_modules/.bin/tsc", "--noEmit", "-p", "src/console-page"],
-  },
+  { name: "type check", command: typeCheck("all") },
+  { name: "type check of the console's page", command: typeCheck("page", "-p", "src/console-page") },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];
 /** Time limit of a test that sets no other. A busy machine needs many times what an idle one does. */
@@ -28,50 +32,81 @@ const bunTest = (which: readonly string[]) => [
   ...which,
 ];
 
-let failedChecks = 0;
-for (const { name, command } of CHECKS) {
-  console.log(`${name}: ${command.join(" ")}`);
-  const check = Bun.spawn([process.execPath, ...command], { cwd: root, stdio: ["ignore", "inherit", "inherit"] });
-  if ((await check.exited) !== 0) {
-    console.log(`${name}: failed`);
-    failedChecks++;
-  }
-}
-
-const run = selection.isBinary ? await binaryTests(selection.paths, bunTest) : await sourceTests();
-const tests = Bun.spawn([...run.command], {
-  cwd: root,
-  env: { ...process.env, ...run.env },
-  stdio: ["ignore", "inherit", "pipe"],
-});
-const decoder = new TextDecoder();
-let output = "";
-for await (const piece of tests.stderr) {
-  process.stderr.write(piece);
-  output += decoder.decode(piece, { stream: true });
-}
-const summary = summarise(output, await tests.exited);
-await run.clean?.();
-for (const failure of failures(output)) console.log(`\n${failure}`);
+const failedChecks = await runChecks();
+const files = selection.isBinary ? [] : await filesToTest();
+const run = selection.isBinary ? await binaryTests(selection.paths, bunTest) : await sourceTests(files);
+const summary = run === null ? { passed: 0, failed: 0, skipped: 0 } : await runTests(run);
 const failed = summary.failed + failedChecks;
 console.log(summaryLine({ ...summary, failed }));
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Returns the run of the selected tests against the source. */
-async function sourceTests(): Promise<TestRun> {
-  const files = selectTests(root, selection);
-  const measured = await Bun.file(TIMINGS)
+/** Runs type check and lint at the same time, and prints the output of each when it ends. @returns how many failed */
+async function runChecks(): Promise<number> {
+  const results = CHECKS.map(async ({ name, command }) => {
+    const check = Bun.spawn([process.execPath, ...command], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const outputs = await Promise.all([new Response(check.stdout).text(), new Response(check.stderr).text()]);
+    const hasPassed = (await check.exited) === 0;
+    process.stdout.write(`${name}: ${hasPassed ? "passed" : "failed"}\n${outputs.join("")}`);
+    return hasPassed;
+  });
+  return (await Promise.all(results)).filter((hasPassed) => !hasPassed).length;
+}
+
+/** Runs the tests and prints the output of failed ones again, and the slowest files. */
+async function runTests(run: TestRun) {
+  const tests = Bun.spawn([...run.command], {
+    cwd: root,
+    env: { ...process.env, ...run.env },
+    stdio: ["ignore", "inherit", "pipe"],
+  });
+  const decoder = new TextDecoder();
+  let output = "";
+  for await (const piece of tests.stderr) {
+    process.stderr.write(piece);
+    output += decoder.decode(piece, { stream: true });
+  }
+  const summary = summarise(output, await tests.exited);
+  await run.clean?.();
+  for (const failure of failures(output)) console.log(`\n${failure}`);
+  const slowest = slowestFiles(files, await readTimings());
+  if (slowest.length > 0) console.log(`\nslowest files:\n${slowest.join("\n")}\n`);
+  return summary;
+}
+
+/** Returns the selected test files as arguments of `bun test`, and logs which files are left out. */
+async function filesToTest(): Promise<string[]> {
+  const selected = selectTests(root, selection);
+  if (selection.isChanged) return await testsOfChange(root, changedFiles(), selected);
+  const leftOut = selectTests(root, { ...selection, isAll: true }).length - selected.length;
+  if (leftOut > 0) console.log(`test files of the size full that only scripts/test --all runs: ${leftOut}`);
+  return selected;
+}
+
+/** Returns the run of test files against the source; null without files. */
+async function sourceTests(files: readonly string[]): Promise<TestRun | null> {
+  if (files.length === 0) return null;
+  await Bun.write(TIMINGS, JSON.stringify(timingsOf(files, await readTimings())));
+  const order = [`--parallel=${LANES}`, `--timings=${TIMINGS}`, "--update-timings"];
+  const needsProgram = files.some((file) => sizeOf(file) !== "unit");
+  const bundle = needsProgram ? { TEST_BUNDLE: await programBundle() } : {};
+  return { command: bunTest([...order, ...files]), env: { TEST_SIZES: "enforced", ...bundle } };
+}
+
+/** Returns the stored milliseconds of test files. */
+function readTimings(): Promise<Record<string, number>> {
+  return Bun.file(TIMINGS)
     .json()
     .then(({ files }) => files)
     .catch(() => ({}));
-  await Bun.write(TIMINGS, JSON.stringify(timingsOf(files, measured)));
-  const changed = selection.isChanged ? [`--changed=${mergeBase()}`, "--pass-with-no-tests"] : [];
-  const order = [`--parallel=${LANES}`, `--timings=${TIMINGS}`, "--update-timings"];
-  return { command: bunTest([...order, ...changed, ...files]), env: { TEST_SIZES: "enforced" } };
 }
 
-/** Returns the commit that changes count from: where the branch left `main`, or the last commit on `main` itself. */
-function mergeBase(): string {
-  const { stdout, exitCode } = Bun.spawnSync(["git", "merge-base", "HEAD", "main"], { cwd: root, stderr: "ignore" });
-  return exitCode === 0 ? stdout.toString().trim() : "HEAD";
+/** Returns the files that differ from where the branch left `main`, or on `main` from the last commit, and new files. */
+function changedFiles(): string[] {
+  const git = (...args: readonly string[]) => {
+    const { stdout, exitCode } = Bun.spawnSync(["git", ...args], { cwd: root, stderr: "ignore" });
+    return exitCode === 0 ? stdout.toString().trim() : "";
+  };
+  const base = git("merge-base", "HEAD", "main") || "HEAD";
+  const changed = [git("diff", "--name-only", base), git("ls-files", "--others", "--exclude-standard")];
+  return changed.flatMap((names) => names.split("\n")).filter((name) => name !== "");
 }

@@ -51,7 +51,7 @@ export const releaseSteps: readonly ReleaseStep[] = [
   { name: "tree", run: checkTree },
   { name: "version", run: checkVersion },
   { name: "build", run: buildTwice },
-  { name: "tests", run: () => test("tests", [join(root, "scripts/test")]) },
+  { name: "tests", run: () => test("tests", [join(root, "scripts/test"), "--all"]) },
   { name: "binary", run: () => test("binary", [join(root, "scripts/test"), "--binary"]) },
   { name: "service", run: () => test("service", bun("tools/release/service/index.ts")) },
   { name: "upgrade", run: testUpgrade },

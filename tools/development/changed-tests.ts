@@ -1,0 +1,70 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Glob } from "bun";
+import { sizeOf } from "./select-tests.ts";
+
+/** Folders whose files import each other by relative paths. */
+const FOLDERS = "{src,native,tools,harness,test}";
+/** Folders whose files have their tests at the same path below test/; the files of tools/ mostly below test/scripts/. */
+const MIRRORED: readonly (readonly [folder: string, tests: string])[] = [
+  ["src/", "test/"],
+  ["tools/", "test/scripts/"],
+  ["native/", "test/native/"],
+];
+
+const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
+
+/**
+ * Returns the tests of changed files, from a list of test files. Those are the changed tests, the unit tests whose
+ * imports lead to a changed file, and tests of the sizes integration and model that import it directly or lie in the
+ * folder of its tests. A test that reaches the file only through a server or an entry point is not among them, because
+ * nearly every test does.
+ * @param changed paths relative to the root
+ */
+export async function testsOfChange(
+  root: string,
+  changed: readonly string[],
+  tests: readonly string[],
+): Promise<string[]> {
+  const importers = await importersIn(root);
+  const direct = new Set(changed.flatMap((file) => [file, ...(importers.get(file) ?? [])]));
+  const reached = new Set(changed);
+  for (const file of reached) for (const importer of importers.get(file) ?? []) reached.add(importer);
+  const folders = new Set(changed.flatMap((file) => folderOfTests(root, file) ?? []));
+  return tests.filter((test) => {
+    const file = test.replace(/^\.\//, "");
+    if (changed.includes(file)) return true;
+    const size = sizeOf(file);
+    if (size === "unit") return reached.has(file);
+    return (size === "integration" || size === "model") && (direct.has(file) || folders.has(dirname(file)));
+  });
+}
+
+/** Returns the folder of the tests of a file: the one in the same place, or the nearest above it that exists. */
+function folderOfTests(root: string, file: string): string | null {
+  const [folder, tests] = MIRRORED.find(([prefix]) => file.startsWith(prefix)) ?? [];
+  if (folder === undefined || tests === undefined) return null;
+  let path = dirname(join(tests, file.slice(folder.length)));
+  while (!existsSync(join(root, path))) path = dirname(path);
+  return path === "test" || path === "test/scripts" ? null : path;
+}
+
+/** Returns the files that import each file directly, also those that import only its types. */
+async function importersIn(root: string): Promise<Map<string, string[]>> {
+  const importers = new Map<string, string[]>();
+  for await (const file of new Glob(`${FOLDERS}/**/*.{ts,tsx}`).scan(root)) {
+    const text = await Bun.file(join(root, file)).text();
+    for (const path of importsOf(file, text)) {
+      if (!path.startsWith(".")) continue;
+      const imported = join(dirname(file), path);
+      importers.set(imported, [...(importers.get(imported) ?? []), file]);
+    }
+  }
+  return importers;
+}
+
+function importsOf(file: string, text: string): Set<string> {
+  const values = transpilers[file.endsWith(".tsx") ? "tsx" : "ts"].scanImports(text).map(({ path }) => path);
+  const ofTypes = [...text.matchAll(/from "(\.[^"]+)"/g)].map(([, path = ""]) => path);
+  return new Set([...values, ...ofTypes]);
+}
