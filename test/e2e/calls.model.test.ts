@@ -51,9 +51,9 @@ describe.if(ready)("a call with a channel for each party", () => {
   };
 
   test(
-    "yields all words of both parties, also where both talk at once",
+    "yields all words of both parties, also where both talk at once, and if one speaker is asked for",
     server.showingLog(async () => {
-      const { segments } = await suite.client.transcribe(both);
+      const { segments } = await suite.client.transcribe(both, { max_speakers: "1" });
       expectSeparateParties(segments, await partiesOf(corpusPath("dialogue/stereo-two-channels.turns.json"), 5), 0);
     }),
     180_000,
