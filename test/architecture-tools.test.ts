@@ -10,7 +10,7 @@ import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
  */
 const purposes: Readonly<Record<string, readonly string[]>> = {
   models: [],
-  development: ["models"],
+  development: ["models", "conformance"],
   build: ["development"],
   release: ["build", "development"],
   corpus: [],

@@ -22,9 +22,9 @@ import { buildTimeout, run } from "../../harness/compiled-program.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
+import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { digestFile, programFiles } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
-import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { fileStart, writeProgramFile } from "../../tools/build/program-file.ts";
 import { readElf } from "../native/elf.ts";
 

@@ -18,9 +18,9 @@ import { buildTimeout, builtProgram, run } from "../../harness/compiled-program.
 import { childrenOf } from "../../harness/processes.ts";
 import { killedWithParent, logLines } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { digestFile, programVersion } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
-import type { EmbeddedPart } from "../../src/program/contents.ts";
 
 const sample = samplePath("jfk.mp3");
 const ready = available("the launcher of the program in one file", sample);

@@ -111,7 +111,7 @@ async function measureAll(terms: Terms): Promise<Measured[]> {
       const about = { gpu: gpu.label, name: gpu.name };
       const onMeasured = (speed: LaneSpeed) => progress(`${gpu.label}, base: ${describe(speed)}`);
       const log = createLogger("silent");
-        const options = { command: programCommand("__worker"), verdictsPath, withSample, log, signal: never, onMeasured };
+      const options = { command: programCommand("__worker"), verdictsPath, withSample, log, signal: never, onMeasured };
       const { measured, failed } = await tuneDevice({ start, threads }, options);
       const stopped = failed === undefined ? null : `${failed.lanes} at once: ${failed.reason}`;
       results.push({ ...about, model: "base", speeds: measured, stopped });

@@ -6,6 +6,7 @@ import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { testsOfChange } from "./changed-tests.ts";
 import { programBundle } from "./program-bundle.ts";
 import { readArguments, selectTests, sizeOf, timingsOf } from "./select-tests.ts";
+import { installTestPackages } from "./test-packages.ts";
 import { failures, slowestFiles, summarise, summaryLine } from "./test-summary.ts";
 
 /** Returns a type check that stores what it found below build/, so that the next one reads only what changed since. */
@@ -54,6 +55,9 @@ async function runChecks(): Promise<number> {
 
 /** Runs the tests and prints the output of failed ones again, and the slowest files. */
 async function runTests(run: TestRun) {
+  // A whole run needs them all, and fetches them while other tests run.
+  using _packages =
+    selection.paths.length === 0 && files.some((file) => sizeOf(file) === "slow") ? installTestPackages() : null;
   const tests = Bun.spawn([...run.command], {
     cwd: root,
     env: { ...process.env, ...run.env },
