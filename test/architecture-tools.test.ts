@@ -10,13 +10,13 @@ import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
  */
 const purposes: Readonly<Record<string, readonly string[]>> = {
   models: [],
+  conformance: [],
   development: ["models", "conformance"],
   build: ["development"],
   release: ["build", "development"],
   corpus: [],
   evaluate: ["corpus"],
   bench: ["corpus"],
-  conformance: [],
   endurance: [],
   fuzz: [],
 };
