@@ -10,7 +10,7 @@ export const buildTimeout = 180_000;
 
 /** The last build for tests: the file, and a digest of everything that it was built from. */
 const recordSchema = Type.Object({ file: Type.String(), stamp: Type.String(), key: Type.String() });
-const recordPath = join(root, "build/test-program.json");
+const recordPath = join(root, "build/compiled-program.json");
 /** Folders that no build reads. */
 const UNUSED = /^(?:test|docs|harness|deploy|sdk)\//;
 
@@ -20,7 +20,7 @@ const UNUSED = /^(?:test|docs|harness|deploy|sdk)\//;
  */
 export async function builtProgram(): Promise<string> {
   if (process.env.TEST_PROGRAM !== undefined) return process.env.TEST_PROGRAM;
-  const release = await locked(join(root, "build/test-program.lock"));
+  const release = await locked(join(root, "build/compiled-program.lock"));
   try {
     const key = checkoutKey();
     const built = lastBuild();
