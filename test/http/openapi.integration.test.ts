@@ -147,6 +147,19 @@ describe("the document", () => {
     expect(outside.sort()).toEqual([...service, ...openAi]);
   });
 
+  test("describes the 400 for a path with backslashes, which no name of a model has", async () => {
+    const { parameters = [], responses } = operationOf("GET /v1/models/{model}");
+    const { schema } = resolve(parameters[0]);
+    const { pattern = "" } = resolve(schema);
+    expect(Object.keys(responses)).toContain("400");
+    for (const name of ["\\A", "a\\..\\b"]) {
+      expect((await get(`/v1/models/${encodeURIComponent(name)}`)).status).toBe(400);
+      expect(name).not.toMatch(new RegExp(pattern));
+    }
+    for (const name of ["..", "."]) expect(name).not.toMatch(new RegExp(pattern));
+    for (const name of ["whisper-1", "gpt-4o-transcribe", "parakeet.v3"]) expect(name).toMatch(new RegExp(pattern));
+  });
+
   test("describes every error code with its own example", () => {
     const examples = Object.values(components.responses ?? {}).flatMap((response) =>
       Object.keys(resolve(response).content?.["application/json"]?.examples ?? {}),

@@ -9,6 +9,8 @@ import { runCommand } from "./run-command.ts";
 
 /** Name of the folder of packages in a cache entry. By it Hypothesis knows that the packages are not the tested code. */
 const PACKAGES = "site-packages";
+/** The version of Python, which is asked for once. */
+let python: Promise<string> | undefined;
 
 /**
  * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
@@ -40,7 +42,7 @@ export async function askPython<T extends TSchema>(
 
 /** Returns the variables with which Python finds packages, and stores bytecode with them and not next to scripts. */
 export function pythonEnvironment(packages: string): Readonly<Record<string, string>> {
-  if (packages === "") return { PYTHONDONTWRITEBYTECODE: "1" };
+  if (packages === "") return { PYTHONPATH: "", PYTHONDONTWRITEBYTECODE: "1" };
   const bytecode = join(dirname(packages), "bytecode");
   return { PYTHONPATH: packages, PYTHONPYCACHEPREFIX: bytecode, PYTHONDONTWRITEBYTECODE: "" };
 }
@@ -85,9 +87,6 @@ export async function installPythonPackages(cacheRoot: string, wanted: PythonPac
   });
   return packages;
 }
-
-/** The version of Python, which is asked for once. */
-let python: Promise<string> | undefined;
 
 /** Returns the requirements of a file, one a line, without comments: a changed comment needs no new installation. */
 export function requirementsOf(constraints: string): string {
