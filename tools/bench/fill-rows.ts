@@ -16,10 +16,10 @@ export interface FilledDatabase {
   readonly middle: number;
 }
 
-const day = 86_400_000;
-const years = 2;
+const DAY = 86_400_000;
+const YEARS = 2;
 /** One of this many recordings has segments, ten of them; with more, the database would have gigabytes. */
-const withSegments = 20;
+const WITH_SEGMENTS = 20;
 
 /** Returns a server that is not started, on a database with `count` recordings. @param stack removes it at its end */
 export function filledServer(count: number, stack: AsyncDisposableStack) {
@@ -50,10 +50,10 @@ export function fillDatabase(path: string, count: number, now: number): FilledDa
     first: account.id,
     second: others[0]?.id ?? "",
     third: others[1]?.id ?? "",
-    begin: now - years * 365 * day,
-    step: Math.floor((years * 365 * day) / count),
-    withSegments,
-    lastDay: now - day,
+    begin: now - YEARS * 365 * DAY,
+    step: Math.floor((YEARS * 365 * DAY) / count),
+    withSegments: WITH_SEGMENTS,
+    lastDay: now - DAY,
   };
   const fill = client.transaction(() => {
     client.run("CREATE TEMP TABLE filled (i INTEGER PRIMARY KEY, id TEXT, account TEXT, at INTEGER)");
@@ -61,7 +61,7 @@ export function fillDatabase(path: string, count: number, now: number): FilledDa
     for (const statement of [recordings, segments, usage, creates, answers]) client.prepare(statement).run(values);
   });
   fill();
-  const every = Math.max(1, Math.floor(count / withSegments / 1000)) * withSegments;
+  const every = Math.max(1, Math.floor(count / WITH_SEGMENTS / 1000)) * WITH_SEGMENTS;
   const ids = client
     .prepare<{ id: string }, [number, string]>(
       "SELECT id FROM filled WHERE i % ? = 0 AND account = ? AND i % 100 <> 7 ORDER BY i",

@@ -1,5 +1,7 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { type Static, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { corpusPath, mediaToolPath, root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadGgml } from "../../src/speech/ggml.ts";
@@ -26,7 +28,8 @@ export const command = defineCommand({
   async run({ runs, threads, beamSize }, [recording = DEFAULT_RECORDING]) {
     const whisperCli = await buildWhisperCli();
     using folder = temporaryDirectory();
-    const [wave, text] = ["recording.wav", "text"].map((name) => join(folder.path, name)) as [string, string];
+    const wave = join(folder.path, "recording.wav");
+    const text = join(folder.path, "text");
     const bitexact = ["-fflags", "+bitexact", "-flags:a", "+bitexact"];
     await runCommand([mediaToolPath, "-v", "error", "-i", recording, "-ac", "1", "-ar", "16000", ...bitexact, wave]);
     const settings = ["--threads", String(threads), "--beam-size", String(beamSize)];
@@ -63,11 +66,8 @@ export const command = defineCommand({
   },
 });
 
-interface Task {
-  readonly wave: string;
-  readonly threads: number;
-  readonly beamSize: number;
-}
+const taskSchema = Type.Object({ wave: Type.String(), threads: Type.Integer(), beamSize: Type.Integer() });
+type Task = Static<typeof taskSchema>;
 
 /** Does with the addon what whisper-cli does. */
 async function transcribeWave({ wave, threads, beamSize }: Task): Promise<string> {
@@ -78,4 +78,5 @@ async function transcribeWave({ wave, threads, beamSize }: Task): Promise<string
   return segments.map((segment) => segment.text).join("");
 }
 
-if (import.meta.main) process.stdout.write(await transcribeWave(JSON.parse(process.argv[2] ?? "") as Task));
+if (import.meta.main)
+  process.stdout.write(await transcribeWave(Value.Parse(taskSchema, JSON.parse(process.argv[2] ?? ""))));
