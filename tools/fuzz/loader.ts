@@ -60,6 +60,8 @@ function startLoader(program: string) {
 }
 
 const program = "load-models";
+/** Folder of the sources that patched code of whisper.cpp calls. */
+const nativeSource = join(nativeDirectory, "src");
 
 /** Builds the model loader with AddressSanitizer, unless the cache has it. @returns the program's path */
 export async function buildLoader(log: (line: string) => void): Promise<string> {
@@ -68,16 +70,16 @@ export async function buildLoader(log: (line: string) => void): Promise<string> 
   const tools = await findTools(target);
   const hash = createHash("sha256").update(tools.compilerVersion);
   const own = ["CMakeLists.txt", `${program}.cpp`].map((name) => join(import.meta.dir, name));
-  for (const file of [...own, ...(await patchFiles(nativeDirectory))]) hash.update(await readFile(file));
+  const native = [...new Bun.Glob("{*.h,cross-attention.cpp,packed-weights.cpp}").scanSync(nativeSource)].sort();
+  const called = native.map((name) => join(nativeSource, name));
+  for (const file of [...own, ...called, ...(await patchFiles(nativeDirectory))]) hash.update(await readFile(file));
   const key = hash.digest("hex").slice(0, 16);
   const directory = await inCache(join(defaultCacheRoot(), "fuzz", key), log, async (work) => {
     const source = await prepareSource({ repository, nativeDirectory, into: join(work, "source") });
     const out = join(work, "out");
     const generator = tools.ninja === undefined ? [] : ["-G", "Ninja"];
-    await runTool(
-      [tools.cmake, "-S", import.meta.dir, "-B", out, ...generator, `-DWHISPER_SOURCE=${source}`],
-      () => {},
-    );
+    const sources = [`-DWHISPER_SOURCE=${source}`, `-DNATIVE_SOURCE=${nativeSource}`];
+    await runTool([tools.cmake, "-S", import.meta.dir, "-B", out, ...generator, ...sources], () => {});
     log("fuzz: compiling the loader, two minutes");
     const parallel = String(availableParallelism());
     await runTool([tools.cmake, "--build", out, "--target", program, "--parallel", parallel], progressLines(log));
