@@ -1,0 +1,44 @@
+import { expect } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { available } from "../../../../harness/checkout.ts";
+import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
+import { softwareGpu } from "../../../../harness/software-gpu.ts";
+import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
+import { canTranscribe, nativeDirectory, readSamples } from "../whisper/support.ts";
+import { referenceModel, transcribeByReference } from "./reference/index.ts";
+import { writeModel } from "./support.ts";
+
+const what = "Parakeet on a software device for Vulkan";
+const vulkan = "libggml-vulkan.so";
+const canRun = canTranscribe(what, "formats/jfk.flac") && available(what, join(nativeDirectory, vulkan));
+/** The environment of the device; null without one. */
+export const gpu = canRun ? await softwareGpu(what) : null;
+
+/** The device compiles its kernels at first use, which took seven minutes of a busy processor. */
+export const compiledWithin = 1_200_000;
+
+/** Compares tokens, frames, durations and encoder output of the device with the reference, for the start of a recording. */
+export async function compareOnVulkan(sampleCount: number): Promise<void> {
+  using directory = temporaryDirectory();
+  const model = writeModel(directory.path);
+  const speech = (await readSamples("formats/jfk.flac")).slice(0, sampleCount);
+  writeFileSync(join(directory.path, "clip.f32"), new Uint8Array(speech.buffer));
+  const variables = Object.entries(gpu ?? {}).map(([name, value]) => `${name}=${value}`);
+  const script = join(import.meta.dir, "recognize-with.ts");
+  const args = ["libggml-cpu-x64.so", model, directory.path, vulkan];
+  const child = Bun.spawn(["env", ...variables, process.execPath, script, ...args], {
+    ...{ stdin: "ignore", stdout: "pipe", stderr: "inherit" },
+  });
+  const lines = (await new Response(child.stdout).text()).trim().split("\n");
+  expect(await child.exited).toBe(0);
+  expect(lines).toHaveLength(2);
+  const { tokens, encoded } = transcribeByReference(referenceModel(tinyModel), speech);
+  for (const line of lines) {
+    const { steps, output } = JSON.parse(line) as { steps: number[][]; output: string };
+    expect(steps).toEqual(tokens.map(({ id, frame, duration }) => [id, frame, duration]));
+    const found = new Float32Array(await Bun.file(output).arrayBuffer());
+    expect(found.length).toBe(encoded.values.length);
+    expect(Math.max(...found.map((value, i) => Math.abs(value - (encoded.values[i] ?? 0))))).toBeLessThan(1e-3);
+  }
+}
