@@ -28,7 +28,9 @@ export async function sbom(): Promise<string> {
 async function describeCheckout(what: "build" | "notices" | "sbom"): Promise<string> {
   const tool = join(checkout, "tools/build/describe.ts");
   const child = Bun.spawn([process.execPath, "--no-env-file", tool, what], { cwd: checkout, stderr: "pipe" });
-  const [output, errors, exitCode] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());
+  const [output = "", errors = ""] = await Promise.all(texts);
+  const exitCode = await child.exited;
   if (exitCode === 0) return output;
   throw new Error(`the checkout cannot be described: ${errors.trim().split("\n").at(-1) || `exit code ${exitCode}`}`);
 }
