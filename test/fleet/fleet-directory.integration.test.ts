@@ -10,7 +10,7 @@ import { Broker, FleetDirectory } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import { filesOf } from "./scripted-fleet.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of a broker with other settings than a fleet's");
 const log = createLogger("silent");
