@@ -23,7 +23,8 @@ export const dialogues = (
     ["dlg-03-2spk-FF", [0, 27]],
   ] satisfies [string, Excerpt][]
 ).map(([name, excerpt]): { name: string; path: string; excerpt: Excerpt } => ({
-  ...{ name, excerpt },
+  name,
+  excerpt,
   path: corpusPath(`dialogue/${name}.flac`),
 }));
 

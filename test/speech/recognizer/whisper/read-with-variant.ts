@@ -3,14 +3,19 @@ import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
 /**
- * A process that transcribes with one CPU variant. It prints the text of a short recording for each beam size, or the text
- * of the window of another recording.
+ * A process that transcribes with one CPU variant. It prints the text of a sentence for each beam size, and then the texts
+ * of the first windows of other recordings.
  */
-const [cpuLibrary = "", recording] = process.argv.slice(2);
+const [cpuLibrary = "", ...recordings] = process.argv.slice(2);
 const model = openModel(loadGgml({ nativeDirectory, cpuLibrary, gpu: [] }), basePath, false);
 const state = model.createState();
-const samples = (await readSamples(recording ?? "formats/jfk.flac")).subarray(0, 30 * 16_000);
-const audioContext = Math.min(1500, Math.ceil(samples.length / 320) + 1);
+
+async function printText(samples: Float32Array, beamSize: number, threads: number): Promise<void> {
+  const audioContext = Math.min(1500, Math.ceil(samples.length / 320) + 1);
+  const { segments } = await state.transcribe(samples, { language: "en", threads, beamSize, audioContext });
+  console.log(segments.map((segment) => segment.text.trim()).join(" "));
+}
+
 const passes = [
   [1, 1],
   [2, 1],
@@ -18,9 +23,9 @@ const passes = [
   [5, 2],
   [8, 2],
 ] as const;
-for (const [beamSize, threads] of recording === undefined ? passes : [[5, 2] as const]) {
-  const { segments } = await state.transcribe(samples, { language: "en", threads, beamSize, audioContext });
-  console.log(segments.map((segment) => segment.text.trim()).join(" "));
-}
+/** "Ask what you can do for your country." */
+const sentence = (await readSamples("formats/jfk.flac")).subarray(8 * 16_000);
+for (const [beamSize, threads] of passes) await printText(sentence, beamSize, threads);
+for (const recording of recordings) await printText((await readSamples(recording)).subarray(0, 30 * 16_000), 5, 2);
 state.dispose();
 model.dispose();

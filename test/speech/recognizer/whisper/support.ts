@@ -7,7 +7,7 @@ export const nativeDirectory = join(root, "build", "native");
 export const basePath = join(root, "build", "models", "ggml-base.bin");
 
 /** Threads of each test. */
-export const threads = 2;
+export const threads = 1;
 
 /** Returns whether the addon, the model and these recordings of the corpus are available; prints what is missing. */
 export function canTranscribe(what: string, ...recordings: readonly string[]): boolean {
