@@ -26,7 +26,8 @@ export async function makeCacheEntry(
     try {
       await rename(filled, path);
     } catch (error) {
-      if (!(await isFolder(path))) throw error;
+      const existing = await stat(path).catch(() => null);
+      if (existing?.isDirectory() !== true) throw error;
     }
     return path;
   });
@@ -56,11 +57,4 @@ export async function removeOldTemporaryFolders(cacheRoot: string, now: number):
     const { mtimeMs } = await stat(path);
     if (now - mtimeMs > MAX_TEMPORARY_AGE_MS) await rm(path, { recursive: true, force: true });
   }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  );
 }
