@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { WhisperResult, WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
+import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
+import type { WhisperResult } from "../../../../src/speech/recognizer/whisper/types.ts";
 import { canTranscribe, openBase, readSamples, threads } from "./support.ts";
 
 const jfk = "formats/jfk.flac";
