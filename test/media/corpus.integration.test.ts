@@ -69,7 +69,7 @@ function likenessToSpeech(samples: Int16Array, startSeconds: number): number {
   const middle = Math.floor(samples.length / 2);
   let best = { delay: start, value: -1 };
   for (let delay = start - maxDelaySamples; delay <= start + maxDelaySamples; delay++) {
-    const value = correlation(delay, middle - 8000, middle + 8000, 4);
+    const value = correlation(delay, middle - 8000, middle + 8000, 16);
     if (value > best.value) best = { delay, value };
   }
   return correlation(best.delay, 0, samples.length, 1);
