@@ -26,8 +26,8 @@ export async function programBundle(): Promise<string> {
     outdir: temporary,
     target: "bun",
     splitting: true,
-    // ONNX Runtime's package finds its addon next to its own code.
-    external: ["onnxruntime-node"],
+    // These packages find their addon and their WebAssembly next to their own code.
+    external: ["onnxruntime-node", "harfbuzzjs"],
     plugins: [atTheirPlaces(join(directory, "main.js"))],
   });
   if (!success) throw new Error(`the program cannot be bundled: ${logs.join("\n")}`);
