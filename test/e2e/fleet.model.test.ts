@@ -98,7 +98,9 @@ test.if(canRun)(
         .find(({ machine }) => machine === name)
         ?.models.map((each) => each.id)
         .toSorted();
-    while (modelsOf("second")?.length !== 2) status = await fleetStatus();
+    const lanesOf = (name: string) => status.machines.find(({ machine }) => machine === name)?.lanes;
+    // The first worker has joined, but may still load its models.
+    while (modelsOf("second")?.length !== 2 || lanesOf("first") !== 1) status = await fleetStatus();
     expect([modelsOf("first"), modelsOf("second")]).toEqual([["whisper-base"], ["parakeet-tiny", "whisper-base"]]);
     expect(status.machines).toMatchObject([
       { machine: "first", lanes: 1, devices: ["CPU"], problem: expect.stringContaining("it lacks the model") },

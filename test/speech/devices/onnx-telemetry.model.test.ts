@@ -8,7 +8,7 @@ import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 
-describe.each([
+describe.each<[string, { ORT_DISABLE_TELEMETRY?: string }]>([
   ["says nothing", {}],
   ["wants it to report", { ORT_DISABLE_TELEMETRY: "0" }],
 ])("ONNX Runtime sends no telemetry and stores no machine id when the environment %s", (_, environment) => {
@@ -33,6 +33,8 @@ describe.each([
     });
   });
 
+  // The encoder is compiled once, where the environment asks for more than it does by default.
+  if (environment.ORT_DISABLE_TELEMETRY === undefined) return;
   test("with Whisper's encoder", async () => {
     using encoders = temporaryDirectory();
     const { cpuLibrary } = loadGgml({ nativeDirectory });
