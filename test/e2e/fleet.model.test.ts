@@ -130,7 +130,11 @@ test.if(canRun)(
 );
 
 interface FleetStatus {
-  readonly machines: readonly { readonly machine: string; readonly models: readonly { readonly id: string }[] }[];
+  readonly machines: readonly {
+    readonly machine: string;
+    readonly lanes: number;
+    readonly models: readonly { readonly id: string }[];
+  }[];
   readonly coordinator: { readonly published: number };
 }
 
