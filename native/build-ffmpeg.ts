@@ -41,7 +41,8 @@ const assembler = {
 } as const satisfies DebianSource;
 
 /**
- * Optimization of ffmpeg, which compiles in half the time of -O3. Its assembly, which does most of the work, is the same.
+ * Optimization of ffmpeg, which compiles in half the time of -O3 and gives the same samples. Decoding takes 0 to 10 %
+ * longer, because code in assembly does most of the work. Opus keeps -O3: with -O1 its encoder takes 1.65 times as long.
  */
 const OPTIMIZATION = "-O1";
 
