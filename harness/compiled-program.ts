@@ -25,7 +25,7 @@ export async function builtProgram(): Promise<string> {
     const key = checkoutKey();
     const built = lastBuild();
     if (key !== null && built?.key === key && built.stamp === stampOf(built.file)) return built.file;
-    const file = await build();
+    const file = await buildProgram();
     if (key !== null) writeFileSync(recordPath, JSON.stringify({ file, stamp: stampOf(file), key }));
     return file;
   } finally {
@@ -80,7 +80,8 @@ function stampOf(path: string): string {
   return found === undefined ? "missing" : `${found.ino} ${found.size} ${found.mtimeMs}`;
 }
 
-async function build(): Promise<string> {
+/** Builds the single-file program of this checkout. @param report called with the output of the build @returns its path */
+export async function buildProgram(report: (output: string) => void = () => {}): Promise<string> {
   const script = join(root, "tools/build/index.ts");
   const child = Bun.spawn([process.execPath, "--no-env-file", script], {
     cwd: root,
@@ -88,6 +89,7 @@ async function build(): Promise<string> {
     stderr: "inherit",
   });
   const output = await new Response(child.stdout).text();
+  report(output);
   const file = /^build: (dist\/\S+), \d+ MB/m.exec(output)?.[1];
   if ((await child.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${output}`);
   return join(root, file);

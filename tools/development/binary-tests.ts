@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buildProgram } from "../../harness/compiled-program.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { Podman, podmanCompose } from "../../harness/podman.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { messageOf } from "../../src/text/index.ts";
-import { root } from "../shared/checkout.ts";
 import { debianSystems, systemsObstacle } from "../shared/debian-systems.ts";
 import { offline } from "../shared/offline.ts";
 
@@ -32,7 +32,7 @@ export async function binaryTests(
   bunTest: (names: readonly string[]) => readonly string[],
 ): Promise<TestRun> {
   const log = (line: string) => console.log(line);
-  const program = await build();
+  const program = await buildProgram((output) => process.stdout.write(output));
   const logSkipped = (reason: string) => log(`SKIPPED: tests on minimal Debian systems; ${reason}`);
   const obstacle = systemsObstacle();
   if (obstacle !== null) logSkipped(obstacle);
@@ -51,18 +51,4 @@ export async function binaryTests(
     env: { TEST_PROGRAM: program, TEST_RUNTIME_DIR: runtimeDirectory, TEST_BARE_ROOTS: roots.join(":") },
     clean: () => rm(runtimeDirectory, { recursive: true, force: true }),
   };
-}
-
-async function build(): Promise<string> {
-  const script = join(root, "tools/build/index.ts");
-  const child = Bun.spawn([process.execPath, "--no-env-file", script], {
-    cwd: root,
-    stdin: "ignore",
-    stderr: "inherit",
-  });
-  const output = await new Response(child.stdout).text();
-  process.stdout.write(output);
-  const file = /^build: (dist\/\S+), \d+ MB/m.exec(output)?.[1];
-  if ((await child.exited) !== 0 || file === undefined) throw new Error("the program could not be built");
-  return join(root, file);
 }

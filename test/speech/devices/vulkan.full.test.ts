@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { available, root } from "../../../harness/checkout.ts";
+import { available } from "../../../harness/checkout.ts";
 import { softwareGpu } from "../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { defaultCacheRoot } from "../../../native/build.ts";
-import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { GpuTester, type GpuTestOptions } from "../../../src/speech/devices/gpu-self-test.ts";
-import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { roleCommand, workingVariant, writePcm } from "./simulated.ts";
 
 const what = "Vulkan on a software device";
 const recording = "formats/jfk.flac";
@@ -22,22 +21,10 @@ const sampleCount = 4 * 16_000;
 describe.skipIf(gpu === null)("Whisper base on Vulkan", () => {
   const directory = temporaryDirectory();
   const path = join(directory.path, "sample.pcm");
-  /** The program in another role, where this is its environment, too. */
-  const command = (mode: string, environment: Readonly<Record<string, string>>) => {
-    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-    return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
-  };
-
   let cpuLibrary = "";
   beforeAll(async () => {
-    const tests = { command: command("__selftest", {}), nativeDirectory, speechModel: basePath };
-    const verdictsPath = join(defaultCacheRoot(), "devices.json");
-    ({ cpuLibrary } = await chooseCpuLibrary({ ...tests, verdictsPath }));
-    const samples = (await readSamples(recording)).subarray(0, sampleCount);
-    await Bun.write(
-      path,
-      Int16Array.from(samples, (sample) => sample * 32_767),
-    );
+    cpuLibrary = await workingVariant();
+    await writePcm(path, recording, sampleCount);
   });
   afterAll(() => directory[Symbol.dispose]());
 
@@ -45,7 +32,7 @@ describe.skipIf(gpu === null)("Whisper base on Vulkan", () => {
     "recognizes the CPU's words, and is used although slower only if it is requested",
     async () => {
       const options: GpuTestOptions = {
-        ...{ command: command("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, speechModel: basePath },
+        ...{ command: roleCommand("__selftest", gpu ?? {}), nativeDirectory, cpuLibrary, speechModel: basePath },
         ...{ withSample: (use) => use(path), mustBeFaster: true },
         timeoutMilliseconds: compiledWithin,
       };

@@ -1,17 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { available, root } from "../../../harness/checkout.ts";
+import { available } from "../../../harness/checkout.ts";
 import { softwareGpu } from "../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { smallSizes, smallWhisper } from "../../../harness/whisper/small-models.ts";
-import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { listGpus } from "../../../src/speech/devices/list-gpus.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { roleCommand, workingVariant, writePcm } from "./simulated.ts";
 
 const what = "Vulkan on a software device";
 const recording = "formats/jfk.flac";
@@ -28,22 +27,10 @@ const sampleCount = 4 * 16_000;
 describe.skipIf(!canRun)("whisper on Vulkan", () => {
   const directory = temporaryDirectory();
   const path = join(directory.path, "sample.pcm");
-  /** The program in another role, where this is its environment, too. */
-  const command = (mode: string, environment: Readonly<Record<string, string>>) => {
-    const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-    return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
-  };
-
   let cpuLibrary = "";
   beforeAll(async () => {
-    const tests = { command: command("__selftest", {}), nativeDirectory, speechModel: basePath };
-    const verdictsPath = join(defaultCacheRoot(), "devices.json");
-    ({ cpuLibrary } = await chooseCpuLibrary({ ...tests, verdictsPath }));
-    const samples = (await readSamples(recording)).subarray(0, sampleCount);
-    await Bun.write(
-      path,
-      Int16Array.from(samples, (sample) => sample * 32_767),
-    );
+    cpuLibrary = await workingVariant();
+    await writePcm(path, recording, sampleCount);
   });
   afterAll(() => directory[Symbol.dispose]());
 
@@ -93,7 +80,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
         };
         const engine = new Engine({
-          command: command("__worker", environment),
+          command: roleCommand("__worker", environment),
           prepare: async (death) => {
             deaths.push(death);
             return [death === null ? { ...start, gpu: device } : start];
@@ -127,7 +114,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       const { GGML_VK_VISIBLE_DEVICES: _, ...drivers } = gpu ?? {};
       // The same device twice, for whoever is given no number.
       const two = '[ "$GGML_VK_VISIBLE_DEVICES" ] || export GGML_VK_VISIBLE_DEVICES=0,0; exec "$0" "$@"';
-      const seeing = (mode: string) => ["sh", "-c", two, ...command(mode, drivers)];
+      const seeing = (mode: string) => ["sh", "-c", two, ...roleCommand(mode, drivers)];
       const options = { command: seeing("__selftest"), nativeDirectory, cpuLibrary };
       const named = { GGML_VK_VISIBLE_DEVICES: "0,0" };
       const devices = await listGpus(options, { kind: "vulkan", library: vulkan }, named);

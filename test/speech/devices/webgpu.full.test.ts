@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { root } from "../../../harness/checkout.ts";
 import { softwareGpu } from "../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { type SpeakerPart, speakerParts } from "../../../src/engine/protocol.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { testDiarizationGpu } from "../../../src/speech/devices/diarization-gpu.ts";
 import { readVoices } from "../../../src/speech/diarization/voices.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { roleCommand, workingVariant, writePcm } from "./simulated.ts";
 
 const what = "the models that tell speakers apart on a software device";
 const recording = "formats/jfk.flac";
@@ -19,28 +17,16 @@ const canRun = canTranscribe(what, recording);
 const gpu = canRun ? await softwareGpu(what) : null;
 const sampleCount = 7 * 16_000;
 const never = new AbortController().signal;
-const { cpuLibrary } = canRun ? await workingVariant() : { cpuLibrary: "" };
-
-function workingVariant() {
-  const command = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
-  const tests = { command, nativeDirectory, speechModel: basePath };
-  return chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") });
-}
+const cpuLibrary = canRun ? await workingVariant() : "";
 
 describe.skipIf(gpu === null)("by WebGPU", () => {
   const directory = temporaryDirectory();
   const pcm = { path: join(directory.path, "sample.pcm"), sampleCount };
-  const command = (mode: string, environment: Readonly<Record<string, string>>) => {
-    const variables = Object.entries({ ...gpu, ...environment }).map(([name, value]) => `${name}=${value}`);
-    return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
-  };
+  const command = (mode: string, environment: Readonly<Record<string, string>>) =>
+    roleCommand(mode, { ...gpu, ...environment });
 
   beforeAll(async () => {
-    const samples = (await readSamples(recording)).subarray(0, sampleCount);
-    await Bun.write(
-      pcm.path,
-      Int16Array.from(samples, (sample) => sample * 32_767),
-    );
+    await writePcm(pcm.path, recording, sampleCount);
   });
   afterAll(() => directory[Symbol.dispose]());
 

@@ -3,37 +3,26 @@ import { join } from "node:path";
 import { root } from "../../../harness/checkout.ts";
 import { softwareGpu } from "../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { defaultCacheRoot } from "../../../native/build.ts";
 import { Engine, type UnexpectedExit } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { WINDOW_SAMPLES } from "../../../src/timeline/index.ts";
-import { basePath, canTranscribe, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { workingVariant, writePcm } from "./simulated.ts";
 
 const what = "the models that tell speakers apart on a software device";
 const recording = "formats/jfk.flac";
 const canRun = canTranscribe(what, recording);
 const gpu = canRun ? await softwareGpu(what) : null;
 const never = new AbortController().signal;
-const { cpuLibrary } = canRun ? await workingVariant() : { cpuLibrary: "" };
-
-function workingVariant() {
-  const command = [process.execPath, join(root, "src", "main.ts"), "__selftest"];
-  const tests = { command, nativeDirectory, speechModel: basePath };
-  return chooseCpuLibrary({ ...tests, verdictsPath: join(defaultCacheRoot(), "devices.json") });
-}
+const cpuLibrary = canRun ? await workingVariant() : "";
 
 describe.skipIf(gpu === null)("by WebGPU", () => {
   const directory = temporaryDirectory();
   const pcmPath = join(directory.path, "sample.pcm");
 
   beforeAll(async () => {
-    const samples = (await readSamples(recording)).subarray(0, WINDOW_SAMPLES);
-    await Bun.write(
-      pcmPath,
-      Int16Array.from(samples, (sample) => sample * 32_767),
-    );
+    await writePcm(pcmPath, recording, WINDOW_SAMPLES);
   });
   afterAll(() => directory[Symbol.dispose]());
 
