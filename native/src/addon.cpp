@@ -20,6 +20,7 @@ Napi::Object define_addon(Napi::Env env, Napi::Object exports) {
     exports.Set("checkBackend", Napi::Function::New<transcribe::check_backend>(env, "checkBackend"));
     exports.Set("loadBackend", Napi::Function::New<transcribe::load_backend>(env, "loadBackend"));
     exports.Set("cpuScore", Napi::Function::New<transcribe::cpu_score>(env, "cpuScore"));
+    exports.Set("instructions", Napi::Function::New<transcribe::instructions_in_use>(env, "instructions"));
     exports.Set("devices", Napi::Function::New<transcribe::list_devices>(env, "devices"));
     exports.Set("encoderForms", Napi::Function::New<transcribe::encoder_forms>(env, "encoderForm"));
     exports.Set("Encoder", transcribe::Encoder::define(env));

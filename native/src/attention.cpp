@@ -11,6 +11,9 @@
 #include <cstdint>
 #include <limits>
 
+#define KERNELS "../word-attention-kernels.h"
+#include "lanes/for-each.h"
+
 namespace transcribe {
 
 namespace {
@@ -163,51 +166,46 @@ AVX512 void take_query(const float * query, Pair * pairs) {
     }
 }
 
-}  // namespace
-
-bool can_attend() {
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bf16");
-}
-
-void attend(const float * input, float * output, size_t count, size_t heads, size_t threads) {
+// Computes some heads.
+void attend_in_bfloat16(const float * input, float * output, size_t count, size_t heads, size_t from, size_t to) {
     const size_t width = heads * head_width;
     const size_t stride = 3 * width;
     const float * query = input;
     const float * key = input + width;
     const float * value = input + 2 * width;
     const size_t padded = (count + keys_at_once - 1) / keys_at_once * keys_at_once;
-    in_parallel(threads, heads, [&](size_t from, size_t to) {
-        Head head(padded);
-        const auto scores = buffer<float>(rows * padded);
-        const auto shares = buffer<Pair>(rows * padded / 2);
-        alignas(64) Pair pairs[rows * head_width / 2] = {};
-        for (size_t first = from * head_width; first < to * head_width; first += head_width) {
-            head.fill(key + first, value + first, count, stride);
-            for (size_t row = 0; row < count; row += rows) {
-                const size_t many = std::min(rows, count - row);
-                float totals[rows];
-                for (size_t r = 0; r < many; r++) {
-                    take_query(query + (row + r) * stride + first, pairs + r * head_width / 2);
-                }
-                score(pairs, head, scores.get());
-                for (size_t r = 0; r < many; r++) {
-                    totals[r] = share(scores.get() + r * padded, count, padded, shares.get() + r * padded / 2);
-                }
-                mix(shares.get(), totals, head, output + row * width + first, many, width);
+    Head head(padded);
+    const auto scores = buffer<float>(rows * padded);
+    const auto shares = buffer<Pair>(rows * padded / 2);
+    alignas(64) Pair pairs[rows * head_width / 2] = {};
+    for (size_t first = from * head_width; first < to * head_width; first += head_width) {
+        head.fill(key + first, value + first, count, stride);
+        for (size_t row = 0; row < count; row += rows) {
+            const size_t many = std::min(rows, count - row);
+            float totals[rows];
+            for (size_t r = 0; r < many; r++) {
+                take_query(query + (row + r) * stride + first, pairs + r * head_width / 2);
             }
+            score(pairs, head, scores.get());
+            for (size_t r = 0; r < many; r++) {
+                totals[r] = share(scores.get() + r * padded, count, padded, shares.get() + r * padded / 2);
+            }
+            mix(shares.get(), totals, head, output + row * width + first, many, width);
         }
-    });
+    }
 }
 
-}  // namespace transcribe
+}  // namespace
 
-#else
-
-namespace transcribe {
-
-bool can_attend() {
-    return false;
+void attend(const float * input, float * output, size_t count, size_t heads, size_t threads) {
+    const bool has_bfloat16 = instructions() == Instructions::bfloat16;
+    in_parallel(threads, heads, [&](size_t from, size_t to) {
+        if (has_bfloat16) {
+            attend_in_bfloat16(input, output, count, heads, from, to);
+        } else {
+            CALL_KERNEL(attend_heads, input, output, count, heads, from, to);
+        }
+    });
 }
 
 }  // namespace transcribe

@@ -1,5 +1,6 @@
 #include "backends.h"
 
+#include "lanes/instructions.h"
 #include "log.h"
 
 #include <dlfcn.h>
@@ -64,6 +65,10 @@ Napi::Value cpu_score(const Napi::CallbackInfo & info) {
     const int result = score != nullptr ? score() : 0;
     dlclose(library);
     return Napi::Number::New(info.Env(), result);
+}
+
+Napi::Value instructions_in_use(const Napi::CallbackInfo & info) {
+    return Napi::String::New(info.Env(), name_of(instructions()));
 }
 
 Napi::Value list_devices(const Napi::CallbackInfo & info) {

@@ -16,6 +16,9 @@ Napi::Value load_backend(const Napi::CallbackInfo & info);
 // Opens the library only long enough to ask, and registers nothing.
 Napi::Value cpu_score(const Napi::CallbackInfo & info);
 
+// instructions(): the name of the kind of instructions that our kernels use, which is "none" before a CPU variant is loaded.
+Napi::Value instructions_in_use(const Napi::CallbackInfo & info);
+
 // devices(): what the registered backends can compute on.
 Napi::Value list_devices(const Napi::CallbackInfo & info);
 

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-// The steps of an encoder's layer between its products: those of rows, and those of the sums of products. All functions need
-// AVX-512.
+// The steps of an encoder's layer between its products: those of rows, and those of the sums of products. All functions need one
+// of the kinds of instructions; widths are multiples of 16.
 namespace transcribe {
 
 // Computes a row's layer normalization; `output` may be `input`.
@@ -16,6 +16,23 @@ void normalize(const float * input, const ConformerWeights::Norm & norm, size_t 
 // Computes a row of a depthwise convolution over time, with SiLU after it. `kernel` is odd; rows outside are zero.
 void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel, size_t width,
               float * output);
+
+// Functions of the sums of 32 outputs, whose output starts at the first of them. `bias` may be null.
+
+// output = sums + bias
+void store_sums(const float * sums, const float * bias, float * output);
+
+// output += sums · factor, or output += sums + bias
+void add_sums(const float * sums, float factor, const float * bias, float * output);
+
+// output = SiLU(sums)
+void silu_of_sums(const float * sums, float * output);
+
+// output = GELU(sums + bias)
+void gelu_of_sums(const float * sums, const float * bias, float * output);
+
+// Of 16 values and 16 gates, output = values · sigmoid(gates).
+void gate_sums(const float * sums, float * output);
 
 // Multiplies rows with 32 outputs, or with 16 and 16 others, and gives the sums to a step.
 template <typename Products, typename Step>

@@ -11,11 +11,9 @@ Conformer::Conformer(std::unique_ptr<ConformerWeights> weights) : weights_(std::
 #if defined(__x86_64__)
 
 #include "conformer-run.h"
-
-#include <ggml-backend.h>
+#include "lanes/instructions.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace transcribe {
 
@@ -36,25 +34,7 @@ bool run(const ConformerWeights & weights, const ConformerPositions & positions,
 }  // namespace
 
 ProductKinds Conformer::supported() {
-    ProductKinds kinds;
-    ggml_backend_dev_t device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-    if (device == nullptr || !__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512bw") ||
-        !__builtin_cpu_supports("avx512vl") || !__builtin_cpu_supports("avx512dq")) {
-        return kinds;
-    }
-    const auto features = reinterpret_cast<ggml_backend_get_features_t>(
-        ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(device), "ggml_backend_get_features"));
-    if (features == nullptr) {
-        return kinds;
-    }
-    for (const ggml_backend_feature * each = features(ggml_backend_dev_backend_reg(device)); each->name != nullptr; each++) {
-        const auto has = [each](const char * name) {
-            return std::strcmp(each->name, name) == 0 && std::strcmp(each->value, "1") == 0;
-        };
-        kinds.bytes = kinds.bytes || (has("AVX512_VNNI") && has_vnni());
-        kinds.bfloat16 = kinds.bfloat16 || (has("AVX512_BF16") && __builtin_cpu_supports("avx512bf16"));
-    }
-    return kinds;
+    return {instructions() >= Instructions::avx512, instructions() == Instructions::bfloat16};
 }
 
 std::shared_ptr<const Conformer> Conformer::create(parakeet_context * context, ProductKinds kinds) {

@@ -14,7 +14,7 @@ namespace transcribe {
 // changes no weight. Queries and weights have 16 bits, in two bytes each: weights of one in a thousand add up over 1500
 // positions.
 //
-// All functions need AVX-512 with VNNI.
+// All functions need one of the kinds of instructions.
 class CrossAttention {
 public:
     static constexpr size_t head_width = 64;
@@ -36,9 +36,10 @@ public:
     void attend(size_t layer, size_t head, const float * queries, size_t query_stride, size_t count, float scale, float * output,
                 size_t output_stride) const;
 
-    // The positions of a head, in the order in which the products read them.
+    // The positions of a head, in the order in which the products read them: this one with AVX-512, where 128 is added to the
+    // keys; with AVX2 two numbers are side by side.
     struct Head {
-        alignas(64) uint8_t keys[most_positions / 16][head_width / 4][16][4];    // 128 is added
+        alignas(64) uint8_t keys[most_positions / 16][head_width / 4][16][4];
         alignas(64) int8_t values[head_width / 32][most_positions / 4][2][16][4];
         alignas(64) float key_scale[head_width], key_mean[head_width], value_scale[head_width], value_mean[head_width];
     };

@@ -3,7 +3,6 @@
 #if defined(__x86_64__)
 
 #include "attention.h"
-#include "avx512.h"
 #include "conformer-steps.h"
 #include "in-parallel.h"
 
@@ -13,7 +12,6 @@ namespace transcribe {
 
 namespace {
 
-constexpr size_t lanes = 16;
 // Positions that are computed at once, so that their numbers stay in the CPU's cache.
 constexpr size_t block_positions = 48;
 
@@ -24,12 +22,9 @@ struct ActivateGelu {
     size_t width;
     size_t column;
 
-    AVX512_BASE static void take(const void * self, size_t row, const float * sums) {
+    static void take(const void * self, size_t row, const float * sums) {
         const auto & [output, bias, width, column] = *static_cast<const ActivateGelu *>(self);
-        for (size_t i = 0; i < panel_outputs; i += lanes) {
-            const __m512 sum = _mm512_add_ps(_mm512_load_ps(sums + i), _mm512_loadu_ps(bias + column + i));
-            _mm512_storeu_ps(output + row * width + column + i, gelu(sum));
-        }
+        gelu_of_sums(sums, bias + column, output + row * width + column);
     }
 };
 
@@ -40,13 +35,9 @@ struct AddWithBias {
     size_t width;
     size_t column;
 
-    AVX512_BASE static void take(const void * self, size_t row, const float * sums) {
+    static void take(const void * self, size_t row, const float * sums) {
         const auto & [output, bias, width, column] = *static_cast<const AddWithBias *>(self);
-        for (size_t i = 0; i < panel_outputs; i += lanes) {
-            float * to = output + row * width + column + i;
-            const __m512 sum = _mm512_add_ps(_mm512_load_ps(sums + i), _mm512_loadu_ps(bias + column + i));
-            _mm512_storeu_ps(to, _mm512_add_ps(sum, _mm512_loadu_ps(to)));
-        }
+        add_sums(sums, 1, bias + column, output + row * width + column);
     }
 };
 

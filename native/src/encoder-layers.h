@@ -8,7 +8,7 @@
 namespace transcribe {
 
 // The two parts of a layer of Whisper's encoder, with products in 8 bits. Both add to the residual stream, [count][width]. All
-// functions need AVX-512 with VNNI and BF16; widths are multiples of 128.
+// functions need one of the kinds of instructions; widths are multiples of 128.
 
 // The weights of a product, [outputs / 32][inputs / 128], and a bias for each output.
 struct Product {

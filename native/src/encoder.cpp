@@ -1,6 +1,6 @@
 #include "encoder.h"
 
-#include "operators.h"
+#include "lanes/instructions.h"
 
 #include <stdexcept>
 #include <utility>
@@ -44,10 +44,13 @@ Napi::Value Encoder::dispose(const Napi::CallbackInfo & info) {
 
 Napi::Value encoder_forms(const Napi::CallbackInfo & info) {
     std::vector<const char *> names;
-    if (Operators::can_use_bytes()) {
-        names.push_back("int8");
+    switch (instructions()) {
+    case Instructions::none: names = {"float"}; break;
+    case Instructions::avx2: names = {"int7-signed", "float"}; break;
+    case Instructions::avx_vnni: names = {"int8-signed", "float"}; break;
+    case Instructions::avx512: names = {"int8", "float"}; break;
+    case Instructions::bfloat16: names = {"int8", "bfloat16"}; break;
     }
-    names.push_back(Operators::are_supported() ? "bfloat16" : "float");
     const auto forms = Napi::Array::New(info.Env(), names.size());
     for (size_t i = 0; i < names.size(); i++) {
         forms.Set(static_cast<uint32_t>(i), names[i]);

@@ -126,7 +126,7 @@ std::shared_ptr<OnnxRuntime::Session> OnnxRuntime::load(const std::string & mode
     const auto set = function<void * (*)(void *, const char *, const char *)>(add_session_config_entry);
     check(set(options, "session.intra_op.allow_spinning", "0"));
     const auto session = std::make_shared<Session>();
-    if (Operators::are_supported()) {
+    if (Operators::can_use_bytes()) {
         session->operators = std::make_unique<Operators>(*this, threads);
         session->operators->add_to(options);
     }

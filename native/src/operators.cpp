@@ -3,6 +3,7 @@
 #include "attention.h"
 #include "encoder-layers.h"
 #include "in-parallel.h"
+#include "lanes/instructions.h"
 #include "padding.h"
 #include "rows.h"
 
@@ -120,12 +121,12 @@ void Operators::add(const char * name, std::vector<int> inputs, int output, void
     operators_.push_back(std::make_unique<Operator>(*this, name, std::move(inputs), output, run));
 }
 
-bool Operators::are_supported() {
-    return can_attend();
+bool Operators::can_use_bfloat16() {
+    return instructions() == Instructions::bfloat16;
 }
 
 bool Operators::can_use_bytes() {
-    return can_attend() && has_vnni();
+    return instructions() != Instructions::none;
 }
 
 #if defined(__x86_64__)

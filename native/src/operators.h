@@ -19,11 +19,9 @@ namespace transcribe {
 // weights) adds the product to `before`.
 class Operators {
 public:
-    // Reports whether this CPU has the instructions that the operators need, except those in 8 bits.
-    static bool are_supported();
-
-    // Reports whether this CPU has the instructions that the operators in 8 bits need.
+    // Reports whether the operators in 8 bits, or those in bfloat16, have the instructions that they need.
     static bool can_use_bytes();
+    static bool can_use_bfloat16();
 
     Operators(const OnnxRuntime & runtime, size_t threads);
     ~Operators();

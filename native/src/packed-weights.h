@@ -8,7 +8,7 @@ namespace transcribe {
 // Products of 8-bit weights (ggml's Q8_0) with few columns, such as the texts of a beam. They are bound by reading weights and
 // by bringing them into the order of the instructions, so weights are stored in that order. They take the same memory.
 //
-// All functions need AVX-512 with VNNI. The width of a row is a multiple of 32.
+// All functions need one of the kinds of instructions. The width of a row is a multiple of 32.
 struct PackedWeights {
     // Reports whether this CPU can compute it.
     static bool is_supported();

@@ -9,8 +9,8 @@ struct ggml_tensor;
 
 namespace transcribe {
 
-// Products in 8 bits: numbers in blocks with one scale each, sums of 32 bits within a block. All functions need AVX-512 with
-// VNNI; their arguments' widths are multiples of a block's.
+// Products in 8 bits: numbers in blocks with one scale each, sums of 32 bits within a block. All functions need one of the kinds
+// of instructions; their arguments' widths are multiples of a block's. With AVX2, numbers have 7 bits: see lanes/for-each.h.
 
 // ggml's blocks.
 constexpr size_t block_width = 32;
@@ -26,9 +26,13 @@ constexpr size_t rows_at_once = 6;
 // Rows of numbers in 8 bits. The last ones may be used together with rows after them, whose results are not used.
 class QuantizedRows {
 public:
+    // A block's scale, and what the product adds for it.
     struct Scale {
         float scale;
-        int32_t offset; // -128 times the sum of the block's numbers: weights are stored with 128 added
+        union {
+            int32_t offset; // AVX-512: -128 times the sum of the block's numbers, since weights are stored with 128 added
+            float least;    // others: the block's smallest number, which is stored as 0
+        };
     };
 
     QuantizedRows(size_t count, size_t width, size_t block = block_width)
@@ -50,14 +54,12 @@ private:
 
 // One block of inputs of a panel's outputs, in the order in which the product reads it.
 template <size_t width> struct alignas(64) PanelBlockOf {
-    uint8_t numbers[width / 4][2][64]; // four inputs of 16 outputs each; 128 is added
+    uint8_t numbers[width / 4][2][64]; // four inputs of 16 outputs each; with AVX-512, 128 is added
     float scales[panel_outputs];
+    float sums[panel_outputs]; // of the weights; not with AVX-512
 };
 using PanelBlock = PanelBlockOf<block_width>;
 using WidePanelBlock = PanelBlockOf<wide_block_width>;
-
-// Reports whether this CPU has AVX-512 with VNNI.
-bool has_vnni();
 
 // Reports whether a matrix of weights has a form that can be multiplied: Q8_0, Q5_0 or Q4_0.
 bool can_multiply(const ggml_tensor * weights);

@@ -18,6 +18,8 @@ export interface GgmlAddon {
   loadBackend(path: string): void;
   /** Returns how well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;
+  /** Returns the name of the kind of instructions that our own kernels use; "none" before a CPU variant is loaded. */
+  instructions(): string;
   devices(): ComputeDevice[];
 }
 

@@ -48,7 +48,7 @@ export async function compareEncoders({
     const error = relativeError(ours.output, own.output);
     const name = basename(dirname(path));
     result = { name, seconds: ours.seconds, ownSeconds: own.seconds, error };
-    if (form !== "int8" || error <= MAX_BYTE_ERROR) break;
+    if (!form.startsWith("int") || error <= MAX_BYTE_ERROR) break;
   }
   return result;
 }

@@ -1,13 +1,13 @@
 import type { ModelSizes } from "../model-file/index.ts";
 import { balanceNorm, balanceOutputs, type ProductWeights } from "./balance-weights.ts";
 import { OnnxGraph, type StoredBytes } from "./onnx-graph.ts";
-import { packForProducts, packInBytes, transpose } from "./pack-weights.ts";
+import { type ByteForm, packForProducts, packInBytes, transpose } from "./pack-weights.ts";
 
 /**
- * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with products in bfloat16 or in 8
- * bits. Apart from rounding, all give the results of the model's own encoder.
+ * The implementation of the encoder: ONNX Runtime's in floats, or our addon's operators with products in bfloat16 or in
+ * bytes. Apart from rounding, all give the results of the model's own encoder.
  */
-export type EncoderForm = "float" | "bfloat16" | "int8";
+export type EncoderForm = "float" | "bfloat16" | ByteForm;
 
 /** Reads a tensor of the model by its name in the ggml file, without the prefix "encoder.". */
 export type ReadWeights = (name: string) => Promise<Float32Array>;
@@ -57,14 +57,14 @@ class Builder {
   }
 
   /** Adds the encoder with our addon's operators (native/src/operators.h). */
-  async withOwnOperators(form: "bfloat16" | "int8"): Promise<void> {
+  async withOwnOperators(form: "bfloat16" | ByteForm): Promise<void> {
     const { audioLayers, audioWidth: width, audioContext: positions } = this.#sizes;
     const rows = await this.#convolutions(this.#own("Trim", ["spectrum"]));
     const places = await this.#floats([positions, width], await this.#read("positional_embedding"));
     let x = this.#own("Place", [rows, places, "spectrum"]);
     for (let layer = 0; layer < audioLayers; layer++) {
       const name = `blocks.${layer}.`;
-      x = await (form === "int8" ? this.#byteLayer(name, x) : this.#bfloat16Layer(name, x));
+      x = await (form === "bfloat16" ? this.#bfloat16Layer(name, x) : this.#byteLayer(form, name, x));
     }
     this.#graph.output(await this.#normalise(x, "ln_post."), "encoding");
   }
@@ -110,29 +110,29 @@ class Builder {
     return this.#own("Add", [y, inner, ...(await weights("mlp.2"))]);
   }
 
-  /** Adds a layer like `#layer` with products in 8 bits. */
-  async #byteLayer(name: string, x: string): Promise<string> {
+  /** Adds a layer like `#layer` with products in bytes. */
+  async #byteLayer(form: ByteForm, name: string, x: string): Promise<string> {
     const output = await this.#joined(name, ["attn.out"]);
     const projections = await this.#joined(name, ["attn.query", "attn.key", "attn.value"]);
     balanceOutputs(projections, output);
-    const attention = await this.#afterNorm(`${name}attn_ln`, projections);
-    const y = this.#own("AddAttention", [x, ...attention, ...(await this.#inBytes(output))]);
-    const first = await this.#afterNorm(`${name}mlp_ln`, await this.#joined(name, ["mlp.0"]));
-    const second = await this.#inBytes(await this.#joined(name, ["mlp.2"]));
+    const attention = await this.#afterNorm(form, `${name}attn_ln`, projections);
+    const y = this.#own("AddAttention", [x, ...attention, ...(await this.#inBytes(form, output))]);
+    const first = await this.#afterNorm(form, `${name}mlp_ln`, await this.#joined(name, ["mlp.0"]));
+    const second = await this.#inBytes(form, await this.#joined(name, ["mlp.2"]));
     return this.#own("AddFeedForward", [y, ...first, ...second]);
   }
 
-  /** Adds the weights of a layer normalization and of the product that follows it in 8 bits. */
-  async #afterNorm(name: string, product: ProductWeights): Promise<string[]> {
+  /** Adds the weights of a layer normalization and of the product that follows it in bytes. */
+  async #afterNorm(form: ByteForm, name: string, product: ProductWeights): Promise<string[]> {
     const norm = { weight: await this.#read(`${name}.weight`), bias: await this.#read(`${name}.bias`) };
     balanceNorm(norm, product);
     const width = norm.weight.length;
     const stored = [await this.#floats([width], norm.weight), await this.#floats([width], norm.bias)];
-    return [...stored, ...(await this.#inBytes(product))];
+    return [...stored, ...(await this.#inBytes(form, product))];
   }
 
-  #inBytes({ matrix, bias }: ProductWeights): Promise<[matrix: string, bias: string]> {
-    return this.#product("uint8", packInBytes(matrix, bias.length, matrix.length / bias.length), bias);
+  #inBytes(form: ByteForm, { matrix, bias }: ProductWeights): Promise<[matrix: string, bias: string]> {
+    return this.#product("uint8", packInBytes(form, matrix, bias.length, matrix.length / bias.length), bias);
   }
 
   async #inBfloat16(layer: string, names: readonly string[]): Promise<[matrix: string, bias: string]> {

@@ -8,7 +8,7 @@ import { type EncoderForm, encoderGraph } from "./encoder-graph.ts";
 import { readFloats, weightsWriter } from "./weights.ts";
 
 /** Version of the written format; must be increased with every change of the format. */
-const WRITER_VERSION = 3;
+const WRITER_VERSION = 4;
 const GRAPH_NAME = "encoder.onnx";
 const WEIGHTS_NAME = "weights.bin";
 /** File with the digest of the other two, so that damage to them is detected. Its time is that of the last use. */
@@ -90,7 +90,7 @@ function requireEncoder(sizes: ModelSizes, form: EncoderForm): void {
   if (form !== "float" && audioWidth !== HEAD_WIDTH * audioHeads) {
     throw new ModelFileError(`its heads are not ${HEAD_WIDTH} wide`);
   }
-  if (form === "int8" && audioWidth % BYTE_WIDTH !== 0) {
+  if (form !== "float" && form !== "bfloat16" && audioWidth % BYTE_WIDTH !== 0) {
     throw new ModelFileError(`its width is no multiple of ${BYTE_WIDTH}`);
   }
 }

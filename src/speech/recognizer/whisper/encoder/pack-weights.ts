@@ -4,10 +4,19 @@ const panel = 64;
 const bytePanel = 32;
 /** Number of inputs that have one scale in 8 bits. */
 const blockInputs = 128;
-/** Bytes of a panel's block: its weights, then a scale for each output. */
-const blockBytes = bytePanel * (blockInputs + Float32Array.BYTES_PER_ELEMENT);
-/** Largest number of 8 bits, and the number that is added to store it without a sign. */
-const [LARGEST, UNSIGNED_ZERO] = [127, 128];
+/** Bytes of a panel's block: its weights, then a scale and a sum for each output. */
+const blockBytes = bytePanel * (blockInputs + 2 * Float32Array.BYTES_PER_ELEMENT);
+
+/** The forms of weights in bytes: the largest number, and what is added to store it. */
+const BYTE_FORMS = {
+  /** For AVX-512, whose products take weights without a sign. */
+  int8: { largest: 127, zero: 128 },
+  /** For AVX-VNNI. */
+  "int8-signed": { largest: 127, zero: 0 },
+  /** For AVX2, which adds pairs of products in 16 bits. */
+  "int7-signed": { largest: 64, zero: 0 },
+} as const;
+export type ByteForm = keyof typeof BYTE_FORMS;
 
 /** Transposes [outputs][inputs] to [inputs][outputs], the layout of ONNX products. */
 export function transpose(weights: Float32Array, outputs: number, inputs: number): Float32Array {
@@ -40,25 +49,32 @@ function toBfloat16(bits: number): number {
 }
 
 /**
- * Quantizes [outputs][inputs] to 8 bits, with a scale for each output and 128 inputs, in the layout of the addon's products
- * (PanelBlockOf in native/src/quantized.h): [outputs / 32][inputs / 128] of [32 times four inputs][32 outputs][4] and 32 scales.
+ * Quantizes [outputs][inputs] to 7 or 8 bits, with a scale for each output and 128 inputs, in the layout of the addon's products
+ * (PanelBlockOf in native/src/quantized.h): [outputs / 32][inputs / 128] of [32 times four inputs][32 outputs][4], 32 scales
+ * and 32 sums.
  */
-export function packInBytes(weights: Float32Array, outputs: number, inputs: number): Uint8Array {
+export function packInBytes(form: ByteForm, weights: Float32Array, outputs: number, inputs: number): Uint8Array {
+  const { largest, zero } = BYTE_FORMS[form];
   const blocks = inputs / blockInputs;
   const packed = new Uint8Array((outputs / bytePanel) * blocks * blockBytes);
-  const scales = new Float32Array(packed.buffer);
+  const floats = new Float32Array(packed.buffer);
   for (let output = 0; output < outputs; output++) {
     const lane = output % bytePanel;
     for (let block = 0; block < blocks; block++) {
       const start = (Math.floor(output / bytePanel) * blocks + block) * blockBytes;
       const first = output * inputs + block * blockInputs;
       const values = weights.subarray(first, first + blockInputs);
-      const most = values.reduce((largest, value) => Math.max(largest, Math.abs(value)), 0);
-      const factor = most > 0 ? LARGEST / most : 0;
+      const most = values.reduce((size, value) => Math.max(size, Math.abs(value)), 0);
+      const factor = most > 0 ? largest / most : 0;
+      let sum = 0;
       for (const [i, value] of values.entries()) {
-        packed[start + (i >> 2) * 4 * bytePanel + 4 * lane + (i & 3)] = UNSIGNED_ZERO + Math.round(value * factor);
+        const number = Math.round(value * factor);
+        sum += number;
+        packed[start + (i >> 2) * 4 * bytePanel + 4 * lane + (i & 3)] = zero + number;
       }
-      scales[(start + bytePanel * blockInputs) / Float32Array.BYTES_PER_ELEMENT + lane] = most / LARGEST;
+      const at = (start + bytePanel * blockInputs) / Float32Array.BYTES_PER_ELEMENT + lane;
+      floats[at] = most / largest;
+      floats[at + bytePanel] = (sum * most) / largest;
     }
   }
   return packed;
