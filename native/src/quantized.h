@@ -76,6 +76,10 @@ void multiply_panel(const QuantizedRows & rows, size_t count, const PanelBlock *
 void multiply_panel(const QuantizedRows & rows, size_t count, const WidePanelBlock * panel, size_t blocks, TakeSums take,
                     const void * self);
 
+// Computes output[row][i] = input[row] · weights[i] for one of `parts` shares of the rows; strides are in floats.
+void multiply_rows(const ggml_tensor * weights, const float * input, size_t input_stride, size_t count, float * output,
+                   size_t output_stride, size_t part, size_t parts);
+
 // Quantizes `count` numbers into a row, from a block on.
 void quantize(const float * input, size_t count, const QuantizedRows & rows, size_t row, size_t first_block = 0);
 
