@@ -167,28 +167,24 @@ AVX512 void take_query(const float * query, Pair * pairs) {
 }
 
 // Computes some heads.
-void attend_in_bfloat16(const float * input, float * output, size_t count, size_t heads, size_t from, size_t to) {
+void attend_in_bfloat16(const AttentionInput & input, float * output, size_t heads, size_t from, size_t to) {
     const size_t width = heads * head_width;
-    const size_t stride = 3 * width;
-    const float * query = input;
-    const float * key = input + width;
-    const float * value = input + 2 * width;
-    const size_t padded = (count + keys_at_once - 1) / keys_at_once * keys_at_once;
+    const size_t padded = (input.count + keys_at_once - 1) / keys_at_once * keys_at_once;
     Head head(padded);
     const auto scores = buffer<float>(rows * padded);
     const auto shares = buffer<Pair>(rows * padded / 2);
     alignas(64) Pair pairs[rows * head_width / 2] = {};
     for (size_t first = from * head_width; first < to * head_width; first += head_width) {
-        head.fill(key + first, value + first, count, stride);
-        for (size_t row = 0; row < count; row += rows) {
-            const size_t many = std::min(rows, count - row);
+        head.fill(input.keys + first, input.values + first, input.count, input.stride);
+        for (size_t row = 0; row < input.query_count; row += rows) {
+            const size_t many = std::min(rows, input.query_count - row);
             float totals[rows];
             for (size_t r = 0; r < many; r++) {
-                take_query(query + (row + r) * stride + first, pairs + r * head_width / 2);
+                take_query(input.queries + (row + r) * input.query_stride + first, pairs + r * head_width / 2);
             }
             score(pairs, head, scores.get());
             for (size_t r = 0; r < many; r++) {
-                totals[r] = share(scores.get() + r * padded, count, padded, shares.get() + r * padded / 2);
+                totals[r] = share(scores.get() + r * padded, input.count, padded, shares.get() + r * padded / 2);
             }
             mix(shares.get(), totals, head, output + row * width + first, many, width);
         }
@@ -197,15 +193,21 @@ void attend_in_bfloat16(const float * input, float * output, size_t count, size_
 
 }  // namespace
 
-void attend(const float * input, float * output, size_t count, size_t heads, size_t threads) {
+void attend(const AttentionInput & input, float * output, size_t heads, size_t threads) {
     const bool has_bfloat16 = instructions() == Instructions::bfloat16;
     in_parallel(threads, heads, [&](size_t from, size_t to) {
         if (has_bfloat16) {
-            attend_in_bfloat16(input, output, count, heads, from, to);
+            attend_in_bfloat16(input, output, heads, from, to);
         } else {
-            CALL_KERNEL(attend_heads, input, output, count, heads, from, to);
+            CALL_KERNEL(attend_heads, input, output, heads, from, to);
         }
     });
+}
+
+void attend(const float * input, float * output, size_t count, size_t heads, size_t threads) {
+    const size_t width = heads * head_width;
+    const size_t stride = 3 * width;
+    attend({input, stride, count, input + width, input + 2 * width, stride, count}, output, heads, threads);
 }
 
 }  // namespace transcribe

@@ -96,15 +96,42 @@ struct WideMemory : NarrowMemory {
 
 void AttentionLayer::add_to(float * stream, size_t count, size_t threads) const {
     const size_t width = projections.inputs;
-    const auto projected = buffer<float>(count * projections.outputs);
-    by_blocks<NarrowMemory>(threads, count, width, [&](size_t first, size_t many, const NarrowMemory & memory) {
-        normalize_rows(stream + first * width, many, norm, width, memory.row.get(), memory.rows);
-        multiply<Store>(memory.rows, many, projections, projected.get() + first * projections.outputs);
-    });
+    const auto projected = project(stream, count, projections, threads);
     const auto attended = buffer<float>(count * width);
     attend(projected.get(), attended.get(), count, width / head_width, threads);
+    add_output(attended.get(), count, stream, threads);
+}
+
+void AttentionLayer::add_to_kept(const float * stream, const KeptPositions & kept, float * output, size_t threads) const {
+    const size_t width = projections.inputs;
+    for (size_t row = 0; row < kept.count(); row++) {
+        std::copy_n(stream + kept.at(row) * width, width, output + row * width);
+    }
+    const Product of_queries{projections.panels, projections.bias, width, width};
+    const Product of_others{projections.panels + width / panel_outputs * (width / wide_block_width), projections.bias + width, width,
+                            2 * width};
+    const auto queries = project(output, kept.count(), of_queries, threads);
+    const auto others = project(stream, kept.positions(), of_others, threads);
+    const auto attended = buffer<float>(kept.count() * width);
+    attend({queries.get(), width, kept.count(), others.get(), others.get() + width, 2 * width, kept.positions()}, attended.get(),
+           width / head_width, threads);
+    add_output(attended.get(), kept.count(), output, threads);
+}
+
+Buffer<float> AttentionLayer::project(const float * stream, size_t count, const Product & product, size_t threads) const {
+    const size_t width = product.inputs;
+    auto projected = buffer<float>(count * product.outputs);
     by_blocks<NarrowMemory>(threads, count, width, [&](size_t first, size_t many, const NarrowMemory & memory) {
-        quantize_rows(attended.get() + first * width, many, width, memory.rows);
+        normalize_rows(stream + first * width, many, norm, width, memory.row.get(), memory.rows);
+        multiply<Store>(memory.rows, many, product, projected.get() + first * product.outputs);
+    });
+    return projected;
+}
+
+void AttentionLayer::add_output(const float * attended, size_t count, float * stream, size_t threads) const {
+    const size_t width = output.inputs;
+    by_blocks<NarrowMemory>(threads, count, width, [&](size_t first, size_t many, const NarrowMemory & memory) {
+        quantize_rows(attended + first * width, many, width, memory.rows);
         multiply<AddWithBias>(memory.rows, many, output, stream + first * width);
     });
 }

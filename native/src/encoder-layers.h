@@ -1,6 +1,8 @@
 #pragma once
 
+#include "aligned.h"
 #include "conformer-weights.h"
+#include "padding.h"
 #include "quantized.h"
 
 #include <cstddef>
@@ -24,6 +26,13 @@ struct AttentionLayer {
     Product projections;
     Product output;
     void add_to(float * stream, size_t count, size_t threads) const;
+    // The same for the kept positions alone, which attend to all of the stream.
+    void add_to_kept(const float * stream, const KeptPositions & kept, float * output, size_t threads) const;
+
+private:
+    // Computes one of the products of the normalized stream.
+    Buffer<float> project(const float * stream, size_t count, const Product & product, size_t threads) const;
+    void add_output(const float * attended, size_t count, float * stream, size_t threads) const;
 };
 
 // Two products with GELU between them.

@@ -57,6 +57,12 @@ struct Operators::Call {
     // Returns the weights of a layer normalization, which start with this input.
     ConformerWeights::Norm norm(size_t index) const { return {input(index).as<float>(), input(index + 1).as<float>()}; }
 
+    // Returns the positions that the last layer computes; the spectrum is this input.
+    KeptPositions kept(size_t index) const {
+        const Tensor spectrum = input(index);
+        return {spectrum.as<float>(), spectrum.count, spectrum.width};
+    }
+
     // Returns the weights in 8 bits whose matrix is this input and whose bias is the next one.
     Product product(size_t index, size_t inputs) const {
         const Tensor bias = input(index + 1);
@@ -159,10 +165,22 @@ void Operators::define_padding() {
 }
 
 void Operators::define_in_bytes() {
+    add("Interpolate", {floats, floats}, floats, [](const Call & call) {
+        const Tensor rows = call.input(0);
+        const KeptPositions kept = call.kept(1);
+        kept.interpolate(rows.as<float>(), rows.width, static_cast<float *>(call.output(0, kept.positions(), rows.width)));
+    });
     add("AddAttention", {floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
         const Tensor before = call.input(0);
         const AttentionLayer layer{call.norm(1), call.product(3, before.width), call.product(5, before.width)};
         layer.add_to(call.copy(before), before.count, call.threads);
+    });
+    add("AddKeptAttention", {floats, floats, floats, bytes, floats, bytes, floats, floats}, floats, [](const Call & call) {
+        const Tensor before = call.input(0);
+        const KeptPositions kept = call.kept(7);
+        const AttentionLayer layer{call.norm(1), call.product(3, before.width), call.product(5, before.width)};
+        auto * output = static_cast<float *>(call.output(0, kept.count(), before.width));
+        layer.add_to_kept(before.as<float>(), kept, output, call.threads);
     });
     add("AddFeedForward", {floats, floats, floats, bytes, floats, bytes, floats}, floats, [](const Call & call) {
         const Tensor before = call.input(0);

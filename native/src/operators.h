@@ -13,7 +13,9 @@ namespace transcribe {
 //
 // For padding (padding.h): `Trim` (spectrum) returns the frames that the convolutions need, and `Place` (convolutions, places,
 // spectrum) all positions.
-// In 8 bits: `AddAttention` (stream, norm, projections, output) and `AddFeedForward` (stream, norm, first, second).
+// In 8 bits: `AddAttention` (stream, norm, projections, output) and `AddFeedForward` (stream, norm, first, second). For the last
+// layer, `AddKeptAttention` (stream, norm, projections, output, spectrum) returns only some positions, and `Interpolate` (rows,
+// spectrum) all of them.
 // In bfloat16: `Normalise` (input, norm) is layer normalization. The others start with a matrix product plus bias: `Attend`
 // (input, weights) continues with attention, `Activate` (input, weights) with GELU, and `Add` (before, input,
 // weights) adds the product to `before`.

@@ -1,5 +1,6 @@
-// Attention in 16-bit integers, for each kind of instructions. A query, the keys of a head and its values have one scale each;
-// weights are multiples of 1 / 8191 of the largest one. Sums have 32 bits, which their sizes below never exceed.
+// Attention in integers, for each kind of instructions. Queries and keys have 8 bits: each channel of the keys has a scale, and
+// a middle that adds the same to all scores of a query, so that it changes no weight. Weights have 13 bits, since small ones add
+// up, and the values of a head have 12.
 
 namespace {
 
@@ -13,49 +14,69 @@ constexpr size_t group_rows = 12;
 constexpr size_t values_at_once = 64;
 constexpr size_t dimensions_at_once = columns * register_lanes;
 
-constexpr int query_limit = 4095;
-constexpr int key_limit = 8191; // 64 · 4095 · 8191 < 2^31
+constexpr int query_limit = 127; // 128 is added
 constexpr int weight_limit = 8191;
-constexpr int value_limit = 4095; // 64 · 8191 · 4095 < 2^31
-static_assert(static_cast<int64_t>(head_width) * query_limit * key_limit < INT32_MAX);
+constexpr int value_limit = 4095;
 static_assert(static_cast<int64_t>(values_at_once) * weight_limit * value_limit < INT32_MAX);
 
-using Pair __attribute__((may_alias)) = int32_t; // two numbers of 16 bits, the first in the lower half
+using Quad __attribute__((may_alias)) = int32_t;
 
 // Keys and values of a head in the layout that the products read.
 struct Head {
     size_t padded;
-    Buffer<int32_t> keys;   // [padded / keys_at_once][32 pairs of dimensions][keys_at_once]
-    Buffer<int32_t> values; // [padded / 2 pairs of keys][64 dimensions]
-    float key_scale = 0;
+    Buffer<int32_t> keys;   // [padded / keys_at_once][16 times four dimensions][keys_at_once]
+    Buffer<int32_t> sums;   // of each key, times the number that is added to queries
+    Buffer<int32_t> values; // [padded / 2 pairs of keys][64 dimensions], the first of a pair in the lower half
+    alignas(64) float key_scales[head_width];
     float value_scale = 0;
 
     explicit Head(size_t padded)
-        : padded(padded), keys(buffer<int32_t>(padded * head_width / 2)), values(buffer<int32_t>(padded * head_width / 2)) {}
+        : padded(padded), keys(buffer<int32_t>(padded * head_width / 4)), sums(buffer<int32_t>(padded)),
+          values(buffer<int32_t>(padded * head_width / 2)) {}
 
-    void fill(const float * key, const float * value, size_t count, size_t stride) {
-        const float most_of_keys = most_of(key, count, stride);
-        const float most_of_values = most_of(value, count, stride);
-        key_scale = most_of_keys / key_limit;
-        value_scale = most_of_values / value_limit;
-        const Floats key_factor = same(most_of_keys > 0 ? key_limit / most_of_keys : 0);
-        const Floats value_factor = same(most_of_values > 0 ? value_limit / most_of_values : 0);
-        alignas(64) int16_t words[head_width];
-        for (size_t position = 0; position < padded; position++) {
-            int32_t * to = keys.get() + position / keys_at_once * keys_at_once * head_width / 2 + position % keys_at_once;
-            for (size_t d = 0; d < head_width; d += lanes) {
-                const Floats numbers = position < count ? load(key + position * stride + d) : zeros();
-                store_words(words + d, to_ints(multiply(numbers, key_factor)));
+    void take_keys(const float * key, size_t count, size_t stride) {
+        alignas(64) float middles[head_width];
+        for (size_t d = 0; d < head_width; d += lanes) {
+            Floats most = load(key + d);
+            Floats least = most;
+            Floats sum_of_zeros = zeros();
+            for (size_t position = 0; position < count; position++) {
+                const Floats number = load(key + position * stride + d);
+                most = largest(most, number);
+                least = smallest(least, number);
+                sum_of_zeros = multiply_add(number, zeros(), sum_of_zeros);
             }
-            for (size_t pair = 0; pair < head_width / 2; pair++) {
-                to[pair * keys_at_once] = reinterpret_cast<const Pair *>(words)[pair];
+            const Floats range = largest(subtract(most, least), same(1e-20f));
+            // What is not a number is to reach the scores.
+            store(key_scales + d, add(multiply(range, same(0.5f / signed_limit)), sum_of_zeros));
+            store(middles + d, multiply(add(most, least), same(0.5f)));
+        }
+        alignas(64) int8_t bytes[head_width] = {};
+        for (size_t position = 0; position < padded; position++) {
+            Ints total = same_ints(0);
+            for (size_t d = 0; d < head_width && position < count; d += lanes) {
+                const Floats distance = subtract(load(key + position * stride + d), load(middles + d));
+                const Ints number = to_ints(divide(distance, load(key_scales + d)));
+                store_bytes(bytes + d, number);
+                total = add_ints(total, number);
+            }
+            sums[position] = (query_limit + 1) * sum_of_ints(total);
+            int32_t * to = keys.get() + position / keys_at_once * keys_at_once * head_width / 4 + position % keys_at_once;
+            for (size_t quad = 0; quad < head_width / 4; quad++) {
+                to[quad * keys_at_once] = reinterpret_cast<const Quad *>(bytes)[quad];
             }
         }
+    }
+
+    void take_values(const float * value, size_t count, size_t stride) {
+        const float most = most_of(value, count, stride);
+        value_scale = most / value_limit;
+        const Floats factor = same(most > 0 ? value_limit / most : 0);
         const Ints lower = same_ints(0xffff);
         for (size_t position = 0; position < padded; position += 2) {
             for (size_t d = 0; d < head_width; d += lanes) {
                 const auto numbers = [&](size_t at) __attribute__((always_inline)) {
-                    return to_ints(multiply(at < count ? load(value + at * stride + d) : zeros(), value_factor));
+                    return to_ints(multiply(at < count ? load(value + at * stride + d) : zeros(), factor));
                 };
                 store_ints(values.get() + position / 2 * head_width + d,
                            add_ints(and_ints(numbers(position), lower), shift_left<16>(numbers(position + 1))));
@@ -78,18 +99,19 @@ struct Head {
     }
 };
 
-// Adds the products of `rows` rows, `stride` pairs apart, with `columns` registers of the other factor for each pair of
-// numbers, `width` pairs apart.
-INLINE void add_products(const int32_t * row, size_t stride, const int32_t * others, size_t width, size_t pairs,
-                         Register (&sums)[rows][columns]) {
-    for (size_t pair = 0; pair < pairs; pair++) {
-        const int32_t * factors = others + pair * width;
+// Adds the products of `rows` rows, `stride` words apart, with `columns` registers of the other factor for each word of 32 bits,
+// `width` words apart.
+template <typename AddProduct>
+INLINE void add_products(const int32_t * row, size_t stride, const int32_t * others, size_t width, size_t count,
+                         Register (&sums)[rows][columns], const AddProduct & add_product) {
+    for (size_t word = 0; word < count; word++) {
+        const int32_t * factors = others + word * width;
 #pragma GCC unroll 6
         for (size_t r = 0; r < rows; r++) {
-            const Register numbers = same_register(row[r * stride + pair]);
+            const Register numbers = same_register(row[r * stride + word]);
 #pragma GCC unroll 4
             for (size_t c = 0; c < columns; c++) {
-                add_word_products(sums[r][c], numbers, factors + c * register_lanes);
+                add_product(sums[r][c], numbers, factors + c * register_lanes);
             }
         }
     }
@@ -97,16 +119,21 @@ INLINE void add_products(const int32_t * row, size_t stride, const int32_t * oth
 
 // scores[row][key] = query · key · scale, for a group of queries
 void score(const int32_t * queries, const float * scales, const Head & head, float * scores) {
+    constexpr size_t quads = head_width / 4;
+    const auto add_product = [](Register & sums, Register numbers, const int32_t * keys) __attribute__((always_inline)) {
+        add_byte_products(sums, numbers, keys);
+    };
     for (size_t block = 0; block < head.padded / keys_at_once; block++) {
-        const int32_t * keys = head.keys.get() + block * keys_at_once * head_width / 2;
+        const int32_t * keys = head.keys.get() + block * keys_at_once * quads;
         for (size_t row = 0; row < group_rows; row += rows) {
             Register sums[rows][columns] = {};
-            add_products(queries + row * head_width / 2, head_width / 2, keys, keys_at_once, head_width / 2, sums);
+            add_products(queries + row * quads, quads, keys, keys_at_once, quads, sums, add_product);
             for (size_t r = 0; r < rows; r++) {
                 const FloatRegister scale = same_float_register(scales[row + r]);
                 float * to = scores + (row + r) * head.padded + block * keys_at_once;
                 for (size_t c = 0; c < columns; c++) {
-                    store_float_register(to + c * register_lanes, to_float_register(sums[r][c]) * scale);
+                    const Register offset = load_register(head.sums.get() + block * keys_at_once + c * register_lanes);
+                    store_float_register(to + c * register_lanes, to_float_register(subtract_register(sums[r][c], offset)) * scale);
                 }
             }
         }
@@ -134,6 +161,9 @@ float weigh(float * scores, size_t count, size_t padded, int16_t * weights) {
 // output[row] = weights[row] · values, divided by the weights' sum
 void mix(const int32_t * weights, const float * totals, const Head & head, float * output, size_t count, size_t stride) {
     alignas(64) float all[group_rows][head_width] = {};
+    const auto add_product = [](Register & sums, Register numbers, const int32_t * others) __attribute__((always_inline)) {
+        add_word_products(sums, numbers, others);
+    };
     const size_t pairs = head.padded / 2;
     for (size_t first = 0; first < pairs; first += values_at_once / 2) {
         const size_t many = std::min(values_at_once / 2, pairs - first);
@@ -141,7 +171,7 @@ void mix(const int32_t * weights, const float * totals, const Head & head, float
             for (size_t row = 0; row < group_rows; row += rows) {
                 Register sums[rows][columns] = {};
                 add_products(weights + row * pairs + first, pairs, head.values.get() + first * head_width + d, head_width, many,
-                             sums);
+                             sums, add_product);
                 for (size_t r = 0; r < rows; r++) {
                     for (size_t c = 0; c < columns; c++) {
                         float * to = all[row + r] + d + c * register_lanes;
@@ -159,45 +189,49 @@ void mix(const int32_t * weights, const float * totals, const Head & head, float
     }
 }
 
-// Rounds a query. Returns the scale of its scores but for that of the keys.
-float take_query(const float * query, int32_t * pairs) {
+// Rounds a query. Returns the scale of its scores.
+float take_query(const float * query, const Head & head, int32_t * quads) {
+    Floats scaled[head_width / lanes];
     Floats most = zeros();
     Floats sum_of_zeros = zeros();
-    for (size_t d = 0; d < head_width; d += lanes) {
-        most = largest(most, absolute(load(query + d)));
-        sum_of_zeros = multiply_add(load(query + d), zeros(), sum_of_zeros);
+    for (size_t v = 0; v < head_width / lanes; v++) {
+        // Base 2 replaces base e: exp(x) = 2^(x · log2(e)). 8 is the square root of head_width.
+        const Floats number = multiply(load(query + v * lanes), same(static_cast<float>(M_LOG2E / 8)));
+        scaled[v] = multiply(number, load(head.key_scales + v * lanes));
+        most = largest(most, absolute(scaled[v]));
+        sum_of_zeros = multiply_add(scaled[v], zeros(), sum_of_zeros);
     }
     const float size = largest_of(most);
     const Floats factor = same(size > 0 ? query_limit / size : 0);
-    for (size_t d = 0; d < head_width; d += lanes) {
-        store_words(pairs + d / 2, to_ints(multiply(load(query + d), factor)));
+    for (size_t v = 0; v < head_width / lanes; v++) {
+        store_lowest_bytes(quads + v * lanes / 4, add_ints(to_ints(multiply(scaled[v], factor)), same_ints(query_limit + 1)));
     }
-    // Base 2 replaces base e: exp(x) = 2^(x · log2(e)). 8 is the square root of head_width.
-    return size / query_limit * static_cast<float>(M_LOG2E / 8) + sum_of(sum_of_zeros);
+    return size / query_limit + sum_of(sum_of_zeros);
 }
 
 }  // namespace
 
-void attend_heads(const float * input, float * output, size_t count, size_t heads, size_t from, size_t to) {
+void attend_heads(const AttentionInput & input, float * output, size_t heads, size_t from, size_t to) {
     const size_t width = heads * head_width;
-    const size_t stride = 3 * width;
-    const size_t padded = (count + values_at_once - 1) / values_at_once * values_at_once;
+    const size_t padded = (input.count + values_at_once - 1) / values_at_once * values_at_once;
     Head head(padded);
     const auto scores = buffer<float>(group_rows * padded);
     const auto weights = buffer<int32_t>(group_rows * padded / 2);
-    alignas(64) int32_t queries[group_rows * head_width / 2] = {};
+    alignas(64) int32_t queries[group_rows * head_width / 4] = {};
     for (size_t first = from * head_width; first < to * head_width; first += head_width) {
-        head.fill(input + width + first, input + 2 * width + first, count, stride);
-        for (size_t row = 0; row < count; row += group_rows) {
-            const size_t many = std::min(group_rows, count - row);
+        head.take_keys(input.keys + first, input.count, input.stride);
+        head.take_values(input.values + first, input.count, input.stride);
+        for (size_t row = 0; row < input.query_count; row += group_rows) {
+            const size_t many = std::min(group_rows, input.query_count - row);
             float scales[group_rows] = {};
             float totals[group_rows];
             for (size_t r = 0; r < many; r++) {
-                scales[r] = take_query(input + (row + r) * stride + first, queries + r * head_width / 2) * head.key_scale;
+                const float * query = input.queries + (row + r) * input.query_stride + first;
+                scales[r] = take_query(query, head, queries + r * head_width / 4);
             }
             score(queries, scales, head, scores.get());
             for (size_t r = 0; r < many; r++) {
-                totals[r] = weigh(scores.get() + r * padded, count, padded,
+                totals[r] = weigh(scores.get() + r * padded, input.count, padded,
                                   reinterpret_cast<int16_t *>(weights.get() + r * padded / 2));
             }
             mix(weights.get(), totals, head, output + row * width + first, many, width);

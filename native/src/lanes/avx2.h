@@ -213,6 +213,10 @@ INLINE Register same_register(int32_t number) {
     return _mm256_set1_epi32(number);
 }
 
+INLINE Register subtract_register(Register a, Register b) {
+    return _mm256_sub_epi32(a, b);
+}
+
 INLINE FloatRegister same_float_register(float number) {
     return _mm256_set1_ps(number);
 }

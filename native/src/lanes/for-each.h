@@ -30,6 +30,8 @@ namespace transcribe::avx2 {
 // `wide_levels` for the encoder's, which have 7 bits.
 constexpr int levels = 127;
 constexpr int wide_levels = 255;
+// The largest signed byte whose products with unsigned ones are exact.
+constexpr int signed_limit = 64;
 
 // Adds the products of four unsigned bytes of each lane with four signed ones. Pairs of products are added in 16 bits.
 INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, const void * signed_bytes) {
@@ -65,6 +67,7 @@ namespace transcribe::avx_vnni {
 
 constexpr int levels = 255;
 constexpr int wide_levels = 255;
+constexpr int signed_limit = 127;
 
 INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, const void * signed_bytes) {
     asm("%{vex%} vpdpbusd %[factors], %[bytes], %[sums]"
@@ -94,6 +97,14 @@ INLINE void add_word_products(__m256i & sums, __m256i words, __m256i others) {
 #define HAS_AVX_VNNI 0
 namespace transcribe::avx512 {
 #include "avx512.h"
+
+constexpr int signed_limit = 127;
+
+INLINE void add_byte_products(__m512i & sums, __m512i unsigned_bytes, const void * signed_bytes) {
+    asm("vpdpbusd %[factors], %[bytes], %[sums]"
+        : [sums] "+v"(sums)
+        : [bytes] "v"(unsigned_bytes), [factors] "m"(*static_cast<const __m512i *>(signed_bytes)));
+}
 
 INLINE void add_word_products(__m512i & sums, __m512i words, const void * others) {
     asm("vpdpwssd %[factors], %[words], %[sums]"

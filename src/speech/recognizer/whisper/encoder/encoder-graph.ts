@@ -64,9 +64,11 @@ class Builder {
     let x = this.#own("Place", [rows, places, "spectrum"]);
     for (let layer = 0; layer < audioLayers; layer++) {
       const name = `blocks.${layer}.`;
-      x = await (form === "bfloat16" ? this.#bfloat16Layer(name, x) : this.#byteLayer(form, name, x));
+      const isLast = layer === audioLayers - 1;
+      x = await (form === "bfloat16" ? this.#bfloat16Layer(name, x) : this.#byteLayer(form, name, x, isLast));
     }
-    this.#graph.output(await this.#normalise(x, "ln_post."), "encoding");
+    const normal = await this.#normalise(x, "ln_post.");
+    this.#graph.output(interpolates(form) ? this.#own("Interpolate", [normal, "spectrum"]) : normal, "encoding");
   }
 
   finish(): Uint8Array {
@@ -110,13 +112,17 @@ class Builder {
     return this.#own("Add", [y, inner, ...(await weights("mlp.2"))]);
   }
 
-  /** Adds a layer like `#layer` with products in bytes. */
-  async #byteLayer(form: ByteForm, name: string, x: string): Promise<string> {
+  /** Adds a layer like `#layer` with products in bytes. The last one may compute only some positions of the padding. */
+  async #byteLayer(form: ByteForm, name: string, x: string, isLast: boolean): Promise<string> {
     const output = await this.#joined(name, ["attn.out"]);
     const projections = await this.#joined(name, ["attn.query", "attn.key", "attn.value"]);
     balanceOutputs(projections, output);
     const attention = await this.#afterNorm(form, `${name}attn_ln`, projections);
-    const y = this.#own("AddAttention", [x, ...attention, ...(await this.#inBytes(form, output))]);
+    const inputs = [x, ...attention, ...(await this.#inBytes(form, output))];
+    const y =
+      isLast && interpolates(form)
+        ? this.#own("AddKeptAttention", [...inputs, "spectrum"])
+        : this.#own("AddAttention", inputs);
     const first = await this.#afterNorm(form, `${name}mlp_ln`, await this.#joined(name, ["mlp.0"]));
     const second = await this.#inBytes(form, await this.#joined(name, ["mlp.2"]));
     return this.#own("AddFeedForward", [y, ...first, ...second]);
@@ -199,6 +205,11 @@ class Builder {
   #whole(value: number): string {
     return this.#graph.constant([1], BigInt64Array.of(BigInt(value)));
   }
+}
+
+/** Returns whether the last layer computes only some positions of a window's padding. */
+function interpolates(form: EncoderForm): boolean {
+  return form === "int7-signed" || form === "int8-signed";
 }
 
 function joined(parts: readonly Float32Array[]): Float32Array {
