@@ -1,14 +1,10 @@
-// The kernels of packed-weights.cpp, for each kind of instructions. All compute the same numbers.
+// The kernels of packed-weights.cpp, for each kind of instructions.
 
 namespace {
 
 #if HAS_AVX512
 
 constexpr size_t registers = 1;
-
-INLINE Register prepare(const uint8_t * weights) {
-    return load_register(weights);
-}
 
 INLINE void add_quad(Register & sums, Register weights, const int8_t * numbers) {
     asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(sums) : "v"(weights), "m"(*reinterpret_cast<const Quad *>(numbers)));
@@ -18,35 +14,11 @@ INLINE void add_quad(Register & sums, Register weights, const int8_t * numbers) 
 
 constexpr size_t registers = 2;
 
-#if HAS_AVX_VNNI
-
-INLINE Register prepare(const uint8_t * weights) {
-    return load_register(weights);
-}
-
 INLINE void add_quad(Register & sums, Register weights, const int8_t * numbers) {
-    const Register four = same_register(*reinterpret_cast<const Quad *>(numbers));
-    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sums) : "x"(weights), "x"(four));
-}
-
-#else
-
-INLINE Register prepare(const uint8_t * weights) {
-    return _mm256_xor_si256(load_register(weights), _mm256_set1_epi8(static_cast<char>(0x80)));
-}
-
-// The sign of a weight moves to the number, so that sums of two products stay below 2^15.
-INLINE void add_quad(Register & sums, Register weights, const int8_t * numbers) {
-    const Register four = same_register(*reinterpret_cast<const Quad *>(numbers));
-    const Register pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(weights), _mm256_sign_epi8(four, weights));
-    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    add_byte_products(sums, weights, same_register(*reinterpret_cast<const Quad *>(numbers)));
 }
 
 #endif
-#endif
-
-// With signed weights nothing is to be taken away.
-constexpr bool has_offset = HAS_AVX512 || HAS_AVX_VNNI;
 
 // Sums of the columns. Members instead of arrays: GCC 12 leaves arrays in memory.
 template <size_t columns> struct Sums {
@@ -59,7 +31,7 @@ template <> struct Sums<0> {};
 template <size_t columns> INLINE void begin(Sums<columns> & sums, const ColumnBlock * column, size_t stride) {
     if constexpr (columns > 0) {
         for (auto & whole : sums.whole) {
-            whole = same_register(has_offset ? column->offset : 0);
+            whole = same_register(column->offset);
         }
         begin(sums.rest, column + stride, stride);
     }
@@ -99,7 +71,7 @@ void multiply_tile(const Tile * tile, size_t blocks, const ColumnBlock * column,
         for (size_t quad = 0; quad < quads; quad++) {
             Register weights[registers];
             for (size_t i = 0; i < registers; i++) {
-                weights[i] = prepare(tile[block].numbers[quad][i * register_lanes]);
+                weights[i] = load_register(tile[block].numbers[quad][i * register_lanes]);
             }
             add(sums, weights, column + block, blocks, quad);
         }
@@ -134,14 +106,14 @@ void quantize_column(const float * input, size_t blocks, ColumnBlock * column) {
         const Floats first = load(input);
         const Floats second = load(input + lanes);
         const float most = largest_of(largest(absolute(first), absolute(second)));
-        const Floats factor = same(most > 0 ? 127 / most : 0);
+        const Floats factor = same(most > 0 ? signed_limit / most : 0);
         const Ints low = to_ints(multiply(first, factor));
         const Ints high = to_ints(multiply(second, factor));
         store_bytes(column->numbers, low);
         store_bytes(column->numbers + lanes, high);
         // The largest number does not show one that is not a number; the sum does.
         const float sum = sum_of(multiply(add(first, second), zeros()));
-        column->scale = most / 127 + sum;
+        column->scale = most / signed_limit + sum;
         column->offset = -128 * sum_of_ints(add_ints(low, high));
     }
 }

@@ -42,6 +42,11 @@ INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, const void
           [ones] "x"(_mm256_set1_epi16(1)));
 }
 
+INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, __m256i signed_bytes) {
+    const __m256i pairs = _mm256_maddubs_epi16(unsigned_bytes, signed_bytes);
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+}
+
 // Adds the products of two numbers of 16 bits of each lane.
 INLINE void add_word_products(__m256i & sums, __m256i words, const void * others) {
     __m256i products;
@@ -73,6 +78,10 @@ INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, const void
     asm("%{vex%} vpdpbusd %[factors], %[bytes], %[sums]"
         : [sums] "+x"(sums)
         : [bytes] "x"(unsigned_bytes), [factors] "m"(*static_cast<const __m256i *>(signed_bytes)));
+}
+
+INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, __m256i signed_bytes) {
+    asm("%{vex%} vpdpbusd %[factors], %[bytes], %[sums]" : [sums] "+x"(sums) : [bytes] "x"(unsigned_bytes), [factors] "x"(signed_bytes));
 }
 
 INLINE void add_word_products(__m256i & sums, __m256i words, const void * others) {
