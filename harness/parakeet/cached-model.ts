@@ -13,7 +13,6 @@ export type WeightForm = keyof typeof weightForms;
 const generator = [
   "harness/parakeet/random-model.ts",
   "harness/parakeet/random-parts.ts",
-  "harness/parakeet/normal-numbers.ts",
   "harness/parakeet/quantize.ts",
   "src/speech/recognizer/parakeet/model-file/expected-tensors.ts",
   "harness/random-numbers.ts",
