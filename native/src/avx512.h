@@ -4,10 +4,9 @@
 
 #include <cmath>
 
-// Compile a function for CPUs with AVX-512, whatever the rest is compiled for: with BF16, with VNNI, or without either.
+// Compile a function for CPUs with AVX-512, whatever the rest is compiled for: with BF16, or without it.
 // Call such functions only on such CPUs.
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,fma")))
-#define AVX512_VNNI __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,fma,f16c")))
 #define AVX512_BASE __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,fma")))
 
 namespace transcribe {

@@ -34,7 +34,7 @@ bool run(const ConformerWeights & weights, const ConformerPositions & positions,
 }  // namespace
 
 ProductKinds Conformer::supported() {
-    return {instructions() >= Instructions::avx512, instructions() == Instructions::bfloat16};
+    return {instructions() != Instructions::none, instructions() == Instructions::bfloat16};
 }
 
 std::shared_ptr<const Conformer> Conformer::create(parakeet_context * context, ProductKinds kinds) {

@@ -10,9 +10,9 @@
 
 namespace transcribe {
 
-// Our own encoder of a Parakeet model, for CPUs with AVX-512. Products are computed in 8 bits with the numbers of a quantized
-// model, or in bfloat16 with those of a model in floats, everything else in 32-bit floats. Any number of threads may encode at
-// the same time.
+// Our own encoder of a Parakeet model. Products are computed in 8 bits with the numbers of a quantized model, on CPUs with AVX2,
+// or in bfloat16 with those of a model in floats, on CPUs with AVX-512 and BF16. Everything else is computed in 32-bit floats.
+// Any number of threads may encode at the same time.
 class Conformer {
 public:
     // Returns the kinds of product for which this CPU and the CPU variant in use have the instructions: a variant that failed

@@ -8,7 +8,10 @@ namespace transcribe {
 
 // Softmax attention with relative positions (Transformer-XL), in 32-bit floats. A query's score for a key is
 // ((query + key bias) · key + (query + position bias) · position) / √width, where the position depends on their distance.
-// All functions need AVX-512; a head's width is a multiple of 16.
+// All functions need one of the kinds of instructions; a head's width is a multiple of 16.
+
+// Number of vectors side by side.
+constexpr size_t turned_vectors = 16;
 
 // Vectors of all heads, 16 positions side by side: [position / 16][heads · head width][16].
 class TurnedVectors {
@@ -44,7 +47,7 @@ struct RelativeAttention {
     size_t most;
 };
 
-// Numbers of vectors that the scores read.
+// Largest numbers of vectors that the scores read.
 size_t padded_keys(size_t count);
 size_t padded_positions(size_t most);
 // Place of a distance between a query and a key.

@@ -2,19 +2,13 @@
 
 #if defined(__x86_64__)
 
-#include "avx512.h"
-
 #include <algorithm>
 
 namespace transcribe {
 
 namespace {
 
-constexpr size_t lanes = 16;
 constexpr size_t kernel = 9;
-// Uses 24 of the 32 registers as sums of 16 lanes.
-constexpr size_t rows = 6;
-constexpr size_t columns = 4;
 
 // A span of rows of [mel][channel] or, for the spectrum, of [mel].
 struct Span {
@@ -31,92 +25,31 @@ struct Span {
     }
 };
 
-// Computes an output row of a convolution of 3 by 3 with stride 2 and zeros around: each channel has its own input, or all
-// have the same one.
-template <bool depthwise>
-AVX512_BASE void convolve_row(const Span & input, long row, const float * weights, const float * bias, size_t channels,
-                              float * output) {
-    const float * from[3] = {input.row(2 * row - 1), input.row(2 * row), input.row(2 * row + 1)};
-    const size_t mels = (input.mels + 1) / 2;
-    for (size_t channel = 0; channel < channels; channel += lanes) {
-        __m512 factors[kernel];
-        for (size_t k = 0; k < kernel; k++) {
-            factors[k] = _mm512_load_ps(weights + k * channels + channel);
-        }
-        const __m512 start = _mm512_load_ps(bias + channel);
-        for (size_t mel = 0; mel < mels; mel++) {
-            __m512 sum = start;
-            for (size_t time = 0; time < 3; time++) {
-                if (from[time] == nullptr) {
-                    continue;
-                }
-                for (size_t side = 0; side < 3; side++) {
-                    const size_t at = 2 * mel + side;
-                    if (at == 0 || at > input.mels) {
-                        continue;
-                    }
-                    const float * number = from[time] + (at - 1) * input.width;
-                    const __m512 value = depthwise ? _mm512_load_ps(number + channel) : _mm512_set1_ps(*number);
-                    sum = _mm512_fmadd_ps(value, factors[time * 3 + side], sum);
-                }
-            }
-            if (!depthwise) {
-                sum = _mm512_max_ps(sum, _mm512_setzero_ps());
-            }
-            _mm512_store_ps(output + mel * channels + channel, sum);
-        }
-    }
+}  // namespace
+
+}  // namespace transcribe
+
+#define KERNELS "../subsampling-kernels.h"
+#include "lanes/for-each.h"
+
+namespace transcribe {
+
+namespace {
+
+// Computes an output row of a convolution of 3 by 3 with stride 2 and zeros around. All channels have the same input.
+void convolve_spectrum(const Span & input, long row, const float * weights, const float * bias, size_t channels, float * output) {
+    CALL_KERNEL(convolve_spectrum, input, row, weights, bias, channels, output);
 }
 
-template <size_t many>
-AVX512_BASE void multiply_tile(const float * const * input, const float * weights, const float * bias, size_t channels,
-                               float * const * output) {
-    __m512 sums[rows][many];
-    for (auto & row : sums) {
-        for (size_t c = 0; c < many; c++) {
-            row[c] = _mm512_load_ps(bias + c * lanes);
-        }
-    }
-    for (size_t k = 0; k < channels; k++) {
-        __m512 factors[many];
-        for (size_t c = 0; c < many; c++) {
-            factors[c] = _mm512_load_ps(weights + k * channels + c * lanes);
-        }
-        for (size_t r = 0; r < rows; r++) {
-            const __m512 number = _mm512_set1_ps(input[r][k]);
-            for (size_t c = 0; c < many; c++) {
-                sums[r][c] = _mm512_fmadd_ps(number, factors[c], sums[r][c]);
-            }
-        }
-    }
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < many; c++) {
-            _mm512_store_ps(output[r] + c * lanes, _mm512_max_ps(sums[r][c], _mm512_setzero_ps()));
-        }
-    }
+// The same, but each channel has its own input.
+void convolve_channels(const Span & input, long row, const float * weights, const float * bias, size_t channels, float * output) {
+    CALL_KERNEL(convolve_channels, input, row, weights, bias, channels, output);
 }
 
 // Computes max(0, input · weights + bias) for all positions, [count][channels].
 void convolve_points(const float * input, size_t count, const float * weights, const float * bias, size_t channels,
                      float * output) {
-    for (size_t column = 0; column < channels;) {
-        const size_t many = channels - column >= columns * lanes ? columns : 1;
-        for (size_t row = 0; row < count; row += rows) {
-            const float * from[rows];
-            float * to[rows];
-            for (size_t r = 0; r < rows; r++) {
-                const size_t position = std::min(row + r, count - 1);
-                from[r] = input + position * channels;
-                to[r] = output + position * channels + column;
-            }
-            if (many == columns) {
-                multiply_tile<columns>(from, weights + column, bias + column, channels, to);
-            } else {
-                multiply_tile<1>(from, weights + column, bias + column, channels, to);
-            }
-        }
-        column += many * lanes;
-    }
+    CALL_KERNEL(convolve_points, input, count, weights, bias, channels, output);
 }
 
 Buffer<float> transposed(const float * matrix, size_t count, size_t width) {
@@ -169,8 +102,8 @@ void Subsampling::compute(const float * spectrum, size_t spectrum_frames, size_t
     for (size_t i = 0; i < 4 * count + 3; i++) {
         const long row = start + static_cast<long>(i);
         if (row >= 0 && row < static_cast<long>(frames[1])) {
-            convolve_row<false>(whole, row, convolution_.get(), convolution_bias_.get(), channels_,
-                                stages[0] + i * mels[1] * channels_);
+            convolve_spectrum(whole, row, convolution_.get(), convolution_bias_.get(), channels_,
+                              stages[0] + i * mels[1] * channels_);
         }
     }
     const long middle = 2 * static_cast<long>(first) - 1;
@@ -179,7 +112,7 @@ void Subsampling::compute(const float * spectrum, size_t spectrum_frames, size_t
         const long row = middle + static_cast<long>(i);
         float * depthwise = stages[1] + i * mels[2] * channels_;
         if (row >= 0 && row < static_cast<long>(frames[2])) {
-            convolve_row<true>(one, row, pairs_[0].depthwise.get(), pairs_[0].depthwise_bias.get(), channels_, depthwise);
+            convolve_channels(one, row, pairs_[0].depthwise.get(), pairs_[0].depthwise_bias.get(), channels_, depthwise);
         } else {
             std::fill(depthwise, depthwise + mels[2] * channels_, 0.0f);
         }
@@ -188,8 +121,8 @@ void Subsampling::compute(const float * spectrum, size_t spectrum_frames, size_t
                     stages[2]);
     const Span two{stages[2], middle, frames[2], mels[2], channels_};
     for (size_t i = 0; i < count; i++) {
-        convolve_row<true>(two, static_cast<long>(first + i), pairs_[1].depthwise.get(), pairs_[1].depthwise_bias.get(),
-                           channels_, stages[0] + i * mels[3] * channels_);
+        convolve_channels(two, static_cast<long>(first + i), pairs_[1].depthwise.get(), pairs_[1].depthwise_bias.get(),
+                          channels_, stages[0] + i * mels[3] * channels_);
     }
     convolve_points(stages[0], count * mels[3], pairs_[1].pointwise.get(), pairs_[1].pointwise_bias.get(), channels_, stages[1]);
     for (size_t i = 0; i < count; i++) {

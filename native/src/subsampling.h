@@ -7,7 +7,7 @@
 namespace transcribe {
 
 // The convolutions before the encoder's layers, which keep an eighth of the frames and of the mels: a convolution and twice a
-// depthwise one with a pointwise one, in 32-bit floats. All functions need AVX-512.
+// depthwise one with a pointwise one, in 32-bit floats. All functions need one of the kinds of instructions.
 class Subsampling {
 public:
     // Weights and biases as in the model file. `channels` is a multiple of 16.

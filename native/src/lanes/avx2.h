@@ -233,6 +233,14 @@ INLINE FloatRegister multiply_add(FloatRegister a, FloatRegister b, FloatRegiste
     return _mm256_fmadd_ps(a, b, c);
 }
 
+INLINE FloatRegister multiply(FloatRegister a, FloatRegister b) {
+    return _mm256_mul_ps(a, b);
+}
+
+INLINE FloatRegister largest(FloatRegister a, FloatRegister b) {
+    return _mm256_max_ps(a, b);
+}
+
 INLINE void store_float_register(float * to, FloatRegister x) {
     _mm256_storeu_ps(to, x);
 }
