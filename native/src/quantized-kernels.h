@@ -86,7 +86,7 @@ INLINE void multiply_tile(const QuantizedRows & input, size_t row, size_t block,
     const int8_t * numbers = input.numbers(row) + block * width;
     const size_t stride = input.blocks() * width;
     __m256i parts[rows][columns] = {};
-#pragma GCC unroll 2
+#pragma GCC unroll 8
     for (size_t quad = 0; quad < width / 4; quad++) {
 #pragma GCC unroll 3
         for (size_t r = 0; r < rows; r++) {
