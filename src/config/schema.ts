@@ -184,6 +184,12 @@ const engine = group("The inference worker.", {
       "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Unless this is `cpu`, the GPU also computes those models of speech detection and speaker diarization that give the same result there in less time.",
     needsRestart: true,
   }),
+  cpu_variant: text({
+    default: "auto",
+    description:
+      "Variant of the CPU backend, which determines the instructions of the speech model's encoder and decoder. `auto` uses the fastest one that passes its self-test. The name of a variant, such as `haswell` of libggml-cpu-haswell.so (AVX2), allows only this one, for example to compare two machines. `transcribe doctor` names the variants that fit; the server does not start with another one. ONNX Runtime chooses its instructions by itself, so this does not limit the models of speech detection and speaker diarization.",
+    needsRestart: true,
+  }),
   cuda_library: path({
     default: "",
     description:

@@ -10,7 +10,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { fleetIdentity } from "./fleet-coordinator.ts";
 import { FleetModels } from "./fleet-models.ts";
-import { withSpeechSample } from "./speech-models.ts";
+import { requireCpuVariantOf, withSpeechSample } from "./speech-models.ts";
 import { StartError } from "./start-error.ts";
 import type { ServerStatus } from "./transcribe-server.ts";
 
@@ -26,7 +26,7 @@ export interface FleetMachine {
 /**
  * Starts a worker of a fleet: this machine's engine, without database and API. The data directory holds models, results
  * of self-tests and the data of running operations.
- * @throws {DataDirectoryInUseError} @throws {StartError} if the broker cannot be used
+ * @throws {DataDirectoryInUseError} @throws {StartError} if the broker or the CPU variant cannot be used
  */
 export async function startFleetMachine(settings: Settings, log: Logger): Promise<FleetMachine> {
   const { broker: url } = settings.fleet;
@@ -37,6 +37,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
   const dataDirectory = new DataDirectory(settings.storage.data_dir);
   stack.defer(dataDirectory.lock());
   const files = await programFiles(runtimeDirectoryOf(settings));
+  await requireCpuVariantOf(settings, files);
   const directory = join(dataDirectory.work, "fleet");
   // Operations of an earlier start.
   rmSync(directory, { recursive: true, force: true });
@@ -57,6 +58,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     jointStates: settings.engine.joint_states,
     tunes: true,
     device: settings.engine.device,
+    cpuVariant: settings.engine.cpu_variant,
     cudaLibrary: settings.engine.cuda_library,
     speechModels: () => models.paths(),
     withSample: (use) => withSpeechSample(files, use, directory),

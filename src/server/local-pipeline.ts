@@ -13,7 +13,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
 import { RunningSettings } from "./running-settings.ts";
-import { startSpeechEngine } from "./speech-models.ts";
+import { requireCpuVariantOf, startSpeechEngine } from "./speech-models.ts";
 import { orStartError, StartError } from "./start-error.ts";
 import { temporaryDataDirectory } from "./temporary-data-directory.ts";
 import { type LocalTranscript, type LocalTranscription, transcribeFile } from "./transcribe-file.ts";
@@ -31,7 +31,7 @@ export interface LocalPipeline extends AsyncDisposable {
 /**
  * Opens a pipeline in the system's directory for temporary files.
  * @throws {SettingsError}
- * @throws {StartError} for a model that cannot be read
+ * @throws {StartError} for a model that cannot be read, or a CPU variant that cannot be used
  */
 export async function openLocalPipeline(settings: Settings, log: Logger): Promise<LocalPipeline> {
   const now = Date.now;
@@ -42,6 +42,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   const { directory: dataDirectory } = stack.use(temporaryDataDirectory(tmpdir(), now()));
   const cache = userCache(process.env) ?? dataDirectory.root;
   const files = await programFiles(settings.storage.runtime_dir || join(cache, "runtime"));
+  await requireCpuVariantOf(settings, files);
   const store = openDatabase(dataDirectory.databasePath);
   stack.defer(() => store.$client.close());
   const recordings = new Recordings(store, now);

@@ -8,9 +8,16 @@ import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
-import { type Language, SpeechEngine, type SpeechEngineOptions, validateModelFile } from "../speech/index.ts";
+import {
+  type Language,
+  requireCpuVariant,
+  SpeechEngine,
+  type SpeechEngineOptions,
+  validateModelFile,
+} from "../speech/index.ts";
 import { type DataPaths, openDatabase, type Store } from "../storage/index.ts";
-import { orStartError } from "./start-error.ts";
+import { messageOf } from "../text/index.ts";
+import { orStartError, StartError } from "./start-error.ts";
 
 /** The places of speech models: the built-in one, and the data directory's. */
 interface ModelPlaces {
@@ -109,10 +116,20 @@ export async function withSpeechSample<T>(
   }
 }
 
+/** Checks that this machine can use the CPU variant of the settings. @throws {StartError} with those that it can use */
+export async function requireCpuVariantOf(
+  { engine }: EngineSettings,
+  { nativeDirectory }: ProgramFiles,
+): Promise<void> {
+  await requireCpuVariant({ nativeDirectory, cpuVariant: engine.cpu_variant }).catch((error: unknown) => {
+    throw new StartError(messageOf(error));
+  });
+}
+
 interface SpeechOptions
   extends Omit<
     SpeechEngineOptions,
-    "speechModels" | "threads" | "lanes" | "jointStates" | "device" | "cudaLibrary" | "withSample"
+    "speechModels" | "threads" | "lanes" | "jointStates" | "device" | "cpuVariant" | "cudaLibrary" | "withSample"
   > {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
@@ -134,6 +151,7 @@ export function startSpeechEngine(
     lanes: settings.lanes,
     jointStates: settings.joint_states,
     device: settings.device,
+    cpuVariant: settings.cpu_variant,
     cudaLibrary: settings.cuda_library,
     withSample: (use) => withSpeechSample(options.files, use, temporaryDirectory),
     speechModels() {

@@ -20,7 +20,7 @@ import { RunningSettings } from "./running-settings.ts";
 import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
 import { ServerCertificate } from "./server-certificate.ts";
 import { ServerReadiness } from "./server-readiness.ts";
-import { compatModels, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
+import { compatModels, requireCpuVariantOf, startSpeechEngine, usableSpeechModel } from "./speech-models.ts";
 
 /** The status of a running server. */
 export interface ServerStatus {
@@ -59,7 +59,7 @@ const STATE_FILE_RETRY_MILLISECONDS = 10_000;
  * earlier server, and listens.
  * @throws {DataDirectoryInUseError} @throws {MigrationError}
  * @throws {SettingsError} for an invalid list of hosts
- * @throws {StartError} for a model that cannot be read, or an address that is in use
+ * @throws {StartError} for a model that cannot be read, a CPU variant that cannot be used, or an address that is in use
  */
 export async function startTranscribeServer(settings: Settings, log: Logger): Promise<TranscribeServer> {
   const now = Date.now;
@@ -72,6 +72,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   stack.defer(dataDirectory.lock());
   // After the lock, because the files are unpacked into the data directory, and errors of that directory come first.
   const files = await programFiles(runtimeDirectoryOf(settings));
+  await requireCpuVariantOf(settings, files);
   const store = openDatabase(dataDirectory.databasePath, (upgrade) =>
     log.info({ event: "storage.upgraded", ...upgrade }),
   );

@@ -3,6 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { renewal } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
+import type { Instructions } from "./instructions.ts";
 
 /** File name of the native addon, which is built from native/src. */
 export const addonFile = "whisper.node";
@@ -19,7 +20,7 @@ export interface GgmlAddon {
   /** Returns how well a CPU variant suits this CPU; 0: it must not be used on it. */
   cpuScore(path: string): number;
   /** Returns the name of the kind of instructions that our own kernels use; "none" before a CPU variant is loaded. */
-  instructions(): string;
+  instructions(): Instructions;
   devices(): ComputeDevice[];
 }
 

@@ -54,7 +54,7 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(report.map(({ id }) => id)).toEqual(checks.map(({ id }) => id));
     expect([exitCode, stderr, report.filter(({ status }) => status === "problem")]).toEqual([0, "", []]);
     const tried = report.filter(({ id }) =>
-      ["cpu.variant", "engine.onnx", "ffmpeg.decode", "model.whisper"].includes(id),
+      ["cpu.variant", "cpu.kernels", "engine.onnx", "ffmpeg.decode", "model.whisper"].includes(id),
     );
     expect(tried.map(({ status }) => status)).not.toContain("skipped");
     expect(readdirSync(directory.path)).toEqual([]);
@@ -72,6 +72,30 @@ describe.skipIf(!canRun)("transcribe doctor", () => {
     expect(stdout).toMatch(/\n {2}done {4}Remove the damaged .+ \(cpu\.verdicts\)\n/);
     expect(existsSync(join(data, "state", "devices.json"))).toBe(false);
     expect(stdout).not.toContain("\u001b");
+  }, 180_000);
+
+  test("names the kernels of the only CPU variant that the setting allows", async () => {
+    using directory = temporaryDirectory();
+    const doctor = async (variant: string) => {
+      const args = ["doctor", "--data-dir", directory.path, "--port", "0", "--json"];
+      const { exitCode, stdout } = await runCli(args, { TRANSCRIBE_ENGINE_CPU_VARIANT: variant });
+      const report = reportOf(stdout);
+      const of = (id: string) => report.find((check) => check.id === id);
+      return { exitCode, variant: of("cpu.variant"), kernels: of("cpu.kernels") };
+    };
+    const limited = await doctor("x64");
+    expect(limited.variant).toMatchObject({
+      status: "ok",
+      summary: expect.stringMatching(/^x64 by engine\.cpu_variant/),
+    });
+    expect(limited.kernels).toMatchObject({
+      status: "ok",
+      summary: expect.stringMatching(/^ggml's; encoder: .+ decoder: ggml's/),
+    });
+    const missing = await doctor("haswel");
+    expect(missing.exitCode).toBe(1);
+    expect(missing.variant).toMatchObject({ status: "problem", advice: expect.stringContaining("x64") });
+    expect(missing.kernels?.status).toBe("skipped");
   }, 180_000);
 
   test("refuses unknown options", async () => {

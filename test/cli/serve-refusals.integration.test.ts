@@ -29,6 +29,12 @@ describe("a server that can't start", () => {
       "server.tls_certificate, server.tls_key: can't read /no/a.pem",
     ],
     [
+      "a CPU variant that this build lacks",
+      { TRANSCRIBE_ENGINE_CPU_VARIANT: "haswel" },
+      1,
+      'engine.cpu_variant is "haswel", but this build has no such CPU variant. Available here, fastest first: ',
+    ],
+    [
       "a missing model",
       { TRANSCRIBE_ENGINE_WHISPER_MODEL: "/no/such.bin" },
       1,

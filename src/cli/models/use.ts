@@ -55,8 +55,9 @@ function requireInstalled(id: string, { speech, catalogue }: ModelsContext): Spe
 }
 
 /** Runs a self-test of the model before it is used, in separate processes, because native code may crash. */
-async function requireWorking(model: SpeechModel, { files, dataDirectory }: ModelsContext, before: string) {
-  const choice = { nativeDirectory: files.nativeDirectory, verdictsPath: dataDirectory.verdicts };
+async function requireWorking(model: SpeechModel, { settings, files, dataDirectory }: ModelsContext, before: string) {
+  const { cpu_variant: cpuVariant } = settings.engine;
+  const choice = { nativeDirectory: files.nativeDirectory, verdictsPath: dataDirectory.verdicts, cpuVariant };
   try {
     validateModelFile(model.path);
     const languages = readModelLanguages(model.path);

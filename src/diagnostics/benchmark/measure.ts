@@ -20,8 +20,9 @@ interface MeasureOptions {
   /** Operations at once, see the setting. */
   readonly lanes: number;
   readonly jointStates: number;
-  /** Device for the recognizer, and path of the CUDA backend, as in the settings. */
+  /** Device for the recognizer, CPU variant, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
+  readonly cpuVariant: string;
   readonly cudaLibrary: string;
   readonly recording: PcmFile;
   /** Duration of the transcription; at least one chunk per recording is transcribed. */
@@ -71,6 +72,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     lanes: options.lanes,
     jointStates: options.jointStates,
     device: options.speechDevice,
+    cpuVariant: options.cpuVariant,
     cudaLibrary: options.cudaLibrary,
     verdictsPath,
     withSample: (use) => withSpeechSample(files, use),

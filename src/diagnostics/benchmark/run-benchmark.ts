@@ -74,6 +74,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         speechModel: model.path,
         languageModel,
         speechDevice: usesGpu ? engine.device : "cpu",
+        cpuVariant: engine.cpu_variant,
         cudaLibrary: engine.cuda_library,
         lanes: engine.lanes,
         jointStates: engine.joint_states,

@@ -65,6 +65,7 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
       lanes: engine.lanes,
       jointStates: engine.joint_states,
       device: engine.device,
+      cpuVariant: engine.cpu_variant,
       cudaLibrary: engine.cuda_library,
       verdictsPath: stored ? paths.verdicts : join(directory, "devices.json"),
       log: createLogger("silent"),

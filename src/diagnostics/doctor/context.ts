@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync } from "node:fs";
 import { findRunningServer } from "../../api/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
+import { describeKernels, type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
 import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import type { CheckContext, DoctorOptions } from "./check.ts";
@@ -78,9 +78,25 @@ export function cpuSurvey(context: CheckContext): Survey {
     nativeDirectory: filesOf(context).nativeDirectory,
     speechModel: speechModelOf(context),
     verdictsPath: context.paths.verdicts,
+    cpuVariant: context.settings.engine.cpu_variant,
     all: context.all,
     signal: context.signal,
   });
   surveys.set(context, survey);
   return survey;
+}
+
+/** Describes how the CPU computes; null if no variant of the CPU backend works. */
+export async function kernelsInUse(context: CheckContext) {
+  const { used, variants } = await cpuSurvey(context);
+  const test = variants.find(({ library }) => library === used)?.test;
+  if (used === null || test?.ok !== true) return null;
+  const { nativeDirectory, onnxBinding } = filesOf(context);
+  return await describeKernels({
+    ...{ nativeDirectory, onnxBinding, cpuLibrary: used, instructions: test.instructions },
+    speechModel: speechModelOf(context),
+    verdictsPath: context.paths.verdicts,
+    cpuVariant: context.settings.engine.cpu_variant,
+    cpuinfo: context.machine.read("/proc/cpuinfo") ?? "",
+  });
 }

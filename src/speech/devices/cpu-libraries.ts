@@ -5,6 +5,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { isCpuLibrary, isGpuLibrary } from "../ggml.ts";
 import { runSelfTest, type SelfTestOptions } from "./run-self-test.ts";
+import type { SelfTestAnswer } from "./self-tests.ts";
 import { addVerdicts, readVerdicts, shortDigest, type Verdict } from "./verdicts.ts";
 
 export interface CpuTestOptions extends SelfTestOptions {
@@ -14,6 +15,8 @@ export interface CpuTestOptions extends SelfTestOptions {
   readonly speechModel: string;
   /** JSON file that stores the verdicts; created if missing. */
   readonly verdictsPath: string;
+  /** The only variant that is considered, see the setting; `auto`, the default: all of them. */
+  readonly cpuVariant?: string;
   /** Identity of the CPU; this machine's by default. */
   readonly cpu?: string;
 }
@@ -30,22 +33,77 @@ export interface CpuChoice {
   readonly leftOut: readonly LeftOut[];
 }
 
+/** The value of the setting with which all variants are considered. */
+const ANY_CPU_VARIANT = "auto";
+
 /** Error if no variant works with a model; holds the reason for each variant. */
 export class NoCpuLibraryError extends Error {
   override readonly name = "NoCpuLibraryError";
 
   constructor(
-    nativeDirectory: string,
+    { nativeDirectory, cpuVariant = ANY_CPU_VARIANT }: Pick<CpuTestOptions, "nativeDirectory" | "cpuVariant">,
     readonly leftOut: readonly LeftOut[],
   ) {
     const reasons = leftOut.map(({ library, reason }) => `${library}: ${reason}`).join("; ");
-    super(`no CPU backend in ${nativeDirectory} works on this machine (${reasons || "there is none"})`);
+    const limit = cpuVariant === ANY_CPU_VARIANT ? "" : `; engine.cpu_variant allows only ${cpuVariant}`;
+    super(`no CPU backend in ${nativeDirectory} works on this machine (${reasons || "there is none"})${limit}`);
   }
+}
+
+/** Error if the variant of the setting cannot be used; the message lists the variants that can. */
+class CpuVariantError extends Error {
+  override readonly name = "CpuVariantError";
+
+  constructor(cpuVariant: string, reason: string, available: readonly string[]) {
+    const names = available.length === 0 ? "none" : available.join(", ");
+    super(
+      `engine.cpu_variant is ${JSON.stringify(cpuVariant)}, but ${reason}. Available here, fastest first: ${names}. Set one of these names, or ${ANY_CPU_VARIANT} for the fastest`,
+    );
+  }
+}
+
+/** Returns the name of a variant: libggml-cpu-zen4.so → zen4. */
+export function cpuVariantOf(library: string): string {
+  return library.replace(/^libggml-cpu-(.+)\.so$/, "$1");
+}
+
+function isAllowed({ cpuVariant = ANY_CPU_VARIANT }: Pick<CpuTestOptions, "cpuVariant">, library: string): boolean {
+  return cpuVariant === ANY_CPU_VARIANT || cpuVariantOf(library) === cpuVariant;
+}
+
+/**
+ * Checks that this build has the variant of the setting and that this CPU supports it. It is not self-tested.
+ * @throws {CpuVariantError} with the variants that can be used
+ */
+export async function requireCpuVariant(
+  options: Pick<CpuTestOptions, "nativeDirectory" | "cpuVariant" | keyof SelfTestOptions>,
+): Promise<void> {
+  const { cpuVariant = ANY_CPU_VARIANT } = options;
+  if (cpuVariant === ANY_CPU_VARIANT) return;
+  const libraries = (await readdir(options.nativeDirectory)).filter(isCpuLibrary).sort();
+  const wanted = libraries.find((library) => isAllowed(options, library));
+  const reason = wanted === undefined ? "this build has no such CPU variant" : await lackOf(options, wanted);
+  if (reason === null) return;
+  const verdicts: Verdict[] = [];
+  for (const library of libraries) verdicts.push((await rate(options, library)).verdict);
+  const available = verdicts.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score);
+  throw new CpuVariantError(
+    cpuVariant,
+    reason,
+    available.map(({ library }) => cpuVariantOf(library)),
+  );
+}
+
+/** Returns the reason why this CPU cannot run a variant; null if it can. */
+async function lackOf(options: RatingOptions, library: string): Promise<string | null> {
+  const { score, state, reason } = (await rate(options, library)).verdict;
+  if (state === "failed") return `this variant cannot be opened: ${reason}`;
+  return score > 0 ? null : "this processor lacks instructions of this variant";
 }
 
 /**
  * Chooses the variant of the CPU backend with the best rating by ggml that passes its self-test with every model,
- * because a worker uses one variant for all of them. @throws {NoCpuLibraryError} if no variant works
+ * because a worker uses one variant for all of them. @throws as chooseCpuLibrary
  */
 export async function chooseCpuLibraryFor(
   options: Omit<CpuTestOptions, "speechModel">,
@@ -77,16 +135,21 @@ export async function chooseCpuLibraryFor(
 
 /**
  * Chooses the best variant for one model. Tests the variants in separate processes, best first, until one passes.
- * Stores the results, so that later calls start no process. @throws {NoCpuLibraryError} if no variant works
+ * Stores the results, so that later calls start no process.
+ * @throws {CpuVariantError} if the variant of the setting cannot be used here
+ * @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readonly string[] = []): Promise<CpuChoice> {
   const known = readVerdicts(options.verdictsPath);
   const findings: (Rating & { readonly key: string })[] = [];
   for (const [library, key] of await cpuLibraryKeys(options)) {
-    if (excluded.includes(library)) continue;
+    if (excluded.includes(library) || !isAllowed(options, library)) continue;
     const verdict = known[key];
     const rating = verdict === undefined ? await rate(options, library) : { verdict, lasting: true };
     findings.push({ key, ...rating });
+  }
+  if (!findings.some(({ verdict }) => verdict.score > 0 || verdict.state === "failed")) {
+    await requireCpuVariant(options);
   }
   let cpuLibrary: string | undefined;
   const leftOut: LeftOut[] = [];
@@ -99,7 +162,7 @@ export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readon
     else if (verdict.state === "failed") leftOut.push({ library: verdict.library, reason: verdict.reason });
   }
   addVerdicts(options.verdictsPath, fresh);
-  if (cpuLibrary === undefined) throw new NoCpuLibraryError(options.nativeDirectory, leftOut);
+  if (cpuLibrary === undefined) throw new NoCpuLibraryError(options, leftOut);
   return { cpuLibrary, leftOut };
 }
 
@@ -115,20 +178,24 @@ export async function leaveOutCpuLibrary(options: CpuTestOptions, library: strin
 export interface CpuVariant {
   /** File name, such as libggml-cpu-zen4.so. */
   readonly library: string;
+  /** Name for people and the setting, such as zen4. */
+  readonly name: string;
   /** ggml's rating for this CPU; 0 if the variant does not support this CPU. */
   readonly score: number;
+  /** Whether the setting allows it. */
+  readonly isAllowed: boolean;
   /** Reason from the stored verdict why the server excludes the variant; null if it does not. */
   readonly leftOut: string | null;
   /** Result of the self-test just now; null if it was not tested. */
   readonly test:
-    | { readonly ok: true; readonly seconds: number }
+    | ({ readonly ok: true } & SelfTestAnswer<"computeOnCpu">)
     | { readonly ok: false; readonly reason: string }
     | null;
 }
 
 /**
- * Tests the variants, best first, until one works that the server does not exclude; with `all`, every variant that this
- * CPU supports. Stores no verdicts. @returns the variant that a server would use, and all variants, best first
+ * Tests the variants that the setting allows, best first, until one works that the server does not exclude; with `all`,
+ * every variant that this CPU supports. Stores no verdicts. @returns the variant that a server would use, and all variants, best first
  */
 export async function surveyCpuLibraries(
   options: CpuTestOptions & { readonly all: boolean },
@@ -145,12 +212,13 @@ export async function surveyCpuLibraries(
   for (const { verdict, leftOut } of rated.toSorted((a, b) => b.verdict.score - a.verdict.score)) {
     const { library, score, state, reason } = verdict;
     let result: CpuVariant["test"] = state === "failed" ? { ok: false, reason } : null;
-    if (score > 0 && (options.all || (used === null && leftOut === null))) {
+    const allowed = isAllowed(options, library);
+    if (score > 0 && (options.all || (allowed && used === null && leftOut === null))) {
       const computed = await runSelfTest("computeOnCpu", { ...options, cpuLibrary: library });
       result = computed.ok ? { ok: true, ...computed.answer } : { ok: false, reason: computed.reason };
     }
-    if (result?.ok === true && leftOut === null) used ??= library;
-    variants.push({ library, score, leftOut, test: result });
+    if (result?.ok === true && allowed && leftOut === null) used ??= library;
+    variants.push({ library, name: cpuVariantOf(library), score, isAllowed: allowed, leftOut, test: result });
   }
   return { used, variants };
 }
@@ -161,8 +229,10 @@ interface Rating {
   readonly lasting: boolean;
 }
 
+type RatingOptions = Pick<CpuTestOptions, "nativeDirectory" | keyof SelfTestOptions>;
+
 /** Returns ggml's rating of a variant. Rating loads the library; a variant that crashes in this step has failed. */
-async function rate(options: CpuTestOptions, library: string): Promise<Rating> {
+async function rate(options: RatingOptions, library: string): Promise<Rating> {
   const result = await runSelfTest("rateCpuLibrary", { ...options, cpuLibrary: library });
   return result.ok
     ? { verdict: { library, score: result.answer.score, state: "untested", reason: "" }, lasting: true }

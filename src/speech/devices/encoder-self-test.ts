@@ -49,13 +49,22 @@ export async function storedEncoder(options: EncoderTestOptions): Promise<string
   return (await isSoundEncoder(path)) ? path : undefined;
 }
 
+/** Which encoder is used. */
+export interface EncoderDescription {
+  /** How the ONNX form computes, for people: `8-bit products`; null if the model's own encoder is used. */
+  readonly form: string | null;
+  /** The encoder and the reason of the choice, for people. */
+  readonly text: string;
+}
+
 /** Describes which encoder is used and why; null if there is no verdict yet. */
-export async function describeEncoder(options: EncoderTestOptions): Promise<string | null> {
+export async function describeEncoder(options: EncoderTestOptions): Promise<EncoderDescription | null> {
   const verdict = readVerdicts(options.verdictsPath)[await keyOf(options)];
   if (verdict === undefined) return null;
-  return verdict.state === "works"
-    ? `one for ONNX Runtime, ${speedup(verdict.score)} the model's own`
-    : `the model's own; of the one for ONNX Runtime: ${verdict.reason}`;
+  const { state, form = "a form for ONNX Runtime", score, reason } = verdict;
+  return state === "works"
+    ? { form, text: `${form}, ${speedup(score)} the model's own` }
+    : { form: null, text: `the model's own; of the one for ONNX Runtime: ${reason}` };
 }
 
 /**
@@ -69,7 +78,10 @@ export async function testEncoder(options: EncoderTestOptions): Promise<EncoderF
   const verdict = judge(result);
   addVerdicts(options.verdictsPath, { [key]: verdict });
   if (verdict.state !== "works") return { path: null, detail: verdict.reason };
-  return { path: encoderPath(directory, verdict.library), detail: `${speedup(verdict.score)} the model's own` };
+  return {
+    path: encoderPath(directory, verdict.library),
+    detail: `${verdict.form}, ${speedup(verdict.score)} the model's own`,
+  };
 }
 
 /** @throws Error if the self-test failed and may succeed in a retry */
@@ -82,10 +94,10 @@ function judge(result: SelfTestResult<EncoderComparison>): Verdict {
   const { answer } = result;
   const failure = (reason: string): Verdict => ({ library: NO_LIBRARY, score: 0, state: "failed", reason });
   if ("unsuitable" in answer) return failure(answer.unsuitable);
-  const { name, seconds, ownSeconds, error } = answer;
+  const { name, form, seconds, ownSeconds, error } = answer;
   if (error > MAX_ERROR) return failure(`its output deviates by ${error.toFixed(2)}`);
   const score = ownSeconds / seconds;
-  if (score >= MIN_SPEEDUP) return { library: name, score, state: "works", reason: "" };
+  if (score >= MIN_SPEEDUP) return { library: name, score, state: "works", reason: "", form };
   const holdsUntil = Date.now() + SLOWNESS_HOLDS_MILLISECONDS;
   return { ...failure(`it is ${speedup(score)} the model's own`), holdsUntil };
 }

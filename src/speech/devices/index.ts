@@ -1,10 +1,15 @@
 /** Selection of the devices that really work on this machine, by self-tests in processes that may crash. */
 
-export { chooseCpuLibraryFor, NoCpuLibraryError, surveyCpuLibraries } from "./cpu-libraries.ts";
+export {
+  chooseCpuLibraryFor,
+  NoCpuLibraryError,
+  requireCpuVariant,
+  surveyCpuLibraries,
+} from "./cpu-libraries.ts";
 export { testDiarization, testDiarizationGpu } from "./diarization-gpu.ts";
-export { describeEncoder } from "./encoder-self-test.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
-export { GpuTester, type GpuTestResult } from "./gpu-self-test.ts";
+export { GpuTester } from "./gpu-self-test.ts";
+export { describeKernels } from "./kernels.ts";
 export { inOneGraph } from "./lane-shares.ts";
 export { listGpus } from "./list-gpus.ts";
 export { speakerWorkers } from "./speaker-workers.ts";

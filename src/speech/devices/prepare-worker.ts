@@ -26,6 +26,8 @@ export interface PrepareWorkerOptions {
   readonly jointStates: number;
   /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
+  /** The only CPU variant that is considered, or `auto`, see the setting. */
+  readonly cpuVariant: string;
   /** Path of CUDA's backend, see the setting; empty if there is none. */
   readonly cudaLibrary: string;
   /** Path of the stored self-test results. */
@@ -44,7 +46,7 @@ export interface PrepareWorkerOptions {
 export function workerPreparation(
   options: PrepareWorkerOptions,
 ): (exit: UnexpectedExit | null, signal: AbortSignal) => Promise<[WorkerStart, ...WorkerStart[]]> {
-  const { files, threads, verdictsPath, log, device, cudaLibrary, speechModels, withSample } = options;
+  const { files, threads, verdictsPath, log, device, cpuVariant, cudaLibrary, speechModels, withSample } = options;
   const measuredShares = (start: WorkerStart) => sharesOf(readTuning(verdictsPath, { start, threads }));
   const lanesOf = (start: WorkerStart) => options.lanes || measuredShares(start)?.lanes || undefined;
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = files;
@@ -72,7 +74,7 @@ export function workerPreparation(
       fallback.after(exit);
       markLanes(exit);
     }
-    const choice = { nativeDirectory, verdictsPath, signal };
+    const choice = { nativeDirectory, verdictsPath, cpuVariant, signal };
     const [speechModel, ...others] = speechModels();
     requireParts(files, speechModel);
     if (exit?.signal === "SIGILL" && exit.role !== "speakers" && started !== "") {

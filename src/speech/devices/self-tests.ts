@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { computeDeviceSchema, unusableBackendSchema } from "../ggml.ts";
+import { instructionsSchema } from "../instructions.ts";
 import { encoderComparisonSchema } from "../recognizer/index.ts";
 
 const path = Type.String({ minLength: 1 });
@@ -16,8 +17,15 @@ function selfTest<P extends TSchema, A extends TSchema>(timeoutSeconds: number, 
 export const selfTests = {
   /** Returns ggml's rating of a CPU variant. */
   rateCpuLibrary: selfTest(180, Type.Object(cpuBackend), Type.Object({ score: Type.Number({ minimum: 0 }) })),
-  /** Computes a short signal with a CPU variant. The limit suits a large model without newer CPU instructions. */
-  computeOnCpu: selfTest(180, Type.Object({ ...cpuBackend, speechModel: path }), Type.Object({ seconds })),
+  /**
+   * Computes a short signal with a CPU variant, and returns the instructions of our own kernels. The limit suits a large
+   * model without newer CPU instructions.
+   */
+  computeOnCpu: selfTest(
+    180,
+    Type.Object({ ...cpuBackend, speechModel: path }),
+    Type.Object({ seconds, instructions: instructionsSchema }),
+  ),
   /** Lists the compute devices of a GPU backend. */
   listDevices: selfTest(
     60,

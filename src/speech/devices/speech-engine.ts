@@ -64,8 +64,8 @@ export class SpeechEngine {
     if (this.#admitted.has(modelPath)) return;
     await orAborted(this.engine.ready(), signal);
     this.#admitted = new Set([...this.#admitted, modelPath]);
-    const { files, verdictsPath, log, speechModels } = this.#options;
-    const test = { nativeDirectory: files.nativeDirectory, verdictsPath, signal };
+    const { files, verdictsPath, cpuVariant, log, speechModels } = this.#options;
+    const test = { nativeDirectory: files.nativeDirectory, verdictsPath, cpuVariant, signal };
     try {
       const { cpuLibrary } = await chooseCpuLibraryFor(test, speechModels());
       if (cpuLibrary !== this.#start?.cpuLibrary) this.engine.renewWorkers();

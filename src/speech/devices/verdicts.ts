@@ -16,6 +16,8 @@ const verdictSchema = Type.Object({
   state: Type.Union([Type.Literal("untested"), Type.Literal("works"), Type.Literal("failed")]),
   /** Reason of the failure; otherwise empty. */
   reason: Type.String(),
+  /** How an encoder computes, for people. */
+  form: Type.Optional(Type.String()),
   /** Expiry in milliseconds since the epoch; without it, the verdict never expires. */
   holdsUntil: Type.Optional(Type.Number()),
 });

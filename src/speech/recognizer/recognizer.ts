@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import type { EngineWord } from "../../timeline/index.ts";
 import type { GgmlRuntime } from "../ggml.ts";
+import type { Instructions } from "../instructions.ts";
 
 /** A language with its ISO code and the code that the model uses. */
 export interface Language {
@@ -55,11 +56,19 @@ export interface RecognizerFamily {
    * @throws {Error} with a hint for the user when the file is damaged or memory is short
    */
   open(runtime: GgmlRuntime, path: string, useGpu: boolean, jointStates?: number): RecognizerModel;
+  /** Describes for people how the parts of a model compute on a CPU, without an ONNX form. @throws {ModelFileError} */
+  describeKernels(path: string, instructions: Instructions): ModelKernels;
   /**
    * Builds the ONNX form of a model's encoder in a directory unless it exists, and compares it with the model's own
    * encoder on the CPU. Null when the family has no such form.
    */
   readonly compareEncoders: ((options: EncoderComparisonOptions) => Promise<EncoderComparison>) | null;
+}
+
+/** How the parts of a model compute, e.g. `8-bit kernels`. */
+export interface ModelKernels {
+  readonly encoder: string;
+  readonly decoder: string;
 }
 
 /** An encoder that ONNX Runtime computes. */
@@ -85,6 +94,8 @@ export const encoderComparisonSchema = Type.Union([
   Type.Object({
     /** Name of the ONNX form in the directory of encoders. */
     name: Type.String({ minLength: 1 }),
+    /** How it computes, for people: `8-bit products`. */
+    form: Type.String({ minLength: 1 }),
     /** Time per window with the ONNX form, and with the model's own encoder. */
     seconds: Type.Number({ exclusiveMinimum: 0 }),
     ownSeconds: Type.Number({ exclusiveMinimum: 0 }),

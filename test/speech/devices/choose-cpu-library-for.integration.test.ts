@@ -2,13 +2,14 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { chooseCpuLibraryFor, NoCpuLibraryError } from "../../../src/speech/index.ts";
+import { chooseCpuLibraryFor, NoCpuLibraryError, requireCpuVariant } from "../../../src/speech/index.ts";
 
 /** ggml's rating of each variant, and the models that fail with it. */
 const variants: Record<string, { score: number; fails: string }> = {
   "libggml-cpu-best.so": { score: 9, fails: "large" },
   "libggml-cpu-good.so": { score: 5, fails: "odd" },
   "libggml-cpu-plain.so": { score: 1, fails: "" },
+  "libggml-cpu-foreign.so": { score: 0, fails: "" },
 };
 
 function made(path: string) {
@@ -17,7 +18,7 @@ function made(path: string) {
   for (const name of Object.keys(variants)) writeFileSync(join(nativeDirectory, name), name);
   const cases = Object.entries(variants).map(
     ([name, { score, fails }]) =>
-      `*${name}*) case "$1" in *rateCpuLibrary*) echo '{"score":${score}}';; *${fails || "nothing"}*) echo no >&2; exit 1;; *) echo '{"seconds":1}';; esac;;`,
+      `*${name}*) case "$1" in *rateCpuLibrary*) echo '{"score":${score}}';; *${fails || "nothing"}*) echo no >&2; exit 1;; *) echo '{"seconds":1,"instructions":"AVX2"}';; esac;;`,
   );
   const command = ["sh", "-c", `case "$1" in ${cases.join(" ")} esac`, "self-test"];
   const model = (name: string) => {
@@ -65,6 +66,50 @@ describe("the CPU variant of a worker that serves several models", () => {
     ];
     const failing = chooseCpuLibraryFor({ ...options, command }, [model("y")]);
     await expect(failing).rejects.toThrow(NoCpuLibraryError);
-    await expect(failing).rejects.toMatchObject({ leftOut: Array(3).fill({ reason: "not a model" }) });
+    await expect(failing).rejects.toMatchObject({ leftOut: Array(4).fill({ reason: "not a model" }) });
+  });
+});
+
+describe("the CPU variant of the setting", () => {
+  test.each([
+    ["a slower one than the best", "good", "libggml-cpu-good.so"],
+    ["the best one", "best", "libggml-cpu-best.so"],
+    ["any", "auto", "libggml-cpu-best.so"],
+  ])("is the only one that is used: %s", async (_, cpuVariant, library) => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    // A stored verdict on a faster one changes nothing.
+    await chooseCpuLibraryFor(options, [model("small")]);
+    const choice = await chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]);
+    expect(choice).toEqual({ cpuLibrary: library, leftOut: [] });
+    await expect(requireCpuVariant({ ...options, cpuVariant })).resolves.toBeUndefined();
+  });
+
+  test.each([
+    ["is not in this build", "haswel", /"haswel", but this build has no such CPU variant/],
+    ["does not suit the processor", "foreign", /"foreign", but this processor lacks instructions of this variant/],
+    ["is a file name", "libggml-cpu-good.so", /this build has no such CPU variant/],
+    ["is empty", "", /"", but this build has no such CPU variant/],
+  ])("that %s is refused with the variants that can be used", async (_, cpuVariant, reason) => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const attempts = [
+      requireCpuVariant({ ...options, cpuVariant }),
+      chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]),
+    ];
+    for (const attempt of attempts) {
+      const error = await attempt.catch(String);
+      expect(error).toMatch(reason);
+      expect(error).toEndWith(
+        "Available here, fastest first: best, good, plain. Set one of these names, or auto for the fastest",
+      );
+    }
+  });
+
+  test("that fails its self-test is not replaced by another", async () => {
+    using directory = temporaryDirectory();
+    const { options, model } = made(directory.path);
+    const failing = chooseCpuLibraryFor({ ...options, cpuVariant: "best" }, [model("small"), model("large")]);
+    await expect(failing).rejects.toThrow("libggml-cpu-best.so: no); engine.cpu_variant allows only best");
   });
 });

@@ -75,7 +75,7 @@ describe.skipIf(!canRun)("the choice of a CPU variant", () => {
   test("leaves out one that ran out of memory or time, but stores no verdict on it", async () => {
     using directory = temporaryDirectory();
     const options = await directoryWith(directory.path, {});
-    const works = `case "$1" in *rateCpuLibrary*) echo "{\\"score\\":5}";; *x64*) echo "{\\"seconds\\":1}";; *) kill -KILL $$;; esac`;
+    const works = `case "$1" in *rateCpuLibrary*) echo "{\\"score\\":5}";; *x64*) echo "{\\"seconds\\":1,\\"instructions\\":\\"none\\"}";; *) kill -KILL $$;; esac`;
     const choice = await chooseCpuLibrary({ ...options, command: ["sh", "-c", works, "self-test"] });
     expect(choice.cpuLibrary).toBe("libggml-cpu-x64.so");
     expect(choice.leftOut[0]?.reason).toContain("memory was short");

@@ -29,7 +29,9 @@ async function placeOf(root: string, said: Comparison | string): Promise<Encoder
   writeFileSync(onnxBinding, "");
   const path = await makeEncoder(speechModel, "float", encoderDirectory);
   const script =
-    typeof said === "string" ? said : `echo '${JSON.stringify({ name: basename(dirname(path)), ...said })}'`;
+    typeof said === "string"
+      ? said
+      : `echo '${JSON.stringify({ name: basename(dirname(path)), form: "8-bit products", ...said })}'`;
   return {
     ...{ nativeDirectory, speechModel, onnxBinding, cpuLibrary: "libggml-cpu-this.so" },
     command: ["sh", "-c", script, "sh"],
@@ -45,9 +47,9 @@ describe("a model's encoder in ONNX form", () => {
     expect(await storedEncoder(options)).toBeUndefined();
     expect(await describeEncoder(options)).toBeNull();
     const { path, detail } = await testEncoder(options);
-    expect(await describeEncoder(options)).toContain(detail);
+    expect(await describeEncoder(options)).toEqual({ form: "8-bit products", text: detail });
     expect(existsSync(path ?? "")).toBe(true);
-    expect(detail).toContain("2.00 times as fast");
+    expect(detail).toBe("8-bit products, 2.00 times as fast as the model's own");
     expect(await storedEncoder(options)).toBe(path);
   });
 
@@ -63,7 +65,7 @@ describe("a model's encoder in ONNX form", () => {
     const { path, detail } = await testEncoder(options);
     expect(path).toBeNull();
     expect(detail).toContain(why);
-    expect(await describeEncoder(options)).toContain(why);
+    expect(await describeEncoder(options)).toEqual({ form: null, text: expect.stringContaining(why) });
     expect(await storedEncoder(options)).toBeNull();
   });
 

@@ -27,6 +27,7 @@ describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation 
           jointStates,
           verdictsPath,
           device: "cpu",
+          cpuVariant: "auto",
           cudaLibrary: "",
           log: createLogger("silent"),
         },

@@ -7,8 +7,10 @@ import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/
 
 /** A self-test that computes nothing: zen4 crashes, icelake works, and the CPU does not support most others. */
 const script = `case "$1" in *rateCpuLibrary*zen4*) score=9;; *rateCpuLibrary*icelake*) score=8;; *rateCpuLibrary*x64*) score=1;; *) score=0;; esac
-  case "$1" in *rateCpuLibrary*) echo "{\\"score\\":$score}";; *zen4*) kill -ILL $$;; *) echo '{"seconds":0.5}';; esac`;
+  case "$1" in *rateCpuLibrary*) echo "{\\"score\\":$score}";; *zen4*) kill -ILL $$;; *) echo '{"seconds":0.5,"instructions":"AVX2"}';; esac`;
 const command = ["sh", "-c", script, "self-test"];
+
+const passed = { ok: true, seconds: 0.5, instructions: "AVX2" } as const;
 
 describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU variants", () => {
   test("lists the variant in use, those that crash and those not tested, and stores nothing", async () => {
@@ -20,12 +22,14 @@ describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU v
     expect(variants.slice(0, 3)).toEqual([
       {
         library: "libggml-cpu-zen4.so",
+        name: "zen4",
         score: 9,
+        isAllowed: true,
         leftOut: null,
         test: { ok: false, reason: "it crashed with SIGILL" },
       },
-      { library: "libggml-cpu-icelake.so", score: 8, leftOut: null, test: { ok: true, seconds: 0.5 } },
-      { library: "libggml-cpu-x64.so", score: 1, leftOut: null, test: null },
+      { library: "libggml-cpu-icelake.so", name: "icelake", score: 8, isAllowed: true, leftOut: null, test: passed },
+      { library: "libggml-cpu-x64.so", name: "x64", score: 1, isAllowed: true, leftOut: null, test: null },
     ]);
     expect(variants.slice(3).map(({ score, test }) => [score, test])).toEqual(variants.slice(3).map(() => [0, null]));
     expect(existsSync(verdictsPath)).toBe(false);
@@ -41,10 +45,32 @@ describe.skipIf(!canTranscribe("surveying CPU variants"))("a survey of the CPU v
     expect(used).toBe("libggml-cpu-x64.so");
     expect(variants[1]).toEqual({
       library: "libggml-cpu-icelake.so",
+      name: "icelake",
       score: 8,
+      isAllowed: true,
       leftOut: "a worker met an illegal instruction",
-      test: { ok: true, seconds: 0.5 },
+      test: passed,
     });
-    expect(variants[2]?.test).toEqual({ ok: true, seconds: 0.5 });
+    expect(variants[2]?.test).toEqual(passed);
+  });
+
+  test("uses only the variant of the setting, although a faster one fits", async () => {
+    using directory = temporaryDirectory();
+    const options = {
+      command,
+      nativeDirectory,
+      speechModel: basePath,
+      verdictsPath: join(directory.path, "none.json"),
+    };
+    const { used, variants } = await surveyCpuLibraries({ ...options, cpuVariant: "x64", all: false });
+    expect(used).toBe("libggml-cpu-x64.so");
+    expect(variants.slice(0, 3).map(({ isAllowed, test }) => [isAllowed, test])).toEqual([
+      [false, null],
+      [false, null],
+      [true, passed],
+    ]);
+    const other = await surveyCpuLibraries({ ...options, cpuVariant: "haswell", all: true });
+    expect(other.used).toBeNull();
+    expect(other.variants[1]?.test).toEqual(passed);
   });
 });

@@ -78,43 +78,67 @@ const variant: Check = {
   id: "cpu.variant",
   title: "CPU variant",
   explanation:
-    "The program contains the speech recognition compiled for several kinds of processors. Before the server uses the fastest one that fits, a self-test runs it in a separate process with half a second of real work. A variant that crashes is excluded, and the next best is used. `--all` tests every variant that fits.",
+    "The program contains the speech recognition compiled for several kinds of processors. Before the server uses the fastest one that fits, a self-test runs it in a separate process with half a second of real work. A variant that crashes is excluded, and the next best is used. The setting engine.cpu_variant allows only one variant. `--all` tests every variant that fits.",
   heavy: true,
   async run(context): Promise<Finding> {
     const { used, variants } = await cpuSurvey(context);
     const fitting = variants.filter(({ score, leftOut, test }) => score > 0 || leftOut !== null || test !== null);
-    const usedSeconds = secondsOf(variants.find(({ library }) => library === used)?.test ?? null);
-    const detail = fitting.map(({ library, leftOut, test }) => {
+    const inUse = variants.find(({ library }) => library === used);
+    const detail = fitting.map(({ library, name, isAllowed, leftOut, test }) => {
       const parts = [
         ...(library === used ? ["in use"] : []),
         ...(leftOut === null ? [] : [`excluded by the server: ${leftOut}`]),
         ...(test === null ? [] : [test.ok ? `the self-test took ${test.seconds.toFixed(2)} s` : test.reason]),
       ];
-      return `${nameOf(library)}: ${parts.join("; ") || "fits too, but is slower"}`;
+      return `${name}: ${parts.join("; ") || (isAllowed ? "fits too, but is slower" : "fits too")}`;
     });
-    if (used === null) {
+    if (variants.some(({ isAllowed }) => !isAllowed)) {
+      return limitedTo(context.settings.engine.cpu_variant, inUse, fitting, detail);
+    }
+    if (inUse === undefined) {
       return problem("no variant of the CPU backend works here, so nothing can be transcribed", {
         detail,
         advice:
           "If each one crashes, memory or the processor may be faulty. If none can be opened, the program's files are damaged: run `transcribe doctor --fix`, or scripts/setup in a checkout.",
       });
     }
-    const usedIndex = fitting.findIndex(({ library }) => library === used);
-    const better = fitting.slice(0, usedIndex);
-    if (better.length === 0) return ok(`${nameOf(used)}, the fastest for this CPU`, ...detail);
+    const better = fitting.slice(0, fitting.indexOf(inUse));
+    if (better.length === 0) return ok(`${inUse.name}, the fastest for this CPU`, ...detail);
+    const usedSeconds = secondsOf(inUse.test);
     const faster = better.flatMap(({ test }) => secondsOf(test) ?? []);
     const cost =
       usedSeconds === null || faster.length === 0
         ? "it may be slower than this CPU allows"
         : `it takes ${(usedSeconds / Math.min(...faster)).toFixed(1)} times as long`;
-    const failed = better.map(({ library }) => nameOf(library)).join(", ");
-    return warning(`${nameOf(used)} is used because ${failed} failed; ${cost}`, {
+    const failed = better.map(({ name }) => name).join(", ");
+    return warning(`${inUse.name} is used because ${failed} failed; ${cost}`, {
       detail,
       advice:
         "The server works. If the cause was temporary (a memory fault, an old kernel), stop the server, remove state/devices.json from the data directory, and start it: it tests all variants again.",
     });
   },
 };
+
+type Variants = Awaited<ReturnType<typeof cpuSurvey>>["variants"];
+
+/** Returns the finding for a machine on which the setting allows one variant only. */
+function limitedTo(
+  setting: string,
+  inUse: Variants[number] | undefined,
+  fitting: Variants,
+  detail: readonly string[],
+): Finding {
+  if (inUse === undefined) {
+    const others = fitting.filter(({ score, isAllowed }) => score > 0 && !isAllowed).map(({ name }) => name);
+    return problem(`engine.cpu_variant is ${setting}, which can't be used here, so nothing can be transcribed`, {
+      detail,
+      advice: `Set engine.cpu_variant to auto for the fastest variant, or to one that fits: ${others.join(", ")}.`,
+    });
+  }
+  const best = fitting.find(({ leftOut, test }) => leftOut === null && test?.ok !== false);
+  const faster = best === undefined || best === inUse ? "" : `; ${best.name} is faster`;
+  return ok(`${inUse.name} by engine.cpu_variant${faster}`, ...detail);
+}
 
 const lanes: Check = {
   id: "engine.lanes",
@@ -154,11 +178,6 @@ const lanes: Check = {
 
 function secondsOf(test: { ok: true; seconds: number } | { ok: false } | null): number | null {
   return test?.ok === true ? test.seconds : null;
-}
-
-/** Returns the short name of a library: libggml-cpu-zen4.so → zen4. */
-function nameOf(library: string): string {
-  return library.replace(/^libggml-cpu-(.+)\.so$/, "$1");
 }
 
 const verdicts: Check = {

@@ -6,7 +6,6 @@ import {
   type FoundGpu,
   type GpuBackend,
   GpuTester,
-  type GpuTestResult,
   isGpuWithinReach,
   listGpus,
   speakerWorkers,
@@ -245,7 +244,7 @@ function noGpuToTest({ settings }: CheckContext): Finding | null {
   return settings.engine.device === "cpu" ? skipped("the setting engine.device selects the CPU") : null;
 }
 
-function describeTest(test: GpuTestResult): string {
+function describeTest(test: Awaited<ReturnType<GpuTester["test"]>>): string {
   return test.ok
     ? `${test.seconds.toFixed(2)} s, compared with ${test.cpuSeconds.toFixed(2)} s on the CPU`
     : test.reason;

@@ -10,10 +10,10 @@ import {
   verifyBuiltIn,
   verifyInstalled,
 } from "../../../models/index.ts";
-import { describeEncoder, readModelLanguages, testDiarization, validateModelFile } from "../../../speech/index.ts";
+import { readModelLanguages, testDiarization, validateModelFile } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, skipped, unpackAgain } from "../check.ts";
-import { cpuSurvey, filesOf, speechModelOf } from "../context.ts";
+import { filesOf, kernelsInUse, speechModelOf } from "../context.ts";
 
 const speech: Check = {
   id: "model.whisper",
@@ -155,18 +155,9 @@ const encoder: Check = {
       return skipped("a model of this family computes its encoder itself");
     }
     const untested = skipped("not tested yet: the first recording with three minutes of speech runs the self-test");
-    if (context.data !== "present") return untested;
-    const { used } = await cpuSurvey(context);
-    if (used === null) return skipped("no variant of the CPU backend works");
-    const { nativeDirectory, onnxBinding } = filesOf(context);
-    const description = await describeEncoder({
-      nativeDirectory,
-      onnxBinding,
-      verdictsPath: context.paths.verdicts,
-      cpuLibrary: used,
-      speechModel: speechModelOf(context),
-    });
-    return description === null ? untested : ok(description);
+    const kernels = await kernelsInUse(context);
+    if (kernels === null) return skipped("no variant of the CPU backend works");
+    return kernels.encoder === null ? untested : ok(kernels.encoder);
   },
 };
 

@@ -1,7 +1,8 @@
 import { type EngineWord, SAMPLE_RATE, shifted } from "../../../timeline/index.ts";
-import type { Language, Recognizer, RecognizerFamily } from "../recognizer.ts";
+import { type Instructions, isAtLeast } from "../../instructions.ts";
+import type { Language, ModelKernels, Recognizer, RecognizerFamily } from "../recognizer.ts";
 import { openModel, type ParakeetState } from "./model.ts";
-import { isModelFile, readVocabularySize, validateModelFile } from "./model-file/index.ts";
+import { hasQuantizedWeights, isModelFile, readVocabularySize, validateModelFile } from "./model-file/index.ts";
 import { cutWindows } from "./windows.ts";
 
 /** Languages of parakeet-tdt-0.6b-v3, from its model card. */
@@ -25,8 +26,17 @@ export const parakeetFamily: RecognizerFamily = {
     const model = openModel(runtime, path, useGpu);
     return { createRecognizer: () => createRecognizer(model.createState()), dispose: () => model.dispose() };
   },
+  describeKernels,
   compareEncoders: null,
 };
+
+/** Whether weights are quantized decides which of our encoders computes, see native/README.md. */
+function describeKernels(path: string, instructions: Instructions): ModelKernels {
+  const own = hasQuantizedWeights(path)
+    ? isAtLeast(instructions, "AVX-512 VNNI") && "8-bit products"
+    : isAtLeast(instructions, "AVX-512 VNNI and BF16") && "bfloat16";
+  return { encoder: own || "ggml's", decoder: "ggml's" };
+}
 
 /**
  * Returns a model's languages, sorted by code, by the size of its vocabulary: the file does not name them.

@@ -1,7 +1,8 @@
-import type { Recognizer, RecognizerFamily, SinglePassOptions } from "../recognizer.ts";
+import type { Instructions } from "../../instructions.ts";
+import type { ModelKernels, Recognizer, RecognizerFamily, SinglePassOptions } from "../recognizer.ts";
 import { compareEncoders } from "./encoder/compare-encoders.ts";
 import { openModel } from "./model.ts";
-import { isModelFile, validateModelFile } from "./model-file/index.ts";
+import { isModelFile, readSizes, validateModelFile } from "./model-file/index.ts";
 import { readLanguages } from "./model-header.ts";
 import { countPromptTokens, maxPromptTokens } from "./prompt.ts";
 import { transcribeChunk } from "./transcription/transcribe-chunk.ts";
@@ -23,8 +24,20 @@ export const whisperFamily: RecognizerFamily = {
       dispose: () => model.dispose(),
     };
   },
+  describeKernels,
   compareEncoders,
 };
+
+/** Number in a file's header for weights of 16 bits, which our decoder rounds to 8 bits. */
+const WEIGHTS_OF_16_BITS = 1;
+/** Divisor of the header's number for the form of the weights; the quotient is the version of quantization. */
+const VERSION_FACTOR = 1000;
+
+function describeKernels(path: string, instructions: Instructions): ModelKernels {
+  const hasFloats = readSizes(path).weightForm % VERSION_FACTOR === WEIGHTS_OF_16_BITS;
+  const decoder = hasFloats ? "8-bit kernels" : "ggml's with 8-bit attention";
+  return { encoder: "the model's own", decoder: instructions === "none" ? "ggml's" : decoder };
+}
 
 /** Samples per encoder position of 20 ms. */
 const samplesPerPosition = 320;

@@ -1,4 +1,11 @@
-import { ModelFileError, requireOneOf, requireTensors, requireWithin } from "../../ggml-file/index.ts";
+import {
+  FLOAT16,
+  FLOAT32,
+  ModelFileError,
+  requireOneOf,
+  requireTensors,
+  requireWithin,
+} from "../../ggml-file/index.ts";
 import { expectedTensors, SUBSAMPLING, weightTypes } from "./expected-tensors.ts";
 import { type ModelFile, type ModelSizes, readModelFile, readModelStart } from "./read-model-file.ts";
 
@@ -43,8 +50,18 @@ export function validateModelFile(path: string): CheckedModel {
 
 /** Returns the size of a model's vocabulary. @throws {ModelFileError} */
 export function readVocabularySize(path: string): number {
+  return readSizes(path).vocabulary;
+}
+
+/** Returns whether a model's matrices have fewer than 16 bits. @throws {ModelFileError} */
+export function hasQuantizedWeights(path: string): boolean {
+  const type = weightTypes.get(readSizes(path).weightForm % VERSION_FACTOR);
+  return type !== FLOAT32 && type !== FLOAT16;
+}
+
+function readSizes(path: string): ModelSizes {
   try {
-    return readModelStart(path).sizes.vocabulary;
+    return readModelStart(path).sizes;
   } catch (error) {
     throw explained(path, error);
   }

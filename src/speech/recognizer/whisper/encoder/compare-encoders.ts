@@ -7,6 +7,7 @@ import type { EncoderComparison, EncoderComparisonOptions, EncoderOptions } from
 import type { WhisperAddon } from "../addon.ts";
 import { openModel } from "../model.ts";
 import { validateModelFile } from "../model-file/index.ts";
+import type { EncoderForm } from "./encoder-graph.ts";
 import { makeEncoder } from "./make-encoder.ts";
 
 /** Number of windows that are encoded. The fastest one counts, so that the warm-up has no effect. */
@@ -18,6 +19,15 @@ const windowSeconds = 30;
  * speech. Larger models have larger outliers.
  */
 const MAX_BYTE_ERROR = 0.12;
+
+/** The forms, for people. */
+const formNames: Readonly<Record<EncoderForm, string>> = {
+  float: "floats by ONNX Runtime",
+  bfloat16: "bfloat16",
+  int8: "8-bit products",
+  "int8-signed": "8-bit products",
+  "int7-signed": "7-bit products",
+};
 
 /**
  * Builds the ONNX form of an encoder unless it exists, and compares its time and output with whisper.cpp's own encoder. Tries
@@ -47,7 +57,7 @@ export async function compareEncoders({
     const ours = await encodeWith(runtime, modelPath, threads, { library, path, threads });
     const error = relativeError(ours.output, own.output);
     const name = basename(dirname(path));
-    result = { name, seconds: ours.seconds, ownSeconds: own.seconds, error };
+    result = { name, form: formNames[form], seconds: ours.seconds, ownSeconds: own.seconds, error };
     if (!form.startsWith("int") || error <= MAX_BYTE_ERROR) break;
   }
   return result;
