@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
+import { programFiles } from "../src/program/index.ts";
+import { requireCpuVariant } from "../src/speech/index.ts";
+import { messageOf } from "../src/text/index.ts";
+import { FASTEST_CPU_VARIANT } from "../tools/shared/cpu-variant.ts";
 import { CommandError } from "../tools/shared/run-command.ts";
+import { programCommand } from "./program.ts";
 import type { LogLine } from "./server.ts";
 import { softwareGpu } from "./software-gpu.ts";
 
@@ -26,6 +31,17 @@ export async function gpuOf(which: string): Promise<Device> {
   const drivers = which === "software" ? await softwareGpu("the words of a GPU") : {};
   if (drivers === null) throw new CommandError("the software GPU is not available, so there is nothing to compare");
   return { speechDevice: "vulkan", environment: { TRANSCRIBE_ENGINE_DEVICE: "vulkan", ...drivers } };
+}
+
+/** Returns the server's settings for a variant. @throws {CommandError} when the variant cannot be used here */
+export async function cpuSettings(cpu: string): Promise<Readonly<Record<string, string>>> {
+  if (cpu === FASTEST_CPU_VARIANT) return {};
+  const { nativeDirectory } = await programFiles("");
+  const options = { nativeDirectory, cpuVariant: cpu, command: programCommand("__selftest") };
+  await requireCpuVariant(options).catch((error: unknown) => {
+    throw new CommandError(messageOf(error));
+  });
+  return { TRANSCRIBE_ENGINE_CPU_VARIANT: cpu };
 }
 
 /**

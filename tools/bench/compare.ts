@@ -1,16 +1,17 @@
 import { availableParallelism } from "node:os";
-import { gpuOf } from "../../harness/device.ts";
+import { cpuSettings, gpuOf } from "../../harness/device.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { corpusOption, fasterWhisperVersion, installFasterWhisper, requireCorpus } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, fasterWhisperSettings } from "../shared/cpu-variant.ts";
 import { flag, someOf, text, texts, UsageError, whole } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, asText, writeGenerated } from "../shared/table.ts";
 import { type Bench, type Competitor, type CompetitorFactory, type RunSettings, readRuns } from "./competitor.ts";
 import { type BenchRecording, makeRecording, plan, recordingNames } from "./recordings.ts";
-import { describe, overview, rowsOf, stepsTable, wordErrorsOf } from "./run-tables.ts";
+import { describe, kernelsOf, overview, rowsOf, stepsTable, wordErrorsOf } from "./run-tables.ts";
 import { ourName, transcribe } from "./transcribe.ts";
 import { whisperCpp } from "./whisper-cpp.ts";
 
@@ -43,6 +44,7 @@ export const command = defineCommand({
     atOnce: someOf("N", "numbers of copies that are sent at the same time", COPIES),
     threads: whole("number of threads for each program", { fallback: availableParallelism() }),
     language: text("CODE", "give the language to all programs; by default each detects it"),
+    cpu: cpuOption,
     gpu: text(
       "WHICH",
       "let our program use a GPU: vulkan, or the path of CUDA's library. The number of operations at once is measured first",
@@ -52,8 +54,8 @@ export const command = defineCommand({
     write: flag("store the table in docs/benchmarks.md"),
     audio: corpusOption,
   },
-  async run({ runs: times, only, threads, language, gpu, add, audio, ...values }) {
-    const bench = { ...(await circumstances(Date.now())), threads, language };
+  async run({ runs: times, only, threads, language, cpu, gpu, add, audio, ...values }) {
+    const bench = { ...(await circumstances(Date.now())), threads, language, cpu };
     const runs = await readRuns(add, bench).catch((error: unknown) => {
       throw new UsageError(messageOf(error));
     });
@@ -67,7 +69,8 @@ export const command = defineCommand({
       .flatMap((recording) => plan[recording.name].map((atOnce): Round => ({ recording, atOnce })))
       .filter(({ atOnce }) => values.atOnce.includes(String(atOnce)));
     if (times > 0) {
-      const settings = { threads, language, gpu: gpu === null ? null : await gpuOf(gpu) };
+      const device = gpu === null ? null : await gpuOf(gpu);
+      const settings = { threads, language, cpu, cpuSettings: await cpuSettings(cpu), gpu: device };
       const competitors = await competitorsFor(settings, only);
       for (let turn = 0; turn < times; turn++) await runAll(competitors, turn, rounds, runs);
     }
@@ -100,8 +103,8 @@ const VARIANTS = [
 ];
 
 /** Prepares faster-whisper in int8, its fastest type on a CPU, with the weights of our default model. */
-async function fasterWhisper({ threads, language }: RunSettings): Promise<Competitor[]> {
-  const ask = await installFasterWhisper();
+async function fasterWhisper({ threads, language, cpu }: RunSettings): Promise<Competitor[]> {
+  const ask = await installFasterWhisper(fasterWhisperSettings(cpu));
   return VARIANTS.map(({ name, beam, batch }) => ({
     name: `faster-whisper ${fasterWhisperVersion} int8, ${name}`,
     async run(files) {
@@ -149,12 +152,14 @@ async function printReport(
   });
   const rows = rowsOf(bench.runs, { recordings, ours: ourName, errorsIn });
   const [table, steps] = [overview(rows), stepsTable(rows)];
-  console.log(describe(bench, rows));
+  const kernels = kernelsOf(bench.runs).map((text) => `CPU kernels of Transcribe: ${text}`);
+  for (const line of [describe(bench, rows), ...kernels]) console.log(line);
   for (const { name, seconds, contents } of recordings) console.log(`${name}: ${Math.round(seconds)} s, ${contents}`);
   console.log(`\n${asText(table)}\n\n${asText(steps)}`);
   if (json !== null) await Bun.write(json, `${JSON.stringify({ ...bench, recordings, rows }, null, 2)}\n`);
   if (!write) return;
   const note = "Time by step, for programs that report it:";
-  const text = [`${describe(bench, rows)}:`, asMarkdown(table), note, asMarkdown(steps)].join("\n\n");
+  const head = [`${describe(bench, rows)}:`, ...kernels.map((line) => `${line}.`)];
+  const text = [...head, asMarkdown(table), note, asMarkdown(steps)].join("\n\n");
   writeGenerated("docs/benchmarks.md", "scripts/bench --write", text);
 }

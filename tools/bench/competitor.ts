@@ -23,6 +23,8 @@ const figuresSchema = Type.Object({
   ),
   /** Transcript of each recording. */
   texts: Type.Array(Type.String()),
+  /** How the program computes on the CPU, if it reports it. */
+  kernels: Type.Optional(Type.String()),
 });
 /** The result of transcribing some recordings. */
 export type Figures = Static<typeof figuresSchema>;
@@ -43,6 +45,10 @@ export interface RunSettings {
   readonly threads: number;
   /** ISO code; null when each program detects the language. */
   readonly language: string | null;
+  /** The only CPU variant that our program and whisper-cli may use; `auto`: the fastest. */
+  readonly cpu: string;
+  /** Settings of our program that select the CPU variant. */
+  readonly cpuSettings: Readonly<Record<string, string>>;
   /** The GPU that our program uses; null when it chooses its device. The other programs use the CPU. */
   readonly gpu: Device | null;
 }
@@ -65,13 +71,15 @@ const benchSchema = Type.Object({
   threads: Type.Integer(),
   /** ISO code that was given to all programs; null when each detected the language. */
   language: Type.Union([Type.String(), Type.Null()]),
+  /** The only CPU variant that was allowed; `auto`: the fastest. */
+  cpu: Type.String(),
   runs: Type.Array(runSchema),
 });
 /** Runs with their common circumstances. */
 export type Bench = Static<typeof benchSchema>;
 
 /** Circumstances that must be equal when runs are combined; only the day may differ. */
-const common = ["commit", "machine", "threads", "language"] as const;
+const common = ["commit", "machine", "threads", "cpu", "language"] as const;
 
 /**
  * Reads the runs that earlier calls wrote with --json. @throws {Error} with the file that cannot be combined, and the

@@ -1,9 +1,11 @@
 import { available, corpusPath } from "../../harness/checkout.ts";
+import { cpuSettings } from "../../harness/device.ts";
 import { metricsOf, newServer, patientClient, sendAtOnce, type Took } from "../../harness/measured-server.ts";
 import type { NatsServer } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { TestWorker } from "../../harness/test-worker.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms } from "../shared/cpu-variant.ts";
 import { flag, someOf, UsageError, whole } from "../shared/options.ts";
 import { asMarkdown, report, reportOptions, writeGenerated } from "../shared/table.ts";
 import {
@@ -47,11 +49,13 @@ export const command = defineCommand({
     part: someOf("PART", "parts to measure", PARTS),
     short: flag("shorten the longer recordings"),
     pairs: whole("number of pairs of runs for the overhead", { fallback: 4 }),
+    cpu: cpuOption,
     ...reportOptions,
   },
-  async run({ part: parts, short, pairs, ...values }) {
+  async run({ part: parts, short, pairs, cpu, ...values }) {
     const isWhole = PARTS.every((part) => parts.includes(part)) && !short;
     if (values.write && !isWhole) throw new UsageError("--write needs all parts at their full length");
+    const settings = await cpuSettings(cpu);
     await using stack = new AsyncDisposableStack();
     const broker = await startBroker(stack);
     const startedAt = performance.now();
@@ -61,13 +65,15 @@ export const command = defineCommand({
     const scaling = await scale(loads, broker);
     const measuresOverhead =
       parts.includes("overhead") && available("overhead of a fleet", corpusPath("manifest.json"));
-    const overhead = measuresOverhead ? await measureOverhead(pairs, broker) : null;
+    const overhead = measuresOverhead ? await measureOverhead(pairs, broker, settings) : null;
     const sections = [
       ...(scaling.length === 0 ? [] : [scalingTable(scaling), coordinatorTable(scaling)]),
       ...(overhead === null ? [] : [overheadTable(overhead)]),
     ];
     const page = { path: "docs/benchmarks.md", command: "scripts/bench fleet" };
-    const heading = await report({ sections, figures: { scaling, overhead } }, values, page);
+    const terms = overhead === null ? [] : cpuTerms(cpu);
+    const named = terms.length === 0 ? {} : { terms: terms.join(", ") };
+    const heading = await report({ ...named, sections, figures: { scaling, overhead } }, values, page);
     const sizing = `${heading}:\n\n${asMarkdown(sizingTable(scaling))}`;
     if (values.write) writeGenerated("docs/fleet.md", "scripts/bench fleet --write", sizing);
     console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
@@ -96,19 +102,23 @@ async function scale(loads: readonly Load[], broker: NatsServer): Promise<LoadFi
  * Compares a server's embedded engine with a fleet of one worker on the same machine, with real models. The sides take
  * turns, and the first one changes from pair to pair, so that other load affects both.
  */
-async function measureOverhead(pairs: number, broker: NatsServer): Promise<Overhead> {
+async function measureOverhead(
+  pairs: number,
+  broker: NatsServer,
+  settings: Readonly<Record<string, string>>,
+): Promise<Overhead> {
   console.error(`bench: overhead with real models, ${pairs} pairs`);
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(temporaryDirectory());
   const { file } = await makeRecording("meetings", corpusPath(""), path);
-  const alone = stack.use(newServer({ TRANSCRIBE_LOG_LEVEL: "error" }));
-  const coordinator = stack.use(newServer(coordinatorSettings(broker)));
+  const alone = stack.use(newServer({ TRANSCRIBE_LOG_LEVEL: "error", ...settings }));
+  const coordinator = stack.use(newServer({ ...coordinatorSettings(broker), ...settings }));
   for (const server of [alone, coordinator]) await server.start(false);
   await alone.untilReady();
   const worker = stack.use(
     new TestWorker({
       args: ["--fleet", broker.url],
-      environment: { TRANSCRIBE_FLEET_MACHINE: "worker", TRANSCRIBE_LOG_LEVEL: "error" },
+      environment: { TRANSCRIBE_FLEET_MACHINE: "worker", TRANSCRIBE_LOG_LEVEL: "error", ...settings },
       verdictsOf: alone.dataDirectory,
     }),
   );

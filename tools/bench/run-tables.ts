@@ -1,4 +1,5 @@
 import { errorsIn, installScorer, type Rate, sum } from "../corpus/index.ts";
+import { cpuTerms } from "../shared/cpu-variant.ts";
 import { MIB, median, percent, total } from "../shared/figures.ts";
 import { headingOf, type Table } from "../shared/table.ts";
 import type { Bench, Figures, Run } from "./competitor.ts";
@@ -126,5 +127,11 @@ export function describe(bench: Omit<Bench, "runs">, rows: readonly Pick<Row, "r
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const runs = `${least === most ? most : `${least} to ${most}`} ${most === 1 ? "run" : "runs"}`;
   const language = bench.language === null ? "language detected" : `language ${bench.language}`;
-  return headingOf(bench, `${bench.threads} threads, ${language}, medians of ${runs}`);
+  const terms = [`${bench.threads} threads`, ...cpuTerms(bench.cpu), language, `medians of ${runs}`];
+  return headingOf(bench, terms.join(", "));
+}
+
+/** Returns the descriptions of the CPU kernels that programs reported, each once. */
+export function kernelsOf(runs: readonly Run[]): string[] {
+  return [...new Set(runs.flatMap(({ figures }) => figures.kernels ?? []))];
 }

@@ -1,10 +1,12 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, corpusPath, root } from "../../harness/checkout.ts";
+import { cpuSettings } from "../../harness/device.ts";
 import { newServer, sendAtOnce, type Took } from "../../harness/measured-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { repeat } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms } from "../shared/cpu-variant.ts";
 import { median } from "../shared/figures.ts";
 import { flag, someOf, UsageError } from "../shared/options.ts";
 import { report, reportOptions } from "../shared/table.ts";
@@ -65,29 +67,39 @@ export const command = defineCommand({
     "On two quiet cores it takes about seventeen minutes. Real models compute up to an hour of audio on up to two threads. " +
     "Longer recordings and more devices are a simulation: a real server distributes the parts to scripted devices, which " +
     "sleep in proportion to the audio.",
-  options: { part: someOf("PART", "parts to measure", PARTS), short: flag("shorten the recordings"), ...reportOptions },
-  async run({ part: parts, short, ...values }) {
+  options: {
+    part: someOf("PART", "parts to measure", PARTS),
+    short: flag("shorten the recordings"),
+    cpu: cpuOption,
+    ...reportOptions,
+  },
+  async run({ part: parts, short, cpu, ...values }) {
     const isWhole = PARTS.every((part) => parts.includes(part)) && !short;
     if (values.write && !isWhole) throw new UsageError("--write needs all parts at their full length");
+    const settings = await cpuSettings(cpu);
     const startedAt = performance.now();
     const isReal = parts.includes("real") && available("loads with real models", corpusPath("manifest.json"));
     const rows = scaleRows([
-      ...(isReal ? await measureReal(short) : []),
+      ...(isReal ? await measureReal(short, settings) : []),
       ...(parts.includes("simulated") ? await measureSimulated(short) : []),
     ]);
     const cut = `shortened to ${SHORT_MINUTES.real} min and, simulated, ${SHORT_MINUTES.simulated} min`;
     const sections = [scaleTable(rows), verdict(rows)];
     const chart = "![Speed of each thread or device as loads grow](scale.svg)";
     const page = { path: "docs/benchmarks.md", command: "scripts/bench scale" };
-    const terms = short ? { terms: cut } : {};
-    const heading = await report({ ...terms, sections, figures: { rows }, pageOnly: chart }, values, page);
+    const terms = [...cpuTerms(cpu), ...(short ? [cut] : [])].join(", ");
+    const heading = await report(
+      { ...(terms === "" ? {} : { terms }), sections, figures: { rows }, pageOnly: chart },
+      values,
+      page,
+    );
     if (values.write) writeFileSync(join(root, "docs/scale.svg"), scaleChart(rows, heading));
     console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
   },
 });
 
 /** Runs loads on servers with real models, one server for each number of threads. */
-async function measureReal(short: boolean): Promise<ScaleFigures[]> {
+async function measureReal(short: boolean, settings: Readonly<Record<string, string>>): Promise<ScaleFigures[]> {
   const loads = short ? REAL.map((one) => ({ ...one, minutes: Math.min(one.minutes, SHORT_MINUTES.real) })) : REAL;
   using folder = temporaryDirectory();
   const { file: meetings } = await makeRecording("meetings", corpusPath(""), folder.path);
@@ -100,7 +112,7 @@ async function measureReal(short: boolean): Promise<ScaleFigures[]> {
   const minute = await lasting(1, meetings);
   const done = new Map<RealLoad, Took[]>(loads.map((load) => [load, []]));
   for (const [threads, own] of Map.groupBy(loads, (load) => load.threads)) {
-    await using server = newServer({ TRANSCRIBE_ENGINE_THREADS: String(threads) });
+    await using server = newServer({ TRANSCRIBE_ENGINE_THREADS: String(threads), ...settings });
     await server.start();
     await sendAtOnce(server, [await lasting(WARM_UP_MINUTES, minute)]);
     for (let count = 1; count <= RUNS; count++) {

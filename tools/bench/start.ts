@@ -1,7 +1,9 @@
 import { samplePath } from "../../harness/checkout.ts";
+import { cpuSettings } from "../../harness/device.ts";
 import { newServer, sendAtOnce, workerOf } from "../../harness/measured-server.ts";
 import type { TestServer } from "../../harness/server.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms } from "../shared/cpu-variant.ts";
 import { MIB, median } from "../shared/figures.ts";
 import { whole } from "../shared/options.ts";
 import { residentBytesOf, startedAt } from "../shared/processes.ts";
@@ -31,24 +33,27 @@ export const command = defineCommand({
   about:
     "Measures how long a server takes to listen and to be ready, its memory when idle, and how long its worker takes to " +
     "wake. A run takes two minutes, most of them idle.",
-  options: { runs: whole("number of runs", { fallback: 3 }), ...reportOptions },
-  async run({ runs, ...values }) {
+  options: { runs: whole("number of runs", { fallback: 3 }), cpu: cpuOption, ...reportOptions },
+  async run({ runs, cpu, ...values }) {
+    const settings = await cpuSettings(cpu);
     const done: Figures[] = [];
     for (let run = 1; run <= runs; run++) {
       console.error(`run ${run} of ${runs}`);
-      done.push(await measure());
+      done.push(await measure(settings));
     }
     const lines = (Object.keys(measured) as (keyof Figures)[]).map((name) => {
       return [measured[name], median(done.map((figures) => figures[name])).toFixed(0)];
     });
     const sections = [{ head: ["what", "figure"], lines }];
     const page = { path: "docs/benchmarks.md", command: "scripts/bench start" };
-    await report({ terms: `medians of ${runs}`, sections, figures: { runs: done } }, values, page);
+    const terms = [...cpuTerms(cpu), `medians of ${runs}`].join(", ");
+    await report({ terms, sections, figures: { runs: done } }, values, page);
   },
 });
 
-async function measure(): Promise<Figures> {
-  await using server = newServer({ TRANSCRIBE_ENGINE_IDLE_MINUTES: "1" }, { reusesSelfTests: false });
+async function measure(settings: Readonly<Record<string, string>>): Promise<Figures> {
+  const environment = { TRANSCRIBE_ENGINE_IDLE_MINUTES: "1", ...settings };
+  await using server = newServer(environment, { reusesSelfTests: false });
   const memoryOf = (pid: number) => residentBytesOf(pid) / MIB;
   const first = await start(server);
   await server.stop();

@@ -1,5 +1,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
 import { speechDeviceIn } from "../../harness/device.ts";
 import { metricsOf, newServer, sendAtOnce, workerOf } from "../../harness/measured-server.ts";
 import type { TestServer } from "../../harness/server.ts";
@@ -25,24 +27,32 @@ export const ourName = "transcribe, with speakers";
  * benchmarks of a server run before.
  */
 export async function transcribe(settings: RunSettings): Promise<Competitor[]> {
-  let state: Promise<string> | null = null;
+  let prepared: Promise<PreparedState> | null = null;
   return [
     {
       name: ourName,
       run: async (files) => {
-        state ??= prepareState(files.slice(0, 1), settings);
-        const directory = await state;
-        return sendAll(files, settings, (server) => cpSync(directory, stateOf(server), { recursive: true }));
+        prepared ??= prepareState(files.slice(0, 1), settings);
+        const { directory, kernels } = await prepared;
+        const useState = (server: TestServer) => cpSync(directory, stateOf(server), { recursive: true });
+        return { ...(await sendAll(files, settings, useState)), ...(kernels === null ? {} : { kernels }) };
       },
     },
   ];
 }
 
+interface PreparedState {
+  /** A copy of the directory `state`, which is removed with this process. */
+  readonly directory: string;
+  /** How the CPU computes; null if the server's doctor does not say it. */
+  readonly kernels: string | null;
+}
+
 /**
- * Returns the state of a server that has transcribed a recording, and measured how many operations a GPU runs at once, in
- * a directory that is removed with this process.
+ * Returns the state of a server that has transcribed a recording, and measured how many operations a GPU runs at once.
  */
-async function prepareState(files: readonly string[], settings: RunSettings): Promise<string> {
+async function prepareState(files: readonly string[], settings: RunSettings): Promise<PreparedState> {
+  let kernels: string | null = null;
   const directory = temporaryDirectory();
   process.once("exit", () => directory[Symbol.dispose]());
   await sendAll(files, settings, undefined, async (server) => {
@@ -51,9 +61,21 @@ async function prepareState(files: readonly string[], settings: RunSettings): Pr
       const { stdout, stderr } = await server.cli("bench", "--tune");
       console.error(stdout, stderr);
     }
+    kernels = await kernelsInUse(server);
     cpSync(stateOf(server), directory.path, { recursive: true });
   });
-  return directory.path;
+  return { directory: directory.path, kernels };
+}
+
+const reportSchema = Type.Object({
+  checks: Type.Array(Type.Object({ id: Type.String(), status: Type.String(), summary: Type.String() })),
+});
+
+/** Returns how the server's CPU computes, as `transcribe doctor` describes it; null if it does not work. */
+async function kernelsInUse(server: TestServer): Promise<string | null> {
+  const { stdout } = await server.cli("doctor", "--json");
+  const { checks } = Value.Parse(reportSchema, JSON.parse(stdout));
+  return checks.find(({ id, status }) => id === "cpu.kernels" && status === "ok")?.summary ?? null;
 }
 
 function stateOf({ dataDirectory }: TestServer): string {
@@ -62,11 +84,13 @@ function stateOf({ dataDirectory }: TestServer): string {
 
 async function sendAll(
   files: readonly string[],
-  { threads, language, gpu }: RunSettings,
+  { threads, language, cpuSettings, gpu }: RunSettings,
   before?: (server: TestServer) => void,
   after?: (server: TestServer) => Promise<void>,
 ): Promise<Figures> {
-  await using server = newServer({ TRANSCRIBE_ENGINE_THREADS: String(threads), ...gpu?.environment });
+  await using server = newServer({
+    ...{ TRANSCRIBE_ENGINE_THREADS: String(threads), ...cpuSettings, ...gpu?.environment },
+  });
   before?.(server);
   await server.start();
   await server.until(() => speechDeviceIn(server.log) !== undefined);

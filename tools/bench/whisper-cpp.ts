@@ -1,7 +1,9 @@
-import { join } from "node:path";
+import { copyFileSync, readdirSync, symlinkSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { buildNativeWhisperCli, defaultCacheRoot } from "../../native/build.ts";
+import { FASTEST_CPU_VARIANT } from "../shared/cpu-variant.ts";
 import { beforeStop, PeakWatch } from "../shared/processes.ts";
 import { runCommand } from "../shared/run-command.ts";
 import type { Competitor, Figures, RunSettings } from "./competitor.ts";
@@ -17,9 +19,26 @@ export function buildWhisperCli(): Promise<string> {
   return buildNativeWhisperCli({ cacheRoot: defaultCacheRoot(), log: (line) => console.error(line) });
 }
 
+/**
+ * Limits whisper-cli to one CPU variant: it loads the best one from the directory in which it lies. @returns the path of a
+ * copy, which is removed with this process
+ */
+function limitedTo(cpu: string, program: string): string {
+  const directory = temporaryDirectory();
+  process.once("exit", () => directory[Symbol.dispose]());
+  const libraries = readdirSync(dirname(program)).filter((name) => name.endsWith(".so"));
+  for (const name of libraries.filter((name) => !/^libggml-cpu-/.test(name) || name === `libggml-cpu-${cpu}.so`)) {
+    symlinkSync(join(dirname(program), name), join(directory.path, name));
+  }
+  const copy = join(directory.path, basename(program));
+  copyFileSync(program, copy);
+  return copy;
+}
+
 /** Prepares whisper.cpp's own program with the same model and otherwise default settings. */
-export async function whisperCpp({ threads, language }: RunSettings): Promise<Competitor[]> {
-  const program = await buildWhisperCli();
+export async function whisperCpp({ threads, language, cpu }: RunSettings): Promise<Competitor[]> {
+  const built = await buildWhisperCli();
+  const program = cpu === FASTEST_CPU_VARIANT ? built : limitedTo(cpu, built);
   const version = /version: (\S+)/.exec(await runCommand([program, "--version"]))?.[1] ?? "";
   return VARIANTS.map(({ name, beam }) => ({
     name: `whisper-cli ${version}, ${name}`,

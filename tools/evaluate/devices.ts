@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { cpu, gpuOf } from "../../harness/device.ts";
+import { cpu as cpuDevice, cpuSettings, gpuOf } from "../../harness/device.ts";
 import {
   corpusOption,
   errorsIn,
@@ -14,6 +14,7 @@ import {
 } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms } from "../shared/cpu-variant.ts";
 import { percent } from "../shared/figures.ts";
 import { text } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
@@ -37,18 +38,24 @@ export const command = defineCommand({
     ),
     keep: text("FILE", "store each transcript in FILE; a later run with the same FILE continues from there"),
     json: text("FILE", "write the figures with references and transcripts to FILE"),
+    cpu: cpuOption,
     audio: corpusOption,
   },
-  async run({ gpu, keep, json, audio }, names) {
+  async run({ gpu, keep, json, cpu, audio }, names) {
     const isSingle = ({ group }: Reference) => group === "single";
     const selected = await readSelected({ audio, names }, "recording of single/", isSingle);
     const chosen = selected.chosen.toSorted((one, other) => one.durationSeconds - other.durationSeconds);
     const when = await circumstances(Date.now());
-    const texts = new StoredTexts(keep, `${when.commit} with the GPU ${gpu}`);
+    const settings = await cpuSettings(cpu);
+    const texts = new StoredTexts(keep, [`${when.commit} with the GPU ${gpu}`, ...cpuTerms(cpu)].join(", "));
     for (const device of ["cpu", "gpu"] as const) {
       const missing = chosen.filter(({ path }) => texts.get(device, path) === undefined);
       if (missing.length === 0) continue;
-      await using server = await EvaluationServer.start(selected.corpus, device === "cpu" ? cpu : await gpuOf(gpu));
+      await using server = await EvaluationServer.start(
+        selected.corpus,
+        device === "cpu" ? cpuDevice : await gpuOf(gpu),
+        settings,
+      );
       for (const { path, file } of missing) {
         texts.add(device, path, textOf(await server.transcribe(file)));
         if (process.stderr.isTTY) console.error(`${device} ${path}`);
@@ -67,10 +74,11 @@ export const command = defineCommand({
     const results = transcripts.map((each) => ({ ...each, ...differenceOf(normalise, each) }));
     const sumOf = (name: keyof Difference) => sum(results.map((result) => result[name]));
     const all: Difference = { differing: sumOf("differing"), onCpu: sumOf("onCpu"), onGpu: sumOf("onGpu") };
+    for (const term of cpuTerms(cpu)) console.log(term);
     for (const { path, ...difference } of [...results, { path: `all ${results.length}`, ...all }]) {
       console.log(`${path}: ${describe(difference)}`);
     }
-    if (json !== null) await Bun.write(json, `${JSON.stringify({ ...when, gpu, all, results }, null, 2)}\n`);
+    if (json !== null) await Bun.write(json, `${JSON.stringify({ ...when, gpu, cpu, all, results }, null, 2)}\n`);
     if (equalShare(all.differing) < MIN_EQUAL_SHARE) {
       throw new CommandError(`less than ${percent(MIN_EQUAL_SHARE)} of the words are equal`);
     }

@@ -1,4 +1,5 @@
 import { errorRates } from "../../harness/der.ts";
+import { cpuSettings } from "../../harness/device.ts";
 import {
   corpusOption,
   installScorer,
@@ -10,6 +11,7 @@ import {
 } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms } from "../shared/cpu-variant.ts";
 import { percent, total } from "../shared/figures.ts";
 import { flag, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
@@ -36,27 +38,36 @@ export const command = defineCommand({
   options: {
     details: flag("print a line for each recording before the table"),
     write: flag("store the table in docs/quality.md"),
+    cpu: cpuOption,
     audio: corpusOption,
   },
-  async run({ details, write, audio }, names) {
+  async run({ details, write, cpu, audio }, names) {
     if (write && names.length > 0) throw new UsageError("--write stores the whole table and needs all recordings");
     const { corpus, chosen } = await readSelected({ audio, names });
     const when = await circumstances(Date.now());
+    const settings = await cpuSettings(cpu);
     const scorer = await installScorer();
-    const { named, counted } = await transcribeAll(scorer, corpus, chosen);
+    const { named, counted } = await transcribeAll(scorer, settings, corpus, chosen);
     if (named.length + counted.length === 0) throw new CommandError("the selection has neither names nor turns");
     const say = (line: string) => details && console.log(line);
     const lines = [...(await nameRows(scorer, named, say)), ...(await speakerRows(scorer, counted, say))];
     const table = asMarkdown({ head: ["measured", "without", "with", "over"], lines });
+    for (const term of cpuTerms(cpu)) console.log(term);
     console.log(table);
-    if (write) writeGenerated("docs/quality.md", "scripts/evaluate hints --write", `${headingOf(when)}:\n\n${table}`);
+    const heading = headingOf(when, ...cpuTerms(cpu));
+    if (write) writeGenerated("docs/quality.md", "scripts/evaluate hints --write", `${heading}:\n\n${table}`);
   },
 });
 
 /** Transcribes each recording to which a hint applies with one server, with and without its hints. */
-async function transcribeAll(scorer: Scoring, corpus: readonly Reference[], chosen: readonly Reference[]) {
+async function transcribeAll(
+  scorer: Scoring,
+  settings: Readonly<Record<string, string>>,
+  corpus: readonly Reference[],
+  chosen: readonly Reference[],
+) {
   const normalise = await scorer.normalise(textsToNormalise(chosen));
-  await using server = await EvaluationServer.start(corpus);
+  await using server = await EvaluationServer.start(corpus, null, settings);
   const pairs: { named: Pair[]; counted: Pair[] } = { named: [], counted: [] };
   for (const reference of chosen) {
     const { file, turns, text, path } = reference;

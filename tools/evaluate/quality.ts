@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { cpuSettings } from "../../harness/device.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
   corpusOption,
@@ -12,6 +13,7 @@ import {
 } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
+import { cpuOption, cpuTerms, fasterWhisperSettings } from "../shared/cpu-variant.ts";
 import { flag, someOf, text, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, asText, headingOf, writeGenerated } from "../shared/table.ts";
@@ -32,9 +34,10 @@ export const command = defineCommand({
     details: flag("print a line for each recording before the table"),
     json: text("FILE", "write all figures with references and transcripts to FILE"),
     write: flag("store the table in docs/quality.md"),
+    cpu: cpuOption,
     audio: corpusOption,
   },
-  async run({ only, peer: withPeer, details, json, write, audio }, names) {
+  async run({ only, peer: withPeer, details, json, write, cpu, audio }, names) {
     if (write && (names.length > 0 || !aspects.every((aspect) => only.includes(aspect)))) {
       throw new UsageError("--write stores the whole table and cannot be combined with a selection");
     }
@@ -49,10 +52,12 @@ export const command = defineCommand({
       ...(only.includes("invented") ? await recordingsOfNothing(audio, isChosen) : []),
     ];
     if (references.length + made.length === 0) throw new CommandError("no recording has such a name");
-    const when = await circumstances(Date.now());
+    const when = { ...(await circumstances(Date.now())), cpu };
+    const settings = await cpuSettings(cpu);
     const scorer = await installScorer();
-    const transcribed = await transcribeAll(corpus, references, made);
-    const results = await measure(scorer, transcribed, only, withPeer ? await transcribeWithPeer(chosen) : null);
+    const transcribed = await transcribeAll(corpus, references, made, settings);
+    const peer = withPeer ? await transcribeWithPeer(chosen, cpu) : null;
+    const results = await measure(scorer, transcribed, only, peer);
     for (const path of results.scorerMismatches) {
       console.error(`${path}: harness/der.ts and pyannote.metrics disagree on its errors`);
     }
@@ -60,10 +65,11 @@ export const command = defineCommand({
     if (rows.length === 0) throw new CommandError("the selection contains nothing to measure");
     if (details) for (const line of detailsOf(results)) console.log(line);
     const lines = rows.map(({ measure: measured, value, over }) => [measured, value, over]);
+    for (const term of cpuTerms(cpu)) console.log(term);
     console.log(asText({ head: ["", "", ""], lines }));
     if (json !== null) await Bun.write(json, `${JSON.stringify({ ...when, rows, ...results }, null, 2)}\n`);
     if (!write) return;
-    const page = `${headingOf(when)}:\n\n${asMarkdown({ head: ["measured", "", "over"], lines })}`;
+    const page = `${headingOf(when, ...cpuTerms(cpu))}:\n\n${asMarkdown({ head: ["measured", "", "over"], lines })}`;
     writeGenerated("docs/quality.md", "scripts/evaluate --write", page);
   },
 });
@@ -78,9 +84,10 @@ async function transcribeAll(
   corpus: readonly Reference[],
   references: readonly Reference[],
   made: readonly Made[],
+  settings: Readonly<Record<string, string>>,
 ): Promise<Transcribed> {
   using folder = temporaryDirectory();
-  await using server = await EvaluationServer.start(corpus);
+  await using server = await EvaluationServer.start(corpus, null, settings);
   const transcribe = (name: string, file: string) => {
     if (process.stderr.isTTY) console.error(name);
     return server.transcribe(file);
@@ -99,9 +106,9 @@ async function transcribeAll(
 const PEER_SETTINGS = { beam: 5, computeType: "float32", batch: 0, language: null } as const;
 
 /** Transcribes the recordings that have a reference text with faster-whisper. */
-async function transcribeWithPeer(chosen: readonly Reference[]): Promise<Peer> {
+async function transcribeWithPeer(chosen: readonly Reference[], cpu: string): Promise<Peer> {
   const references = chosen.filter(({ text: said }) => said !== null);
-  const ask = await installFasterWhisper();
+  const ask = await installFasterWhisper(fasterWhisperSettings(cpu));
   const files = references.map(({ file }) => file);
   const { answers } = await ask({ ...PEER_SETTINGS, threads: availableParallelism() }, files);
   return {

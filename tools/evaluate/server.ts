@@ -55,11 +55,16 @@ export class EvaluationServer implements AsyncDisposable {
    * Starts a server. On a CPU it transcribes a long recording, so that it completes its one-time benchmarks.
    * @param corpus source of this recording
    * @param device null to let the server choose its device
+   * @param settings more settings of the server
    * @throws {CommandError} when the server uses another device
    */
-  static async start(corpus: readonly Reference[], device: Device | null = null): Promise<EvaluationServer> {
+  static async start(
+    corpus: readonly Reference[],
+    device: Device | null,
+    settings: Readonly<Record<string, string>>,
+  ): Promise<EvaluationServer> {
     await using stack = new AsyncDisposableStack();
-    const server = stack.use(newServer(device?.environment));
+    const server = stack.use(newServer({ ...device?.environment, ...settings }));
     await server.start(false);
     await server.until(() => speechDeviceIn(server.log) !== undefined, 50, PATIENCE_MILLISECONDS);
     const started = new EvaluationServer(server, device);

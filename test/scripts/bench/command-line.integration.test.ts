@@ -34,6 +34,8 @@ describe("scripts/bench", () => {
     [["parakeet", "--form", "int8"], "--form is f32, f16, q8_0, q5_0 or q4_0, not int8"],
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
+    [["--cpu", "haswel"], "--cpu is auto, "],
+    [["start", "--cpu", "haswel"], "--cpu is auto, "],
     [["fleet", "--part", "two"], "--part is one, many or overhead, not two"],
     [["scale", "--part", "two"], "--part is real or simulated, not two"],
     [["scale", "--write", "--part", "real"], "--write needs all parts at their full length"],
@@ -48,7 +50,7 @@ describe("scripts/bench", () => {
 });
 
 describe("runs of an earlier --json", () => {
-  const now = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
+  const now = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null, cpu: "auto" };
   const figures = { seconds: 1, cpuSeconds: 2, peakBytes: { server: 3 }, steps: [], texts: ["a"] };
   const kept = { recording: "meetings" as const, atOnce: 1, by: "ours", figures };
 
@@ -69,6 +71,8 @@ describe("runs of an earlier --json", () => {
     [{ machine: "64 × CPU" }, "another machine"],
     [{ threads: 1 }, "another threads"],
     [{ language: "en" }, "another language"],
+    [{ cpu: "haswell" }, "another cpu: haswell, not auto"],
+    [{ cpu: undefined }, "was not written by --json"],
     [{ runs: [{ ...kept, figures: {} }] }, "was not written by --json"],
     [{ runs: [{ ...kept, recording: "songs" }] }, "was not written by --json"],
   ])("are refused when they have %p", async (values, reason) => {
@@ -98,8 +102,11 @@ describe("the pages", () => {
   });
 
   test("name the circumstances of the runs", () => {
-    const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null };
+    const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null, cpu: "auto" };
     const expected = "2026-11-22, commit abc, 2 × CPU, 2 threads, language detected, medians of 1 to 3 runs";
     expect(describeRuns(bench, [{ runs: 3 }, { runs: 1 }])).toBe(expected);
+    const limited =
+      "2026-11-22, commit abc, 2 × CPU, 2 threads, CPU variant haswell, language detected, medians of 1 run";
+    expect(describeRuns({ ...bench, cpu: "haswell" }, [{ runs: 1 }])).toBe(limited);
   });
 });
