@@ -39,7 +39,7 @@ export async function cpuSettings(cpu: string): Promise<Readonly<Record<string, 
   const { nativeDirectory } = await programFiles("");
   const options = { nativeDirectory, cpuVariant: cpu, command: programCommand("__selftest") };
   await requireCpuVariant(options).catch((error: unknown) => {
-    throw new CommandError(messageOf(error));
+    throw new CommandError(`${messageOf(error)}. scripts/setup --all builds all variants`);
   });
   return { TRANSCRIBE_ENGINE_CPU_VARIANT: cpu };
 }

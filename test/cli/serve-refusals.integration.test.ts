@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { root } from "../../harness/checkout.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
@@ -59,6 +60,17 @@ describe("a server that can't start", () => {
     expect(result.exitCode).toBe(exitCode);
     expect(result.stderr).toStartWith(`transcribe: ${message}`);
     expect(result.stderr).not.toMatch(/^\s+at |\.ts/m);
+  });
+
+  test.each([
+    ["a fleet's worker", ["worker", "--fleet", "nats://127.0.0.1:1"]],
+    ["a transcription without a server", ["run", join(root, "package.json")]],
+  ])("%s refuses the same CPU variant", async (_what, args) => {
+    using directory = temporaryDirectory();
+    const environment = { TRANSCRIBE_ENGINE_CPU_VARIANT: "haswel", XDG_CACHE_HOME: directory.path };
+    const { exitCode, stderr } = await runCli([...args, "--data-dir", directory.path], environment);
+    expect(exitCode).toBe(1);
+    expect(stderr).toStartWith('transcribe: engine.cpu_variant is "haswel", but this build has no such CPU variant.');
   });
 
   test("reports the fault of a model with a damaged tensor table once, and exits", async () => {
