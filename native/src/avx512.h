@@ -13,7 +13,8 @@ namespace transcribe {
 
 // Returns 2^x for x <= 0 with a relative error of 2e-7 (Taylor coefficients on [-0.5, 0.5], the last two fitted).
 AVX512_BASE inline __m512 power_of_two(__m512 x) {
-    x = _mm512_max_ps(x, _mm512_set1_ps(-120.0f));
+    // The maximum of a number and one that is none is the second of them.
+    x = _mm512_max_ps(_mm512_set1_ps(-120.0f), x);
     const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 rest = _mm512_sub_ps(x, whole);
     __m512 sum = _mm512_set1_ps(1.3333558e-3f);

@@ -5,10 +5,14 @@ namespace {
 constexpr size_t lanes = 16;
 // PyTorch's value, with which Whisper and NeMo's models were trained.
 constexpr float epsilon = 1e-5f;
+// Largest argument of `power_of_two`.
+constexpr float largest_exponent = 126;
 
-// Returns 1 + 2^(-x · log2(e)), of which the sigmoid is the inverse.
+// Returns 1 + 2^(-x · log2(e)), of which the sigmoid is the inverse. `power_of_two` does not show a number that is none, so zero
+// times the number is added.
 INLINE Floats inverse_sigmoid(Floats x) {
-    return add(same(1.0f), power_of_two(multiply(x, same(static_cast<float>(-M_LOG2E)))));
+    const Floats exponent = smallest(multiply(x, same(static_cast<float>(-M_LOG2E))), same(largest_exponent));
+    return add(multiply_add(x, zeros(), same(1.0f)), power_of_two(exponent));
 }
 
 INLINE Floats silu(Floats x) {

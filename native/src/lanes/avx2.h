@@ -117,7 +117,7 @@ INLINE __m256 eighth_power_of_two(__m256 x) {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), exponent));
 }
 
-// Returns 2^x for x <= 0.
+// Returns 2^x for x <= 126, and 2^-120 for a number that is none.
 INLINE Floats power_of_two(Floats x) {
     return {eighth_power_of_two(x.low), eighth_power_of_two(x.high)};
 }

@@ -1,8 +1,9 @@
 // Compiles the file KERNELS once for each kind of instructions, in a namespace of the kind's name, with
 //
 // - `Floats` and `Ints`: sixteen numbers, and functions for them;
-// - `add_byte_products` and `add_word_products`: products of integers in one register, which the compiler's own register
-//   allocation would slow down by a third;
+// - `add_byte_products` and `add_word_products`: products of integers in one register, some of them in assembly, because the
+//   compiler would keep sums in memory;
+// - `levels`, `wide_levels` and `signed_limit`: the sizes of numbers with which products of bytes are exact;
 // - HAS_AVX512: 1 if a register has sixteen numbers, otherwise eight.
 //
 // There is no include guard: each file of kernels includes this once.
@@ -22,7 +23,6 @@
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c")
 #define HAS_AVX512 0
-#define HAS_AVX_VNNI 0
 namespace transcribe::avx2 {
 #include "avx2.h"
 
@@ -61,12 +61,18 @@ INLINE void add_word_products(__m256i & sums, __m256i words, __m256i others) {
 
 #include KERNELS
 }  // namespace transcribe::avx2
-#undef HAS_AVX_VNNI
 #pragma GCC pop_options
 
+// A test compiles the kernels of AVX-VNNI with the encoding that AVX-512 VNNI has for the same instructions, to run them on
+// CPUs without AVX-VNNI.
 #pragma GCC push_options
+#if defined(TRANSCRIBE_AVX_VNNI_AS_EVEX)
+#pragma GCC target("avx2,fma,f16c")
+#define VNNI_ENCODING "%{evex%} "
+#else
 #pragma GCC target("avx2,fma,f16c,avxvnni")
-#define HAS_AVX_VNNI 1
+#define VNNI_ENCODING "%{vex%} "
+#endif
 namespace transcribe::avx_vnni {
 #include "avx2.h"
 
@@ -75,35 +81,34 @@ constexpr int wide_levels = 255;
 constexpr int signed_limit = 127;
 
 INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, const void * signed_bytes) {
-    asm("%{vex%} vpdpbusd %[factors], %[bytes], %[sums]"
+    asm(VNNI_ENCODING "vpdpbusd %[factors], %[bytes], %[sums]"
         : [sums] "+x"(sums)
         : [bytes] "x"(unsigned_bytes), [factors] "m"(*static_cast<const __m256i *>(signed_bytes)));
 }
 
 INLINE void add_byte_products(__m256i & sums, __m256i unsigned_bytes, __m256i signed_bytes) {
-    asm("%{vex%} vpdpbusd %[factors], %[bytes], %[sums]" : [sums] "+x"(sums) : [bytes] "x"(unsigned_bytes), [factors] "x"(signed_bytes));
+    asm(VNNI_ENCODING "vpdpbusd %[factors], %[bytes], %[sums]" : [sums] "+x"(sums) : [bytes] "x"(unsigned_bytes), [factors] "x"(signed_bytes));
 }
 
 INLINE void add_word_products(__m256i & sums, __m256i words, const void * others) {
-    asm("%{vex%} vpdpwssd %[factors], %[words], %[sums]"
+    asm(VNNI_ENCODING "vpdpwssd %[factors], %[words], %[sums]"
         : [sums] "+x"(sums)
         : [words] "x"(words), [factors] "m"(*static_cast<const __m256i *>(others)));
 }
 
 INLINE void add_word_products(__m256i & sums, __m256i words, __m256i others) {
-    asm("%{vex%} vpdpwssd %[factors], %[words], %[sums]" : [sums] "+x"(sums) : [words] "x"(words), [factors] "x"(others));
+    asm(VNNI_ENCODING "vpdpwssd %[factors], %[words], %[sums]" : [sums] "+x"(sums) : [words] "x"(words), [factors] "x"(others));
 }
 
 #include KERNELS
 }  // namespace transcribe::avx_vnni
+#undef VNNI_ENCODING
 #undef HAS_AVX512
-#undef HAS_AVX_VNNI
 #pragma GCC pop_options
 
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,fma,f16c")
 #define HAS_AVX512 1
-#define HAS_AVX_VNNI 0
 namespace transcribe::avx512 {
 #include "avx512.h"
 
@@ -124,7 +129,6 @@ INLINE void add_word_products(__m512i & sums, __m512i words, const void * others
 #include KERNELS
 }  // namespace transcribe::avx512
 #undef HAS_AVX512
-#undef HAS_AVX_VNNI
 #pragma GCC pop_options
 
 #undef KERNELS
