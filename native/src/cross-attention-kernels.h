@@ -280,10 +280,10 @@ INLINE void add_pairs(WordSums<queries> & sums, Register low, Register high, con
     }
 }
 
-template <size_t queries> INLINE void put(const WordSums<queries> & sums, Ints * to, size_t stride) {
+template <size_t queries> INLINE void put(const WordSums<queries> & sums, Ints * to) {
     if constexpr (queries > 0) {
         *to = {sums.low, sums.high};
-        put(sums.rest, to + stride, stride);
+        put(sums.rest, to + 1);
     }
 }
 
@@ -297,7 +297,7 @@ template <size_t count> struct Keys {
             add_pairs(sums, widened(keys + 32 * pair), widened(keys + 32 * pair + 16), queries[0].words + 2 * pair,
                       sizeof(Query) / sizeof(int16_t));
         }
-        put(sums, products, 1);
+        put(sums, products);
     }
 
     const Query (&queries)[count];
@@ -325,7 +325,7 @@ template <size_t count> struct Weights {
                               most_positions);
                 }
                 Ints whole[count];
-                put(sums, whole, 1);
+                put(sums, whole);
                 for (size_t q = 0; q < count; q++) {
                     products[q][vector] = add(products[q][vector], to_floats(whole[q]));
                 }
