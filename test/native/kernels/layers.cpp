@@ -73,6 +73,39 @@ void check_layer(const char * name, const Layer & layer, const ConformerWeights:
     bad.report(std::string(name) + ": outputs of rows with a number that is none");
 }
 
+// The kept positions have the results of the whole layer. The others lie on lines between them.
+void check_kept(const AttentionLayer & layer) {
+    Wrong same, interpolated, places;
+    for (const size_t used : {1, 100, 1000, 2850, 3000}) {
+        constexpr size_t mels = 2, frames = 3000, positions = frames / 2;
+        std::vector<float> spectrum(mels * frames, -1);
+        std::fill_n(spectrum.begin() + frames, used, 0.5f);
+        const KeptPositions kept(spectrum.data(), mels, frames);
+        Random random;
+        const std::vector<float> stream = normal_numbers(random, positions * layer_width);
+        std::vector<float> whole = stream, some(kept.count() * layer_width), all(positions * layer_width, not_a_number);
+        layer.add_to(whole.data(), positions, 2);
+        layer.add_to_kept(stream.data(), kept, some.data(), 2);
+        kept.interpolate(some.data(), layer_width, all.data());
+        places.add(kept.positions() != positions || kept.at(0) != 0 || kept.at(kept.count() - 1) != positions - 1);
+        for (size_t row = 0; row < kept.count(); row++) {
+            const size_t at = kept.at(row);
+            same.add(!std::equal(&some[row * layer_width], &some[row * layer_width] + layer_width, &whole[at * layer_width]));
+            interpolated.add(std::fabs(all[at * layer_width] - whole[at * layer_width]) > 1e-5f);
+            for (size_t between = row > 0 ? kept.at(row - 1) + 1 : 0; between < at; between++) {
+                const double part = static_cast<double>(at - between) / static_cast<double>(at - kept.at(row - 1));
+                const double line = part * some[(row - 1) * layer_width] + (1 - part) * some[row * layer_width];
+                interpolated.add(!(std::fabs(all[between * layer_width] - line) < 1e-5));
+            }
+            // Frames of speech, and the padding close to them, are computed.
+            places.add(row > 0 && at > kept.at(row - 1) + (at <= used / 2 + 64 ? 1 : 8));
+        }
+    }
+    same.report("kept positions: results that differ from the layer's");
+    interpolated.report("kept positions: numbers of others that are not on a line");
+    places.report("kept positions: places");
+}
+
 }  // namespace
 
 void check_layers() {
@@ -109,6 +142,7 @@ void check_layers() {
         }
         return changes;
     });
+    check_kept(attention);
 
     const Weights first(4 * layer_width, layer_width, random), second(layer_width, 4 * layer_width, random);
     const FeedForwardLayer feed_forward{norm, first.product(), second.product()};
