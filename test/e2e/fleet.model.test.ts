@@ -98,9 +98,10 @@ test.if(canRun)(
         .find(({ machine }) => machine === name)
         ?.models.map((each) => each.id)
         .toSorted();
-    const lanesOf = (name: string) => status.machines.find(({ machine }) => machine === name)?.lanes;
-    // The first worker has joined, but may still load its models.
-    while (modelsOf("second")?.length !== 2 || lanesOf("first") !== 1) status = await fleetStatus();
+    const hasProblem = (name: string) =>
+      status.machines.some(({ machine, lanes, problem }) => machine === name && lanes === 1 && problem !== null);
+    // The first worker has joined, but may still load its models, and then tells what it lacks.
+    while (modelsOf("second")?.length !== 2 || !hasProblem("first")) status = await fleetStatus();
     expect([modelsOf("first"), modelsOf("second")]).toEqual([["whisper-base"], ["parakeet-tiny", "whisper-base"]]);
     expect(status.machines).toMatchObject([
       { machine: "first", lanes: 1, devices: ["CPU"], problem: expect.stringContaining("it lacks the model") },
