@@ -134,6 +134,7 @@ interface FleetStatus {
   readonly machines: readonly {
     readonly machine: string;
     readonly lanes: number;
+    readonly problem: string | null;
     readonly models: readonly { readonly id: string }[];
   }[];
   readonly coordinator: { readonly published: number };

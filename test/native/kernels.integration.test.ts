@@ -65,7 +65,15 @@ async function compile(directory: string): Promise<string> {
   const includes = [join(root, "native", "src"), join(whisper, "ggml", "include"), join(whisper, "include")];
   const options = ["-std=gnu++17", "-O2", ...includes.map((path) => `-I${path}`)];
   if (hasOtherEncoding) options.push("-DTRANSCRIBE_AVX_VNNI_AS_EVEX");
-  const kernels = ["attention", "conformer-steps", "cross-attention", "encoder-layers", "packed-weights", "padding", "quantized"];
+  const kernels = [
+    "attention",
+    "conformer-steps",
+    "cross-attention",
+    "encoder-layers",
+    "packed-weights",
+    "padding",
+    "quantized",
+  ];
   const sources = [
     ...[...kernels, "lanes/instructions", "rows"].map((name) => join(root, "native", "src", `${name}.cpp`)),
     ...new Bun.Glob("*.cpp").scanSync({ cwd: join(root, "test", "native", "kernels"), absolute: true }),
