@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { areVerdicts, currentTunings, inOneGraph, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
-import { cpuSurvey, speechModelOf } from "../context.ts";
+import { cpuSurvey, kernelsInUse, speechModelOf } from "../context.ts";
 import { cgroupLimits, findGpus } from "../machine-facts.ts";
 
 /** CPU features for which the CPU backend has variants, by the flags in /proc/cpuinfo, fastest first. */
@@ -204,4 +204,16 @@ const verdicts: Check = {
   },
 };
 
-export const cpuChecks = [features, threads, variant, lanes, verdicts];
+const kernels: Check = {
+  id: "cpu.kernels",
+  title: "CPU kernels",
+  explanation:
+    "The instructions with which this program computes on the CPU: it has kernels of its own for AVX2, AVX-VNNI, AVX-512 VNNI, and AVX-512 VNNI with BF16, from the slowest to the fastest. They follow the CPU variant, and so does the form of the speech model's encoder. Without them the kernels of ggml and ONNX Runtime compute. ONNX Runtime runs the speaker models and chooses its instructions by itself.",
+  heavy: true,
+  async run(context) {
+    const kernels = await kernelsInUse(context);
+    return kernels === null ? skipped("no variant of the CPU backend works") : ok(kernels.summary);
+  },
+};
+
+export const cpuChecks = [features, threads, variant, lanes, verdicts, kernels];

@@ -4,7 +4,6 @@ import { dataChecks } from "./data.ts";
 import { ffmpegChecks } from "./ffmpeg.ts";
 import { fleetChecks } from "./fleet.ts";
 import { gpuChecks } from "./gpu.ts";
-import { kernelChecks } from "./kernels.ts";
 import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
 import { serverChecks } from "./server.ts";
@@ -15,7 +14,6 @@ import { memoryChecks, systemChecks } from "./system.ts";
 export const checks: readonly Check[] = [
   ...programChecks,
   ...cpuChecks,
-  ...kernelChecks,
   ...gpuChecks,
   ...modelChecks,
   ...ffmpegChecks,
