@@ -11,8 +11,8 @@ namespace transcribe {
 // positions, so a step reads them once and multiplies bytes.
 //
 // Each channel of a head has a scale and a mean of its own over the window. A mean of keys adds the same to all scores, so it
-// changes no weight. Queries and weights have 16 bits, in two bytes each: weights of one in a thousand add up over 1500
-// positions.
+// changes no weight. Queries and weights have 16 bits, or weights 15 without AVX-512: weights of one in a thousand add up
+// over 1500 positions.
 //
 // All functions need one of the kinds of instructions.
 class CrossAttention {
