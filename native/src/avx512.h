@@ -13,7 +13,7 @@ namespace transcribe {
 
 // Returns 2^x for x <= 0 with a relative error of 2e-7 (Taylor coefficients on [-0.5, 0.5], the last two fitted).
 AVX512_BASE inline __m512 power_of_two(__m512 x) {
-    // The maximum of a number and one that is none is the second of them.
+    // NaN as the second operand stays NaN. In lanes/avx512.h it becomes 2^-120, since integers can't hold it.
     x = _mm512_max_ps(_mm512_set1_ps(-120.0f), x);
     const __m512 whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m512 rest = _mm512_sub_ps(x, whole);
@@ -24,23 +24,6 @@ AVX512_BASE inline __m512 power_of_two(__m512 x) {
     sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(6.9314718e-1f));
     sum = _mm512_fmadd_ps(sum, rest, _mm512_set1_ps(1.0f));
     return _mm512_scalef_ps(sum, whole);
-}
-
-// Returns x · Φ(x), with Φ by Abramowitz and Stegun 7.1.26 (error below 1e-6).
-AVX512_BASE inline __m512 gelu(__m512 x) {
-    const __m512 one = _mm512_set1_ps(1.0f);
-    const __m512 z = _mm512_mul_ps(_mm512_abs_ps(x), _mm512_set1_ps(static_cast<float>(M_SQRT1_2)));
-    const __m512 t = _mm512_div_ps(one, _mm512_fmadd_ps(z, _mm512_set1_ps(0.3275911f), one));
-    __m512 sum = _mm512_set1_ps(1.061405429f);
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-1.453152027f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(1.421413741f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(-0.284496736f));
-    sum = _mm512_fmadd_ps(sum, t, _mm512_set1_ps(0.254829592f));
-    const __m512 power = power_of_two(_mm512_mul_ps(_mm512_mul_ps(z, z), _mm512_set1_ps(static_cast<float>(-M_LOG2E))));
-    // half of 1 - erf(z)
-    const __m512 tail = _mm512_mul_ps(_mm512_mul_ps(_mm512_mul_ps(sum, t), power), _mm512_set1_ps(0.5f));
-    const __mmask16 negative = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_LT_OQ);
-    return _mm512_mul_ps(x, _mm512_mask_blend_ps(negative, _mm512_sub_ps(one, tail), tail));
 }
 
 }  // namespace transcribe

@@ -8,8 +8,11 @@ constexpr float epsilon = 1e-5f;
 // Largest argument of `power_of_two`.
 constexpr float largest_exponent = 126;
 
-// Returns 1 + 2^(-x · log2(e)), of which the sigmoid is the inverse. `power_of_two` does not show a number that is none, so zero
-// times the number is added.
+INLINE Floats load_or_zeros(const float * numbers, size_t i) {
+    return numbers == nullptr ? zeros() : load(numbers + i);
+}
+
+// Returns 1 + 2^(-x · log2(e)): the inverse of the sigmoid. `power_of_two` turns NaN into a number, so x · 0 is added.
 INLINE Floats inverse_sigmoid(Floats x) {
     const Floats exponent = smallest(multiply(x, same(static_cast<float>(-M_LOG2E))), same(largest_exponent));
     return add(multiply_add(x, zeros(), same(1.0f)), power_of_two(exponent));
@@ -73,17 +76,19 @@ void convolve(const float * input, size_t row, size_t count, const ConformerWeig
 
 void store_sums(const float * sums, const float * bias, float * output) {
     for (size_t i = 0; i < panel_outputs; i += lanes) {
-        store(output + i, add(load(sums + i), bias == nullptr ? zeros() : load(bias + i)));
+        store(output + i, add(load(sums + i), load_or_zeros(bias, i)));
     }
 }
 
-void add_sums(const float * sums, float factor, const float * bias, float * output) {
+void add_sums(const float * sums, float factor, float * output) {
     for (size_t i = 0; i < panel_outputs; i += lanes) {
-        if (bias == nullptr) {
-            store(output + i, multiply_add(load(sums + i), same(factor), load(output + i)));
-        } else {
-            store(output + i, add(add(load(sums + i), load(bias + i)), load(output + i)));
-        }
+        store(output + i, multiply_add(load(sums + i), same(factor), load(output + i)));
+    }
+}
+
+void add_sums_with_bias(const float * sums, const float * bias, float * output) {
+    for (size_t i = 0; i < panel_outputs; i += lanes) {
+        store(output + i, add(add(load(sums + i), load(bias + i)), load(output + i)));
     }
 }
 
@@ -95,7 +100,7 @@ void silu_of_sums(const float * sums, float * output) {
 
 void gelu_of_sums(const float * sums, const float * bias, float * output) {
     for (size_t i = 0; i < panel_outputs; i += lanes) {
-        store(output + i, gelu(add(load(sums + i), load(bias + i))));
+        store(output + i, gelu(add(load(sums + i), load_or_zeros(bias, i))));
     }
 }
 

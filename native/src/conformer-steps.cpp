@@ -31,8 +31,12 @@ void store_sums(const float * sums, const float * bias, float * output) {
     CALL_KERNEL(store_sums, sums, bias, output);
 }
 
-void add_sums(const float * sums, float factor, const float * bias, float * output) {
-    CALL_KERNEL(add_sums, sums, factor, bias, output);
+void add_sums(const float * sums, float factor, float * output) {
+    CALL_KERNEL(add_sums, sums, factor, output);
+}
+
+void add_sums_with_bias(const float * sums, const float * bias, float * output) {
+    CALL_KERNEL(add_sums_with_bias, sums, bias, output);
 }
 
 void silu_of_sums(const float * sums, float * output) {
@@ -64,7 +68,7 @@ template struct Activate<Bfloat16Products>;
 
 void AddTo::take(const void * self, size_t row, const float * sums) {
     const auto & [output, width, factor, column] = step<AddTo>(self);
-    add_sums(sums, factor, nullptr, output + row * width + column);
+    add_sums(sums, factor, output + row * width + column);
 }
 
 void Gate::take(const void * self, size_t row, const float * sums) {

@@ -17,18 +17,21 @@ void normalize(const float * input, const ConformerWeights::Norm & norm, size_t 
 void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel, size_t width,
               float * output);
 
-// Functions of the sums of 32 outputs, whose output starts at the first of them. `bias` may be null.
+// Functions of the sums of 32 outputs, whose output starts at the first of them.
 
-// output = sums + bias
+// output = sums + bias, which may be null
 void store_sums(const float * sums, const float * bias, float * output);
 
-// output += sums · factor, or output += sums + bias
-void add_sums(const float * sums, float factor, const float * bias, float * output);
+// output += sums · factor
+void add_sums(const float * sums, float factor, float * output);
+
+// output += sums + bias
+void add_sums_with_bias(const float * sums, const float * bias, float * output);
 
 // output = SiLU(sums)
 void silu_of_sums(const float * sums, float * output);
 
-// output = GELU(sums + bias)
+// output = GELU(sums + bias), which may be null
 void gelu_of_sums(const float * sums, const float * bias, float * output);
 
 // Of 16 values and 16 gates, output = values · sigmoid(gates).

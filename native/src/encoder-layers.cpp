@@ -37,7 +37,7 @@ struct AddWithBias {
 
     static void take(const void * self, size_t row, const float * sums) {
         const auto & [output, bias, width, column] = *static_cast<const AddWithBias *>(self);
-        add_sums(sums, 1, bias + column, output + row * width + column);
+        add_sums_with_bias(sums, bias + column, output + row * width + column);
     }
 };
 

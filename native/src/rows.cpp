@@ -4,10 +4,10 @@
 
 #include "avx512.h"
 #include "bfloat16-tile.h"
-#include "layer-norm.h"
+#include "conformer-steps.h"
 
 #include <algorithm>
-#include <cmath>
+#include <vector>
 
 namespace transcribe {
 
@@ -67,19 +67,19 @@ AVX512 void add(const float * input, const float * product, float * output, size
     }
 }
 
-AVX512 void normalise(const float * input, const float * weight, const float * bias, Bfloat16 * output, size_t count,
-                      size_t width) {
+void normalise(const float * input, const float * weight, const float * bias, Bfloat16 * output, size_t count, size_t width) {
+    std::vector<float> row(width);
     for (size_t position = 0; position < count; position++) {
-        const LayerNorm norm(input + position * width, width);
-        for (size_t column = 0; column < width; column += lanes) {
-            store(output + position * width + column, norm.at(column, weight, bias));
-        }
+        normalize(input + position * width, {weight, bias}, width, row.data());
+        round_to_bfloat16(row.data(), output + position * width, width);
     }
 }
 
-AVX512 void activate(const float * input, Bfloat16 * output, size_t count) {
-    for (size_t at = 0; at < count; at += lanes) {
-        store(output + at, gelu(_mm512_loadu_ps(input + at)));
+void activate(const float * input, Bfloat16 * output, size_t count) {
+    for (size_t at = 0; at < count; at += panel_outputs) {
+        float numbers[panel_outputs];
+        gelu_of_sums(input + at, nullptr, numbers);
+        round_to_bfloat16(numbers, output + at, panel_outputs);
     }
 }
 

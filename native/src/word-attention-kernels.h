@@ -47,7 +47,7 @@ struct Head {
                 sum_of_zeros = multiply_add(number, zeros(), sum_of_zeros);
             }
             const Floats range = largest(subtract(most, least), same(1e-20f));
-            // What is not a number is to reach the scores.
+            // Adds x · 0, so that NaN reaches the scores.
             store(key_scales + d, add(multiply(range, same(0.5f / signed_limit)), sum_of_zeros));
             store(middles + d, multiply(add(most, least), same(0.5f)));
         }
@@ -84,7 +84,7 @@ struct Head {
         }
     }
 
-    // Returns the largest size, which is not a number if one of them is none.
+    // Returns the largest size; NaN if one of the numbers is NaN.
     static float most_of(const float * numbers, size_t count, size_t stride) {
         Floats most = zeros();
         Floats sum_of_zeros = zeros();
@@ -140,7 +140,7 @@ void score(const int32_t * queries, const float * scales, const Head & head, flo
     }
 }
 
-// Converts a row of scores to weights in 16 bits. Returns their sum, which is not a number if a score is none.
+// Converts a row of scores to weights in 16 bits. Returns their sum, which is 0 if the scores are NaN.
 float weigh(float * scores, size_t count, size_t padded, int16_t * weights) {
     std::fill(scores + count, scores + padded, -INFINITY);
     Floats most = same(-INFINITY);

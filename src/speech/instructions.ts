@@ -20,7 +20,7 @@ export function isAtLeast(instructions: Instructions, other: Instructions): bool
 interface CpuInstructions {
   /** The fastest kind that the processor has. */
   readonly fastest: Instructions;
-  /** Instructions that the processor lacks for a faster kind; empty if there is none. */
+  /** Instructions that the processor lacks for a faster kind; empty for the fastest. */
   readonly lacking: readonly string[];
 }
 

@@ -117,7 +117,7 @@ INLINE __m256 eighth_power_of_two(__m256 x) {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(sum), exponent));
 }
 
-// Returns 2^x for x <= 126, and 2^-120 for a number that is none.
+// Returns 2^x for x <= 126, and 2^-120 for NaN.
 INLINE Floats power_of_two(Floats x) {
     return {eighth_power_of_two(x.low), eighth_power_of_two(x.high)};
 }
@@ -125,11 +125,6 @@ INLINE Floats power_of_two(Floats x) {
 INLINE Ints same_ints(int32_t number) {
     const __m256i half = _mm256_set1_epi32(number);
     return {half, half};
-}
-
-INLINE Ints load_ints(const void * from) {
-    const auto * half = static_cast<const __m256i *>(from);
-    return {_mm256_loadu_si256(half), _mm256_loadu_si256(half + 1)};
 }
 
 INLINE void store_ints(void * to, Ints x) {
@@ -142,21 +137,12 @@ INLINE Ints add_ints(Ints a, Ints b) {
     return {_mm256_add_epi32(a.low, b.low), _mm256_add_epi32(a.high, b.high)};
 }
 
-INLINE Ints subtract_ints(Ints a, Ints b) {
-    return {_mm256_sub_epi32(a.low, b.low), _mm256_sub_epi32(a.high, b.high)};
-}
-
 INLINE Ints and_ints(Ints a, Ints b) {
     return {_mm256_and_si256(a.low, b.low), _mm256_and_si256(a.high, b.high)};
 }
 
 template <int bits> INLINE Ints shift_left(Ints x) {
     return {_mm256_slli_epi32(x.low, bits), _mm256_slli_epi32(x.high, bits)};
-}
-
-// Keeps the sign.
-template <int bits> INLINE Ints shift_right(Ints x) {
-    return {_mm256_srai_epi32(x.low, bits), _mm256_srai_epi32(x.high, bits)};
 }
 
 INLINE int32_t sum_of_ints(Ints x) {

@@ -93,10 +93,6 @@ INLINE Ints same_ints(int32_t number) {
     return _mm512_set1_epi32(number);
 }
 
-INLINE Ints load_ints(const void * from) {
-    return _mm512_loadu_si512(from);
-}
-
 INLINE void store_ints(void * to, Ints x) {
     _mm512_storeu_si512(to, x);
 }
@@ -105,20 +101,12 @@ INLINE Ints add_ints(Ints a, Ints b) {
     return _mm512_add_epi32(a, b);
 }
 
-INLINE Ints subtract_ints(Ints a, Ints b) {
-    return _mm512_sub_epi32(a, b);
-}
-
 INLINE Ints and_ints(Ints a, Ints b) {
     return _mm512_and_si512(a, b);
 }
 
 template <int bits> INLINE Ints shift_left(Ints x) {
     return _mm512_slli_epi32(x, bits);
-}
-
-template <int bits> INLINE Ints shift_right(Ints x) {
-    return _mm512_srai_epi32(x, bits);
 }
 
 INLINE int32_t sum_of_ints(Ints x) {

@@ -136,9 +136,9 @@ INLINE void add_word_products(__m512i & sums, __m512i words, const void * others
 namespace transcribe {
 
 // Calls a function of a kind. Its namespaces have the same declarations.
-#define CALL_KERNEL(function, ...)                                                                                         \
-    (instructions() >= Instructions::avx512     ? avx512::function(__VA_ARGS__)                                     \
-     : instructions() == Instructions::avx_vnni ? avx_vnni::function(__VA_ARGS__)                                   \
-                                                       : avx2::function(__VA_ARGS__))
+#define CALL_KERNEL(function, ...)                                                  \
+    (instructions() >= Instructions::avx512     ? avx512::function(__VA_ARGS__)     \
+     : instructions() == Instructions::avx_vnni ? avx_vnni::function(__VA_ARGS__)   \
+                                                : avx2::function(__VA_ARGS__))
 
 }  // namespace transcribe

@@ -12,7 +12,7 @@ enum class Instructions {
 };
 
 // Returns the fastest kind that both this CPU and the loaded CPU variant of ggml have: whoever chooses a slower variant, such as
-// the self-test, chooses our kernels with it. Without a variant there is none.
+// the self-test, chooses our kernels with it. Returns `none` before a variant is loaded.
 Instructions instructions();
 
 // Returns the name of a kind for people.

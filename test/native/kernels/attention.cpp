@@ -71,7 +71,7 @@ void check_encoder(const Case<EncoderLimit> & numbers) {
     written.report(name + ": memory written after the output");
 }
 
-// A query with a number that is none changes its own output only. One of a key appears in all outputs of its head.
+// NaN in a query changes its own output only. NaN in a key appears in all outputs of its head.
 void check_encoder_not_finite() {
     constexpr size_t heads = 2, count = 65, head = 1;
     Wrong of_query, of_key, of_value;

@@ -170,9 +170,9 @@ void check_functions() {
                  [](double x) { return x; });
     check_places("store sums, with a bias", [&](const float * sums, float * output) { store_sums(sums, bias.data(), output); },
                  [&](double x) { return x + bias[place(x)]; });
-    check_places("add sums, with a factor", [](const float * sums, float * output) { add_sums(sums, 0.5f, nullptr, output); },
+    check_places("add sums, with a factor", [](const float * sums, float * output) { add_sums(sums, 0.5f, output); },
                  [&](double x) { return x / 2 + before[place(x)]; });
-    check_places("add sums, with a bias", [&](const float * sums, float * output) { add_sums(sums, 1, bias.data(), output); },
+    check_places("add sums, with a bias", [&](const float * sums, float * output) { add_sums_with_bias(sums, bias.data(), output); },
                  [&](double x) { return x + bias[place(x)] + before[place(x)]; });
     check_places("GELU, with a bias", [&](const float * sums, float * output) { gelu_of_sums(sums, bias.data(), output); },
                  [&](double x) { return exact_gelu(x + bias[place(x)]); });

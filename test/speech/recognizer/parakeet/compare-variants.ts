@@ -67,7 +67,7 @@ const forms = [
 const isReady = canTranscribe("Parakeet by reference");
 /** The CPU variants that this processor supports. */
 const variants = isReady ? cpuVariants() : [];
-/** The variant for every processor, on which ggml computes. */
+/** The variant for every processor, whose encoder is ggml's. */
 const plain = variants.at(-1);
 
 /** Defines tests that compare each CPU variant and each form of the model with the reference in 64 bits. */

@@ -31,7 +31,7 @@ export function cpuVariants(): string[] {
   return usable.sort((a, b) => rate(b) - rate(a));
 }
 
-/** What a process with one CPU variant recognized in one clip. */
+/** The result of one clip from a process with one CPU variant. */
 export interface Recognition {
   readonly clip: string;
   readonly threads: number;
