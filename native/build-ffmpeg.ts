@@ -1,8 +1,8 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { type BuildNativeOptions, nativeDirectory, repository, targetOf } from "./build.ts";
-import { DECODERS, DEMUXERS } from "./ffmpeg/formats.ts";
+import { CORRECTIONS, DECODERS, DEMUXERS, GUESSED_DEMUXERS } from "./ffmpeg/formats.ts";
 import { crossArguments } from "./steps/cmake.ts";
 import { type DebianSource, debianSource, unpackSource } from "./steps/debian-sources.ts";
 import { exists, inCache } from "./steps/in-cache.ts";
@@ -10,7 +10,7 @@ import { backendKey } from "./steps/key.ts";
 import type { CrossTarget } from "./steps/target.ts";
 import { findTools, type NativeTools, runTool } from "./steps/tools.ts";
 
-/** The sources of ffmpeg and of the libraries in it, from Debian 13. Debian changes none of them for this build. */
+/** The sources of ffmpeg and of the libraries in it, from Debian 13. Debian changes none of them for this build; see also CORRECTIONS. */
 export const ffmpegSources = {
   ffmpeg: {
     name: "FFmpeg",
@@ -62,7 +62,7 @@ const PARTS = [
   ...["--disable-everything", "--disable-autodetect", "--disable-doc", "--disable-debug", "--disable-network"],
   ...["--disable-avdevice", "--disable-swscale", "--disable-postproc", "--disable-programs", "--enable-ffmpeg"],
   ...["--enable-zlib", "--enable-libopus"],
-  ...[list("demuxer", Object.keys(DEMUXERS)), list("decoder", Object.keys(DECODERS))],
+  ...[list("demuxer", [...Object.keys(DEMUXERS), ...GUESSED_DEMUXERS]), list("decoder", Object.keys(DECODERS))],
   // Parsers split the packets of containers that store only a stream of bytes.
   list("parser", [
     ...["aac", "aac_latm", "ac3", "amr", "cook", "dca", "dolby_e", "flac", "ftr", "g723_1", "g729", "gsm", "mlp"],
@@ -81,7 +81,7 @@ async function ffmpegBuild(cacheRoot: string, architecture: string) {
   const tools = await findTools(target);
   const key = await backendKey({
     ...{ nativeDirectory, repository, tools, architecture, folder: "ffmpeg" as const, files: [] },
-    more: [ffmpegSources, assembler, COMPILER_OPTIONS, LINKER_OPTIONS, LIBRARIES, PARTS, OPTIMIZATION],
+    more: [ffmpegSources, assembler, COMPILER_OPTIONS, LINKER_OPTIONS, LIBRARIES, PARTS, CORRECTIONS, OPTIMIZATION],
   });
   return { target, tools, directory: join(cacheRoot, "native-ffmpeg", key) };
 }
@@ -120,6 +120,7 @@ async function compile(
     unpacked(ffmpegSources.opus),
     unpacked(ffmpegSources.zlib),
   ]);
+  await correct(source);
   const assembles = cross === undefined && process.arch === "x64";
   if (assembles) {
     const archive = await debianSource(assembler, cacheRoot, log);
@@ -160,6 +161,16 @@ async function compile(
   await mkdir(output);
   await copyFile(join(source, "ffmpeg"), join(output, "ffmpeg"));
   return output;
+}
+
+/** Applies the corrections to ffmpeg's sources. @throws {Error} when one does not fit */
+async function correct(source: string): Promise<void> {
+  for (const { file, before, after } of CORRECTIONS) {
+    const path = join(source, file);
+    const parts = (await readFile(path, "utf8")).split(before);
+    if (parts.length !== 2) throw new Error(`a correction does not fit ${file}; update native/ffmpeg/formats.ts`);
+    await writeFile(path, parts.join(after));
+  }
 }
 
 /** Builds the static library Opus and installs it into a directory. */

@@ -16,6 +16,12 @@ export const DEMUXERS: Names = {
 };
 
 /**
+ * Demuxers that no recording is opened with. A program stream (MPEG, VOB) does not name the codec of a picture track, so
+ * ffmpeg guesses it among the formats that it knows; without these, it takes the picture for MP3.
+ */
+export const GUESSED_DEMUXERS = ["h264", "hevc", "m4v", "mpegvideo"] as const;
+
+/**
  * Audio decoders only. ffmpeg then never probes the codec parameters of a picture track, so no decoder processes a
  * hostile video stream or cover image. Decoders of game formats and of formats that the demuxers above cannot contain
  * are excluded.
@@ -48,3 +54,21 @@ export const DECODERS: Names = {
 function same(names: string): Names {
   return Object.fromEntries(names.split(" ").map((name) => [name, name]));
 }
+
+/** A replacement in ffmpeg's sources; `before` occurs exactly once in the file. */
+interface Correction {
+  readonly file: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Errors of ffmpeg that are mended before it is compiled. */
+export const CORRECTIONS: readonly Correction[] = [
+  {
+    // Speex of 16 and 32 kHz came out twice as long, each frame followed by as much silence: the header already has the
+    // doubled size. The size of a frame depends on the mode alone.
+    file: "libavcodec/speexdec.c",
+    before: "    s->frame_size <<= (s->mode > 0);\n",
+    after: "    s->frame_size = NB_FRAME_SIZE << s->mode;\n",
+  },
+];

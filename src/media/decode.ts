@@ -10,7 +10,7 @@ import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import { probeRecording } from "./probe.ts";
 import { lineReader, runFfmpeg } from "./run-ffmpeg.ts";
-import { findTrackStart, timeLineFilters } from "./time-line.ts";
+import { findTrackStart, type TrackStart, timeLineFilters } from "./time-line.ts";
 
 export interface DecodeRequest {
   readonly ffmpegPath: string;
@@ -103,7 +103,7 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
       paths.push(request.secondOutputPath);
     }
     await publish(first, outputPath);
-    const damaged = exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds);
+    const damaged = exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds, start);
     return { paths, sampleCount, damaged, declaredSeconds };
   } catch (error) {
     writtenSince();
@@ -152,9 +152,14 @@ async function decodeWithRetries(
   }
 }
 
-/** Returns whether the decoded length is well below the declared one. A live stream is off by some per cent. */
-function isCutShort(seconds: number, declaredSeconds: number | null): boolean {
-  return declaredSeconds !== null && declaredSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
+/**
+ * Returns whether the decoded length is well below the declared one. A live stream is off by some per cent. Windows Media
+ * counts the time before a track that begins late twice.
+ */
+function isCutShort(seconds: number, declaredSeconds: number | null, start: TrackStart | null): boolean {
+  if (declaredSeconds === null) return false;
+  const lateSeconds = start === null ? 0 : Math.max(0, start.trackSeconds - start.fileSeconds);
+  return declaredSeconds - lateSeconds - seconds > Math.max(2, 0.1 * declaredSeconds);
 }
 
 function sizeNow(path: string): number {

@@ -13,6 +13,13 @@ export interface TrackChannels {
 }
 
 /**
+ * How far ffmpeg reads to find tracks and their formats: bytes, and time in microseconds. A transport stream tells the
+ * format of a track only in its packets, and the first one may come minutes after the picture's. ffmpeg's own limits, 5 MB
+ * and 5 s, then hide the track or its time. A file whose header has the formats is not read.
+ */
+const ANALYSIS = ["-probesize", String(64 << 20), "-analyzeduration", String(7_200_000_000)];
+
+/**
  * Returns the arguments that open one stored file as input: only the protocol `file`, the listed demuxers and
  * decoders, and one thread. One thread is used because the memory limit counts what every thread reserves. The prefix `file:`
  * ensures that a name like `concat:…` or `-f` is read as a file name.
@@ -22,7 +29,7 @@ export function inputArguments(path: string): string[] {
     ...["-protocol_whitelist", "file", "-format_whitelist", FORMAT_WHITELIST, "-codec_whitelist", CODEC_WHITELIST],
     // Guess only mono and stereo layouts. Three microphones on three channels are not a 2.1 layout, whose third channel
     // would be dropped as bass.
-    ...["-guess_layout_max", "2", "-threads", "1", "-i", `file:${path}`],
+    ...["-guess_layout_max", "2", "-threads", "1", ...ANALYSIS, "-i", `file:${path}`],
   ];
 }
 

@@ -23,16 +23,17 @@ export async function findTrackStart(
   signal?: AbortSignal,
 ): Promise<TrackStart | null> {
   const audio = await firstPacket(ffmpegPath, filePath, `0:a:${trackIndex}`, signal);
-  const declared = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages);
-  if (audio.seconds === null || declared === null) return null;
+  if (audio.seconds === null) return null;
+  const declared = /^ {2}Duration: \S{1,30}, start: (-?\d+\.\d+),/m.exec(audio.messages)?.[1];
   // Without a video decoder, ffmpeg does not detect the start of some videos in Matroska. The first video packet gives
   // it there.
-  const isMatroska = /^Input #0, matroska/m.test(audio.messages);
-  const video = isMatroska ? await firstPacket(ffmpegPath, filePath, "0:V:0", signal) : null;
-  return {
-    trackSeconds: audio.seconds,
-    fileSeconds: Math.min(Number(declared[1]), video?.seconds ?? Number.POSITIVE_INFINITY),
-  };
+  const asksVideo = declared === undefined || /^Input #0, matroska/m.test(audio.messages);
+  const video = asksVideo ? await firstPacket(ffmpegPath, filePath, "0:V:0", signal) : null;
+  const starts = [
+    declared === undefined ? audio.seconds : Number(declared),
+    video?.seconds ?? Number.POSITIVE_INFINITY,
+  ];
+  return { trackSeconds: audio.seconds, fileSeconds: Math.min(...starts) };
 }
 
 async function firstPacket(

@@ -103,7 +103,57 @@ describe.if(ready)("audio that begins after the picture is as late as in a playe
   });
 });
 
+/** Audio that begins 20 s after the picture: later than ffmpeg looks by itself. */
+const longAfter: readonly (readonly [format: string, picture: string, audio: string])[] = [
+  ["mkv", "libx264", "libopus"],
+  ["webm", "libvpx", "libvorbis"],
+  ["mp4", "libx264", "aac"],
+  ["mov", "mjpeg", "pcm_s16le"],
+  ["3gp", "h263", "libopencore_amrnb"],
+  ["ts", "libx264", "aac"],
+  ["ts", "mpeg2video", "ac3"],
+  ["flv", "flv", "libmp3lame"],
+  ["mpg", "mpeg1video", "mp2"],
+  ["vob", "mpeg2video", "ac3"],
+  ["wmv", "msmpeg4", "wmav2"],
+  ["ogv", "libtheora", "libvorbis"],
+];
+
+describe.if(ready)("audio that begins long after the picture", () => {
+  const long = lavfi("color=size=128x96:rate=25:duration=26");
+  test.each(longAfter)("%s with %s and %s", async (format, picture, audio) => {
+    const rate = { libopencore_amrnb: "8000", libopus: "48000" }[audio] ?? "44100";
+    const codecs = ["-c:v", picture, "-c:a", audio, "-ar", rate];
+    // Either track may be the first one.
+    for (const order of [both, both.toSpliced(0, 4, "-map", "1:a", "-map", "0:v")]) {
+      const made = [[...long, "-itsoffset", "20", ...tones, ...order, ...codecs, `@a.${format}`]];
+      await check({ what: format, made, expected: [21, 23, 25] });
+    }
+  });
+
+  test("is not taken for damage, although Windows Media declares twice its delay", async () => {
+    await inFolder(async (folder) => {
+      const inputPath = join(folder, "a.wmv");
+      const codecs = ["-c:v", "msmpeg4", "-c:a", "wmav2"];
+      makeWithFfmpeg(...long, "-itsoffset", "20", ...tones, ...both, ...codecs, inputPath);
+      const outputPath = join(folder, "a.pcm");
+      const { damaged } = await decodeRecording({ ffmpegPath: FFMPEG, inputPath, outputPath, maxSeconds: 600 });
+      expect(damaged).toBe(false);
+    });
+  });
+});
+
 const elsewhere: readonly Case[] = [
+  {
+    what: "the second of two audio tracks is the default and begins later",
+    made: [
+      [
+        ...[...tones, "-itsoffset", "7", ...tones, "-map", "0:a", "-map", "1:a", ...aac],
+        ...["-disposition:a:0", "0", "-disposition:a:1", "default", "@a.mkv"],
+      ],
+    ],
+    expected: [8, 10, 12],
+  },
   {
     what: "the picture begins after the audio",
     made: [[...late, ...picture, ...tones, ...both, ...h264, ...aac, "@a.mkv"]],
@@ -146,6 +196,14 @@ const gaps: readonly Case[] = [
     ],
     expected: [1, 5],
   })),
+  ...["webm", "mp4"].map((format) => ({
+    what: `a recorder omits short silences in ${format}`,
+    made: [
+      [...tones, ...opus, "@whole.mkv"],
+      ["-i", "@whole.mkv", "-c", "copy", "-bsf:a", "noise=drop='between(mod(pts*tb,1),0.4,0.7)'", `@a.${format}`],
+    ],
+    expected: [1, 3, 5],
+  })),
   ...["webm", "ts"].map((format) => ({
     what: `a pause of half a minute is omitted in ${format}`,
     made: [
@@ -184,6 +242,36 @@ const jumps: readonly Case[] = [
 
 describe.if(ready)("times match a player's when", () => {
   test.each([...elsewhere, ...gaps])("$what", check);
+});
+
+/** Rewrites the two edits of an MP4 file whose audio begins late. Both clocks in it count samples. */
+function withEdits(file: Uint8Array, ...edits: readonly (readonly [seconds: number, start: number])[]): Buffer {
+  const bytes = Buffer.from(file);
+  // Of the two tracks' lists, that of the audio is the last one.
+  const list = bytes.lastIndexOf("elst") + 8;
+  expect(bytes.readUInt32BE(list)).toBe(edits.length);
+  for (const [index, [seconds, start]] of edits.entries()) {
+    bytes.writeUInt32BE(seconds * 48_000, list + 4 + index * 12);
+    bytes.writeInt32BE(start * 48_000, list + 8 + index * 12);
+  }
+  return bytes;
+}
+
+test.if(ready)("a phone's trimmed recording, in which edits leave out its middle, is as long as it plays", async () => {
+  await inFolder(async (folder) => {
+    const path = join(folder, "a.mp4");
+    makeWithFfmpeg(...picture, ...late, ...tones, ...both, ...h264, ...aac, "-ar", "48000", path);
+    // Of the audio's six seconds, the one after the second tone is left out.
+    await Bun.write(path, withEdits(await Bun.file(path).bytes(), [3.5, 0], [1.5, 4.5]));
+    const { decoded: samples, copied } = await copyOf(path, folder);
+    for (const found of [onsets(samples), onsets(copied)]) {
+      expect(found.length).toBe(3);
+      expect(Math.max(...[1, 3, 4].map((seconds, index) => Math.abs(seconds - (found[index] ?? 0))))).toBeLessThan(
+        0.05,
+      );
+    }
+    expect(samples.length / PCM_SAMPLE_RATE_HZ).toBeCloseTo(5, 1);
+  });
 });
 
 describe.if(ready)("no audio is lost and no silence inserted when the clock jumps", () => {

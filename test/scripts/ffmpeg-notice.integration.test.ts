@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { available, ffmpegPath } from "../../harness/checkout.ts";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
-import { DECODERS, DEMUXERS } from "../../native/ffmpeg/formats.ts";
+import { CORRECTIONS, DECODERS, DEMUXERS, GUESSED_DEMUXERS } from "../../native/ffmpeg/formats.ts";
 import { type BuildInfo, buildInfo, digestFile } from "../../src/program/index.ts";
 import { askFfmpeg, ffmpegNotice, readFfmpeg } from "../../tools/build/ffmpeg-notice.ts";
 import { isOwnFfmpeg } from "../../tools/development/ffmpeg.ts";
@@ -18,7 +18,7 @@ describe("the notice of ffmpeg", () => {
   test("of the compiled one has its report, its sources and the licences of all its parts", async () => {
     const notice = ffmpegNotice(await build("7.1.5"), report, { sha256, isOwn: true });
     expect(notice.licence).toStartWith("LGPL-2.1-or-later");
-    for (const part of [sha256, report.version, report.licence, "Xiph.Org", "Jean-loup Gailly", ...origins]) {
+    for (const part of [sha256, report.version, report.licence, "Xiph.Org", "Jean-loup Gailly", ...origins, ...CORRECTIONS.map(({ file }) => file)]) {
       expect(notice.text).toContain(part);
     }
   });
@@ -53,7 +53,7 @@ describe.if(own)("the compiled ffmpeg", () => {
   });
 
   test("has exactly the demuxers and decoders that read recordings", async () => {
-    expect((await list("-demuxers")).sort()).toEqual(Object.values(DEMUXERS).sort());
+    expect((await list("-demuxers")).sort()).toEqual([...Object.values(DEMUXERS), ...GUESSED_DEMUXERS].sort());
     expect((await list("-decoders")).sort()).toEqual(Object.values(DECODERS).sort());
   });
 

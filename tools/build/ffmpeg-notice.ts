@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ffmpegSources } from "../../native/build-ffmpeg.ts";
+import { CORRECTIONS } from "../../native/ffmpeg/formats.ts";
 import type { BuildInfo, Notice } from "../../src/program/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
@@ -37,9 +38,14 @@ function ownOrigin(): string {
     ({ name, version, path, sha256 }) => `  ${name} ${version}: ${basename(path)}, SHA-256 ${sha256}`,
   );
   const licence = (name: string) => readFileSync(join(root, "licences", `${name}.txt`), "utf8").trim();
-  return `It was compiled without changes from the source archives of Debian's packages:
+  const changed = CORRECTIONS.map(({ file }) => `  ${file}`);
+  return `It was compiled from the source archives of Debian's packages:
 
 ${archives.join("\n")}
+
+Before that, these files of FFmpeg were changed; native/ffmpeg/formats.ts in the file below has the changes:
+
+${changed.join("\n")}
 
 The file .ffmpeg-source.tar next to this product contains these archives and the scripts that compile them. Whoever
 passes this product on passes that file on, too (LGPL 2.1, sections 4 and 6). You may replace the program by your own.

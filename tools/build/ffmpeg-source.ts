@@ -37,5 +37,6 @@ async function copyInto(tree: string, source: string, path: string): Promise<voi
 const README = `This is the source of the ffmpeg in the program next to this file, with the libraries in it.
 
 The .tar files are unchanged; native/build-ffmpeg.ts has their digests, the commands that compile them and all
-options, which "ffmpeg -version" prints as well. In a checkout of this product, scripts/setup runs it.
+options, which "ffmpeg -version" prints as well. Before it compiles them, it makes the changes that
+native/ffmpeg/formats.ts lists as CORRECTIONS. In a checkout of this product, scripts/setup runs it.
 `;

@@ -10,6 +10,7 @@ await runWithParts(
   {
     devices: ["compares the words recognized on a GPU with those on the CPU", () => import("./devices.ts")],
     diarization: ["measures the diarization alone, quickly", () => import("./diarization.ts")],
+    formats: ["decodes a voice in every codec and container, and compares the samples", () => import("./formats.ts")],
     hints: ["compares transcripts with and without a prompt and speaker counts", () => import("./hints.ts")],
     joint: ["compares states that share graphs with a state alone", () => import("./joint.ts")],
   },
