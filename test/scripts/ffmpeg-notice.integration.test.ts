@@ -18,7 +18,15 @@ describe("the notice of ffmpeg", () => {
   test("of the compiled one has its report, its sources and the licences of all its parts", async () => {
     const notice = ffmpegNotice(await build("7.1.5"), report, { sha256, isOwn: true });
     expect(notice.licence).toStartWith("LGPL-2.1-or-later");
-    for (const part of [sha256, report.version, report.licence, "Xiph.Org", "Jean-loup Gailly", ...origins, ...CORRECTIONS.map(({ file }) => file)]) {
+    for (const part of [
+      sha256,
+      report.version,
+      report.licence,
+      "Xiph.Org",
+      "Jean-loup Gailly",
+      ...origins,
+      ...CORRECTIONS.map(({ file }) => file),
+    ]) {
       expect(notice.text).toContain(part);
     }
   });
