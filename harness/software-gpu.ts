@@ -11,7 +11,7 @@ export type SoftwareGpu = Readonly<Record<string, string>>;
 
 /**
  * Installs Mesa's software device for Vulkan from Debian's packages into the cache, for machines without a GPU. The
- * version of Debian 12 is too old for WebGPU and runs whisper at half the speed, so that its backports are preferred.
+ * version of Debian 12 runs whisper at half the speed of its backports, which are therefore preferred.
  * @returns null, after a warning, when the packages are unavailable
  */
 export async function softwareGpu(what: string): Promise<SoftwareGpu | null> {

@@ -181,7 +181,7 @@ const engine = group("The inference worker.", {
   device: choice(["auto", "cpu", "vulkan", "cuda"], {
     default: "auto",
     description:
-      "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Unless this is `cpu`, the GPU also computes those models of speech detection and speaker diarization that give the same result there in less time.",
+      "Device of the speech model. `auto` uses a GPU that recognizes the same words as the CPU and is faster, and prefers CUDA to Vulkan. `vulkan` and `cuda` use that backend even if it is slower. The CPU is the fallback if a GPU fails. Speech detection and speaker diarization always use the CPU.",
     needsRestart: true,
   }),
   cpu_variant: text({

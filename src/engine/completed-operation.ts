@@ -1,10 +1,10 @@
 import { BLOCK_SECONDS, blockCount, chunkAudioSeconds, SAMPLE_RATE, type WorkArea } from "../timeline/index.ts";
-import type { OperationName, Params, SpeakerPart } from "./protocol.ts";
+import type { OperationName, Params } from "./protocol.ts";
 
 /** A completed operation, for metrics. */
 export interface CompletedOperation {
   readonly step: "detect" | "language" | "transcribe" | "diarize";
-  /** `cpu`, the GPU backend that the recognizer computes on, or `webgpu` where ONNX Runtime computes on a GPU. */
+  /** `cpu`, or the backend of the GPU in lower case. Only the recognizer computes on a GPU. */
   readonly device: string;
   /** Label of the GPU; empty where the CPU computed. */
   readonly gpu: string;
@@ -19,54 +19,39 @@ export type CountedOperation = Exclude<OperationName, "selfTest">;
 
 interface WorkKind<N extends CountedOperation> {
   readonly step: CompletedOperation["step"];
-  /** The model that computes it; `cpu` is code without a model. */
-  readonly by: "recognizer" | SpeakerPart | "cpu";
   readonly audioSeconds: (params: Params<N>) => number;
 }
 
 const none = () => 0;
 const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
-  detectBlock: { step: "detect", by: "segmentation", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
-  planChunks: { step: "detect", by: "cpu", audioSeconds: none },
-  detectLanguage: { step: "language", by: "recognizer", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
-  transcribe: {
-    step: "transcribe",
-    by: "recognizer",
-    audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk),
-  },
-  embedBlock: { step: "diarize", by: "embedding", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
-  clusterSpeakers: { step: "diarize", by: "cpu", audioSeconds: none },
-  embedSentences: { step: "diarize", by: "embedding", audioSeconds: none },
-  compareSentences: { step: "diarize", by: "cpu", audioSeconds: none },
+  detectBlock: { step: "detect", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
+  planChunks: { step: "detect", audioSeconds: none },
+  detectLanguage: { step: "language", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
+  transcribe: { step: "transcribe", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
+  embedBlock: { step: "diarize", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
+  clusterSpeakers: { step: "diarize", audioSeconds: none },
+  embedSentences: { step: "diarize", audioSeconds: none },
+  compareSentences: { step: "diarize", audioSeconds: none },
 };
 
-/** The devices that a worker computes on. */
-export interface WorkerDevices {
+/** The device of a worker's recognizer. */
+export interface SpeechDevice {
   /** `cpu`, or the backend of the recognizer's GPU in lower case. */
   readonly speechDevice: string;
   /** Label of that GPU; empty when the recognizer computes on the CPU. */
   readonly gpu: string;
-  /** The speaker diarization models that a GPU computes. */
-  readonly speakersOnGpu: readonly SpeakerPart[];
-}
-
-/** Returns the device on which a worker with these devices runs an operation. */
-export function deviceOf(operation: OperationName, worker: WorkerDevices): Pick<CompletedOperation, "device" | "gpu"> {
-  const by = operation === "selfTest" ? "cpu" : kinds[operation].by;
-  if (by === "recognizer") return { device: worker.speechDevice, gpu: worker.gpu };
-  // ONNX Runtime does not report which GPU it uses.
-  if (worker.speakersOnGpu.some((part) => part === by)) return { device: "webgpu", gpu: "WebGPU" };
-  return { device: "cpu", gpu: "" };
 }
 
 /** Returns the metrics of an operation, without its duration. */
 export function describeWork<N extends CountedOperation>(
   operation: N,
   params: Params<N>,
-  worker: WorkerDevices,
+  { speechDevice, gpu }: SpeechDevice,
 ): Omit<CompletedOperation, "seconds"> {
   const { step, audioSeconds } = kinds[operation];
-  return { step, ...deviceOf(operation, worker), audioSeconds: audioSeconds(params) };
+  const isOfRecognizer = step === "language" || step === "transcribe";
+  const where = isOfRecognizer ? { device: speechDevice, gpu } : { device: "cpu", gpu: "" };
+  return { step, ...where, audioSeconds: audioSeconds(params) };
 }
 
 /** Returns a block's share of its recording in seconds; the shares of all blocks add up to the whole. */

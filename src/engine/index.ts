@@ -1,4 +1,4 @@
-export { describeWork, deviceOf, type WorkerDevices } from "./completed-operation.ts";
+export { describeWork } from "./completed-operation.ts";
 export { cpuShares } from "./cpu-shares.ts";
 export { Engine } from "./engine.ts";
 export type { EngineOptions } from "./engine-options.ts";
@@ -15,9 +15,7 @@ export {
   operations,
   type Params,
   type Result,
-  type SpeakerPart,
   type Start as WorkerStart,
-  speakerParts,
   toWorkerSchema,
 } from "./protocol.ts";
 export { RemoteAttempts } from "./remote-attempts.ts";

@@ -106,19 +106,14 @@ export const gpuSchema = Type.Object({
 });
 export type Gpu = Static<typeof gpuSchema>;
 
-const speakerPart = { segmentation: "segmentation", embedding: "embedding" } as const;
-/** A model of speaker diarization. */
-export type SpeakerPart = keyof typeof speakerPart;
-export const speakerParts: readonly SpeakerPart[] = [speakerPart.segmentation, speakerPart.embedding];
-
 const workerRole = { speech: "speech", speakers: "speakers" } as const;
 
 /** The first message to a worker: what it loads. */
 const startSchema = Type.Object({
   type: Type.Literal("start"),
   /**
-   * Operations that the worker runs, and loads models for: `speech` those with the recognizer, and those whose model is
-   * in `speakersOnGpu`; `speakers` the others. Without it, the worker runs all.
+   * Operations that the worker runs, and loads models for: `speech` those with the recognizer; `speakers` the others.
+   * Without it, the worker runs all.
    */
   role: Type.Optional(Type.Enum(workerRole)),
   nativeDirectory: path,
@@ -132,8 +127,6 @@ const startSchema = Type.Object({
   onnxBinding: path,
   segmentationModel: path,
   embeddingModel: path,
-  /** The models of speaker diarization that ONNX Runtime computes on a GPU; none by default. */
-  speakersOnGpu: Type.Optional(Type.Array(Type.Enum(speakerPart))),
   /** Threads of each operation. */
   threads: Type.Integer({ minimum: 1 }),
   /** Threads of each operation that runs the recognizer. */
@@ -166,12 +159,7 @@ const gpuMemorySchema = Type.Object({
 });
 export type GpuMemory = Static<typeof gpuMemorySchema>;
 
-const gpuFailureSchema = Type.Object({
-  message: Type.String(),
-  outOfMemory: Type.Boolean(),
-  /** Set when the GPU was computing speaker diarization instead of recognition. */
-  part: Type.Optional(Type.Literal("speakers")),
-});
+const gpuFailureSchema = Type.Object({ message: Type.String(), outOfMemory: Type.Boolean() });
 export type GpuFailure = Static<typeof gpuFailureSchema>;
 
 export const fromWorkerSchema = Type.Union([

@@ -1,4 +1,3 @@
-import { deviceOf } from "./completed-operation.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
@@ -88,9 +87,7 @@ export class WorkerPool {
     const speech = this.#speech;
     if (modelOf(operation) !== null) return speech;
     const speakers = this.#speakers;
-    if (speakers.length === 0) return speech.filter((worker) => worker.acceptsWork).slice(0, 1);
-    const onGpu = speech.find((worker) => deviceOf(operation.name, worker.devices).device === "webgpu");
-    return onGpu === undefined ? speakers : [onGpu];
+    return speakers.length > 0 ? speakers : speech.filter((worker) => worker.acceptsWork).slice(0, 1);
   }
 
   /** The workers with the recognizer. */

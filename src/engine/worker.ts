@@ -1,5 +1,5 @@
 import { messageOf } from "../text/index.ts";
-import { type CountedOperation, describeWork, type WorkerDevices } from "./completed-operation.ts";
+import { type CountedOperation, describeWork, type SpeechDevice } from "./completed-operation.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
 import type { FromWorker, Params, Start } from "./protocol.ts";
 import { suspectsById, type Task } from "./task.ts";
@@ -79,12 +79,6 @@ export class EngineWorker {
       gpu: this.#start?.gpu ?? null,
       gpuMemory: this.#state.name === "ready" ? this.#state.gpuMemory : null,
     };
-  }
-
-  get devices(): WorkerDevices {
-    const { gpu, speakersOnGpu = [] } = this.#start ?? {};
-    const speechDevice = this.#state.name === "ready" ? this.#state.speechDevice : "cpu";
-    return { speechDevice, gpu: gpu?.label ?? "", speakersOnGpu };
   }
 
   get isIdle(): boolean {
@@ -185,6 +179,11 @@ export class EngineWorker {
     return "child" in this.#state ? this.#state.child : null;
   }
 
+  get #speechDevice(): SpeechDevice {
+    const speechDevice = this.#state.name === "ready" ? this.#state.speechDevice : "cpu";
+    return { speechDevice, gpu: this.#start?.gpu?.label ?? "" };
+  }
+
   /** Whether the worker was closed. A method, because the state may change while a caller waits. */
   #isClosed(): boolean {
     return this.#state.name === "closed";
@@ -247,7 +246,7 @@ export class EngineWorker {
     this.#trouble = null;
     this.#failedStarts = 0;
     const { role, lanes, gpu } = this.#start ?? {};
-    const what = { ...this.devices, gpu: gpu?.label, gpuName: gpu?.name, cpuVariant, devices };
+    const what = { speechDevice, gpu: gpu?.label, gpuName: gpu?.name, cpuVariant, devices };
     this.#options.log.info({ event: "engine.ready", role, lanes, ...what });
     this.#renewIfIdle();
     this.#events.onReady();
@@ -267,7 +266,7 @@ export class EngineWorker {
     if (!task.cancelled) this.#options.timeLimits.learn(this.#timed(task), seconds);
     const { name, params } = task.operation;
     if (name === "selfTest") return;
-    const work = describeWork(name, params as Params<CountedOperation>, this.devices);
+    const work = describeWork(name, params as Params<CountedOperation>, this.#speechDevice);
     this.#options.onCompletion({ ...work, seconds });
   }
 
@@ -331,7 +330,7 @@ export class EngineWorker {
 
   /** Returns an operation with the devices on which its duration depends. */
   #timed({ operation }: Task) {
-    const { speechDevice, gpu } = this.devices;
+    const { speechDevice, gpu } = this.#speechDevice;
     return { ...operation, speechDevice: `${speechDevice} ${gpu}` };
   }
 

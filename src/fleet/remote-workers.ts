@@ -277,7 +277,7 @@ export class RemoteWorkers {
     { device, gpu, seconds }: WorkResult,
   ): void {
     record?.onCompletedBy?.(machine);
-    const work = describeWork(operation, params, { speechDevice: device, gpu, speakersOnGpu: [] });
+    const work = describeWork(operation, params, { speechDevice: device, gpu });
     this.#options.onCompletion({ ...work, seconds, machine });
   }
 

@@ -10,10 +10,9 @@ export class GpuError extends Error {
   override readonly name = "GpuError";
   readonly failure: GpuFailure;
 
-  /** @param part `speakers` when the GPU was computing speaker diarization; otherwise it was recognizing speech */
-  constructor(cause: unknown, part?: "speakers") {
+  constructor(cause: unknown) {
     const message = messageOf(cause);
     super(message, { cause });
-    this.failure = { message, outOfMemory: ofMemory.test(message), ...(part === undefined ? {} : { part }) };
+    this.failure = { message, outOfMemory: ofMemory.test(message) };
   }
 }

@@ -10,13 +10,12 @@ export {
   listGpus,
   NoCpuLibraryError,
   requireCpuVariant,
+  runSelfTest,
   SpeechEngine,
   type SpeechEngineOptions,
   sharesOf,
   speakerWorkers,
   surveyCpuLibraries,
-  testDiarization,
-  testDiarizationGpu,
   tuneDevices,
 } from "./devices/index.ts";
 export { type GpuBackend, gpuBackends } from "./ggml.ts";

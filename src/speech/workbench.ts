@@ -1,4 +1,4 @@
-import type { GpuMemory, OperationName, Params, Result, WorkerDevices, WorkerStart } from "../engine/index.ts";
+import type { GpuMemory, OperationName, Params, Result, WorkerStart } from "../engine/index.ts";
 import {
   type PcmFile,
   SAMPLE_RATE,
@@ -31,8 +31,10 @@ import { planChunks } from "./plan-chunks.ts";
 import { type EncoderOptions, familyOf } from "./recognizer/index.ts";
 
 /** The loaded models and the operations on them, shared by all recordings. */
-export interface Workbench extends WorkerDevices {
+export interface Workbench {
   readonly cpuVariant: string;
+  /** `cpu`, or the backend of the recognizer's GPU in lower case. */
+  readonly speechDevice: string;
   /** All available devices, for the log. */
   readonly devices: string[];
   /** Returns the current memory of the recognizer's GPU; null when the recognizer computes on the CPU. */
@@ -54,8 +56,6 @@ async function openSpeakerWorkbench(start: WorkerStart): Promise<Workbench> {
     cpuVariant: "",
     devices: [],
     speechDevice: "cpu",
-    gpu: "",
-    speakersOnGpu: [],
     gpuMemory: () => null,
     run: runnerOf(createHandlers(diarization, null, start.threads, () => undefined)),
     keepModels: () => {},
@@ -68,7 +68,7 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
     cpuLibrary: start.cpuLibrary,
     gpu: start.gpu === undefined ? [] : [start.gpu.library],
   });
-  const { speechThreads, speakersOnGpu = [] } = start;
+  const { speechThreads } = start;
   const { gpus } = runtime;
   const usesGpu = gpus().length > 0;
   if (start.gpu !== undefined && !usesGpu) {
@@ -76,10 +76,9 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
   }
   const models = new ModelPool((path) => familyOf(path).open(runtime, path, true, start.jointStates), usesGpu);
   models.loadFirst(start.speechModel);
-  const needsNoSpeakers = start.role === "speech" && speakersOnGpu.length === 0;
   // The addon is ours and built together with its types.
   const addon = runtime.addon as SpeakerModelAddon;
-  const diarization = needsNoSpeakers ? null : await openDiarizationModels({ ...start, addon, onGpu: speakersOnGpu });
+  const diarization = start.role === "speech" ? null : await openDiarizationModels({ ...start, addon });
   const library = onnxLibraryOf(start.onnxBinding);
   const encoderAt = (path: string | undefined) =>
     path === undefined ? undefined : { library, path, threads: speechThreads };
@@ -87,8 +86,6 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
     cpuVariant: runtime.cpuLibrary,
     devices: runtime.devices().map((device) => `${device.backend}: ${device.description}`),
     speechDevice: gpus()[0]?.backend.toLowerCase() ?? "cpu",
-    gpu: start.gpu?.label ?? "",
-    speakersOnGpu,
     gpuMemory: () => {
       const [gpu] = gpus();
       return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };

@@ -1,14 +1,7 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
-import {
-  deviceOf,
-  type FromWorker,
-  type OperationName,
-  operations,
-  toWorkerSchema,
-  type WorkerStart,
-} from "../engine/index.ts";
+import { type FromWorker, type OperationName, operations, toWorkerSchema, type WorkerStart } from "../engine/index.ts";
 import { dieWithParent, yieldProcessor } from "../program/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { GpuError } from "./gpu-error.ts";
@@ -54,7 +47,7 @@ export function runWorker(): void {
     try {
       if (workbench === null) throw new Error("an operation arrived before the models were loaded");
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
-      faultPoint(operation, params, deviceOf(operation, workbench).device);
+      faultPoint(operation, params, workbench.speechDevice);
       const result = await workbench.run(operation, params, controller.signal);
       reportMemory();
       send({ type: "done", id, result });

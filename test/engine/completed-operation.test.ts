@@ -1,9 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { describeWork } from "../../src/engine/completed-operation.ts";
-import type { SpeakerPart } from "../../src/engine/protocol.ts";
 import { blockCount } from "../../src/timeline/index.ts";
 
-const onCuda = { speechDevice: "cuda", gpu: "CUDA1", speakersOnGpu: [] };
+const onCuda = { speechDevice: "cuda", gpu: "CUDA1" };
 const areaOf = (seconds: number) => ({ directory: "/", pcm: { path: "/", sampleCount: seconds * 16_000 } });
 
 describe("the audio of completed operations", () => {
@@ -17,7 +16,7 @@ describe("the audio of completed operations", () => {
     }
   });
 
-  test("is counted for the GPU in speech recognition, and for the CPU in speaker diarization", () => {
+  test("is counted for the GPU in speech recognition, and for the CPU in speech detection and speaker diarization", () => {
     const area = areaOf(10);
     const span = { startSeconds: 2, endSeconds: 7.5 };
     expect(
@@ -40,20 +39,10 @@ describe("the audio of completed operations", () => {
       gpu: "Vulkan0",
       audioSeconds: 5.5,
     });
-    expect(describeWork("clusterSpeakers", { area }, onCuda)).toEqual({
-      step: "diarize",
-      device: "cpu",
-      gpu: "",
-      audioSeconds: 0,
-    });
-  });
-
-  test("is counted for WebGPU where a GPU computes the diarization model", () => {
-    const of = { area: areaOf(10), block: 0 };
-    const on = (...speakersOnGpu: SpeakerPart[]) => ({ ...onCuda, speakersOnGpu });
-    expect(describeWork("detectBlock", of, on("segmentation"))).toMatchObject({ device: "webgpu", gpu: "WebGPU" });
-    expect(describeWork("embedBlock", of, on("segmentation")).device).toBe("cpu");
-    expect(describeWork("embedBlock", of, on("segmentation", "embedding")).device).toBe("webgpu");
-    expect(describeWork("clusterSpeakers", of, on("segmentation", "embedding")).device).toBe("cpu");
+    const onCpu = { device: "cpu", gpu: "" };
+    const block = { area, block: 0 };
+    expect(describeWork("detectBlock", block, onCuda)).toEqual({ step: "detect", ...onCpu, audioSeconds: 10 });
+    expect(describeWork("embedBlock", block, onCuda)).toEqual({ step: "diarize", ...onCpu, audioSeconds: 10 });
+    expect(describeWork("clusterSpeakers", { area }, onCuda)).toEqual({ step: "diarize", ...onCpu, audioSeconds: 0 });
   });
 });

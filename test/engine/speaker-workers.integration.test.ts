@@ -70,22 +70,6 @@ describe("speaker workers", () => {
     expect([more.partsAtOnce, more.lanes]).toEqual([2, 1]);
   });
 
-  test("leave the operations of a model on the GPU to the worker of that GPU", async () => {
-    const made = await engine({
-      prepare: async () => [{ ...onGpu, speakersOnGpu: ["segmentation"] }, speakers, speakers],
-    });
-    const enough = new AbortController();
-    const held = [1, 2, 3].map(() => detect(made, "wait", enough.signal).catch(() => "stopped"));
-    const waits = gpuOf(made);
-    // The embedding model is not on the GPU.
-    await made.run("embedBlock", { ...script("answer"), block: 0 }, never);
-    expect(await Promise.race([waits, Bun.sleep(30)])).toBeUndefined();
-    process.kill(made.status().workers[0]?.pid ?? 0, "SIGKILL");
-    enough.abort();
-    await Promise.all(held);
-    expect(await waits).toBe("0");
-  });
-
   test("report their crash as one without a GPU, and the operation completes in the next process", async () => {
     using directory = temporaryDirectory();
     const exits: UnexpectedExit[] = [];

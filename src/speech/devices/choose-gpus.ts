@@ -1,10 +1,20 @@
+import { stat } from "node:fs/promises";
 import { messageOf } from "../../text/index.ts";
 import { type GpuBackend, type GpuBackendKind, gpuBackends } from "../ggml.ts";
 import { isGpuWithinReach } from "./gpu-presence.ts";
-import { faultOf, GpuTester, type GpuTestOptions, gpuBackendDigest, gpuVerdictKey } from "./gpu-self-test.ts";
+import { GpuTester, type GpuTestOptions, gpuBackendDigest } from "./gpu-self-test.ts";
 import { listGpus, NoGpuError } from "./list-gpus.ts";
 import { failed } from "./run-self-test.ts";
-import { addVerdicts, type FoundGpu, failureVerdict, readGpus, readVerdicts, storeGpus } from "./verdicts.ts";
+import {
+  addVerdicts,
+  type FoundGpu,
+  failureVerdict,
+  readGpus,
+  readVerdicts,
+  storeGpus,
+  type Verdict,
+  verdictKey,
+} from "./verdicts.ts";
 
 /** GPUs for the recognizer, and the backends and GPUs that are not usable. */
 export interface GpuChoice {
@@ -61,8 +71,7 @@ export async function chooseGpus(options: ChooseGpusOptions): Promise<GpuChoice>
     // Skip a GPU that an earlier backend already uses.
     const left = found.filter((gpu) => options.allows(gpu.label) && !gpus.some((other) => areSame(gpu, other)));
     for (const gpu of left) {
-      const key = await gpuVerdictKey(options, gpu, digest);
-      const fault = await faultOf(options.verdictsPath, key, library, () => tester.test(gpu));
+      const fault = await faultOf(options, gpu, digest, tester);
       if (fault === null) gpus.push(gpu);
       else leftOut.push({ library, gpu: gpu.label, reason: fault });
     }
@@ -86,6 +95,28 @@ async function findGpus(options: ChooseGpusOptions, backend: GpuBackend, digest:
     if (failure !== null) addVerdicts(verdictsPath, { [digest]: failure });
     throw error;
   }
+}
+
+/**
+ * Returns the reason why a GPU is not used, by the stored verdict or else by the self-test; null if the GPU is used.
+ * @param digest identity of the backend and the machine's GPUs
+ */
+async function faultOf(
+  { verdictsPath, speechModel, mustBeFaster }: ChooseGpusOptions,
+  gpu: FoundGpu,
+  digest: string,
+  tester: GpuTester,
+): Promise<string | null> {
+  const { size, mtimeMs } = await stat(speechModel);
+  const key = verdictKey([digest, gpu, speechModel, size, mtimeMs, mustBeFaster]);
+  const stored = readVerdicts(verdictsPath)[key];
+  if (stored !== undefined) return stored.state === "works" ? null : stored.reason;
+  const result = await tester.test(gpu);
+  const { library } = gpu;
+  const works: Verdict = { library, score: 0, state: "works", reason: "" };
+  const verdict = result.ok ? works : failureVerdict(library, result);
+  if (verdict !== null) addVerdicts(verdictsPath, { [key]: verdict });
+  return result.ok ? null : result.reason;
 }
 
 /** Returns whether two backends found the same card. Compares names if a PCI bus address is unknown. */

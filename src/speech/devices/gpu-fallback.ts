@@ -74,7 +74,7 @@ export class GpuFallback {
 }
 
 /** Reports whether a GPU's driver may have caused a crash; an illegal instruction is the CPU variant's fault. */
-export function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
+function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
   return signal !== null && signal !== "SIGILL" && isCrashSignal(signal);
 }
 

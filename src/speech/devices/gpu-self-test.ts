@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 import type { Gpu } from "../../engine/index.ts";
 import { editDistance, messageOf } from "../../text/index.ts";
@@ -9,20 +9,15 @@ import { gpuIdentity } from "./gpu-presence.ts";
 import type { DeviceTestOptions } from "./list-gpus.ts";
 import { type Failure, failed, runSelfTest, type SelfTestResult } from "./run-self-test.ts";
 import type { SelfTestAnswer } from "./self-tests.ts";
-import { addVerdicts, failureVerdict, readVerdicts, shortDigest, verdictKey } from "./verdicts.ts";
+import { shortDigest } from "./verdicts.ts";
 
 /** Result of comparing a GPU with the CPU: the time of a pass over the same sample, or why the GPU is not used. */
 export type GpuTestResult = { readonly ok: true; readonly seconds: number; readonly cpuSeconds: number } | Failure;
 
-/** Source of the sample for a self-test. */
-export interface SampleOptions {
+export interface GpuTestOptions extends DeviceTestOptions {
+  readonly speechModel: string;
   /** Calls `use` with the path of an English sample: 16 kHz mono signed 16-bit. Only called if a self-test runs. */
   readonly withSample: <T>(use: (pcmPath: string) => Promise<T>) => Promise<T>;
-  readonly signal?: AbortSignal | undefined;
-}
-
-export interface GpuTestOptions extends DeviceTestOptions, SampleOptions {
-  readonly speechModel: string;
   /** Whether a GPU is only used if it is faster than the CPU. */
   readonly mustBeFaster: boolean;
 }
@@ -46,18 +41,31 @@ export class GpuTester {
 
   /**
    * Transcribes a sample on a GPU and on the CPU, each in a separate process. The GPU passes if its words match except
-   * for a few; it must also be faster if `mustBeFaster` is set. @throws only the signal's reason
+   * for a few; it must also be faster if `mustBeFaster` is set. Any error becomes a failed result.
+   * @throws only the signal's reason
    */
-  test(gpu: TestedGpu): Promise<GpuTestResult> {
-    return testWithSample(this.#options, async (pcmPath) => {
-      const onGpu = await this.#transcribe(pcmPath, gpu);
-      if (!onGpu.ok) return onGpu;
-      const onCpu = this.#onCpu ?? (await this.#transcribe(pcmPath));
-      if (!onCpu.ok) return failed(`the CPU, to compare with: ${onCpu.reason}`);
-      this.#onCpu = onCpu;
-      const fault = difference(onGpu.answer, onCpu.answer);
-      return judgeGpu(fault, onGpu.answer.seconds, onCpu.answer.seconds, this.#options.mustBeFaster);
-    });
+  async test(gpu: TestedGpu): Promise<GpuTestResult> {
+    const { withSample, signal } = this.#options;
+    try {
+      return await withSample((pcmPath) => this.#compare(pcmPath, gpu));
+    } catch (error) {
+      signal?.throwIfAborted();
+      return failed(messageOf(error));
+    }
+  }
+
+  async #compare(pcmPath: string, gpu: TestedGpu): Promise<GpuTestResult> {
+    const onGpu = await this.#transcribe(pcmPath, gpu);
+    if (!onGpu.ok) return onGpu;
+    const onCpu = this.#onCpu ?? (await this.#transcribe(pcmPath));
+    if (!onCpu.ok) return failed(`the CPU, to compare with: ${onCpu.reason}`);
+    this.#onCpu = onCpu;
+    const fault = difference(onGpu.answer, onCpu.answer);
+    if (fault !== null) return failed(fault, { lasting: true });
+    const [seconds, cpuSeconds] = [onGpu.answer.seconds, onCpu.answer.seconds];
+    if (!this.#options.mustBeFaster || seconds < cpuSeconds) return { ok: true, seconds, cpuSeconds };
+    const times = `${seconds.toFixed(2)} s against ${cpuSeconds.toFixed(2)} s`;
+    return failed(`it is no faster than the CPU: ${times}`, { lasting: true });
   }
 
   async #transcribe(pcmPath: string, gpu?: TestedGpu): Promise<SelfTestResult<Transcript>> {
@@ -72,62 +80,6 @@ function difference(gpu: Transcript, cpu: Transcript): string | null {
   const different = editDistance(gpu.words, cpu.words);
   if (different <= MAX_DIFFERENT_WORDS * cpu.words.length) return null;
   return `it recognizes other words than the CPU: ${different} of ${cpu.words.length} differ`;
-}
-
-/** Tests a GPU with the sample. Any error becomes a failed result. @throws only the signal's reason */
-export async function testWithSample(
-  { withSample, signal }: SampleOptions,
-  test: (pcmPath: string) => Promise<GpuTestResult>,
-): Promise<GpuTestResult> {
-  try {
-    return await withSample(test);
-  } catch (error) {
-    signal?.throwIfAborted();
-    return failed(messageOf(error));
-  }
-}
-
-/** Returns the result of a self-test. @param fault the fault in the GPU's answer; null if there is none */
-export function judgeGpu(
-  fault: string | null,
-  seconds: number,
-  cpuSeconds: number,
-  mustBeFaster: boolean,
-): GpuTestResult {
-  if (fault !== null) return failed(fault, { lasting: true });
-  if (!mustBeFaster || seconds < cpuSeconds) return { ok: true, seconds, cpuSeconds };
-  const times = `${seconds.toFixed(2)} s against ${cpuSeconds.toFixed(2)} s`;
-  return failed(`it is no faster than the CPU: ${times}`, { lasting: true });
-}
-
-/**
- * Returns the reason why a GPU is not used, by the stored verdict or else by the self-test; null if the GPU is used.
- * @param library name of the tested library, for people who read the file
- */
-export async function faultOf(
-  verdictsPath: string,
-  key: string,
-  library: string,
-  test: () => Promise<GpuTestResult>,
-): Promise<string | null> {
-  const stored = readVerdicts(verdictsPath)[key];
-  if (stored !== undefined) return stored.state === "works" ? null : stored.reason;
-  const result = await test();
-  const verdict = result.ok
-    ? ({ library, score: 0, state: "works", reason: "" } as const)
-    : failureVerdict(library, result);
-  if (verdict !== null) addVerdicts(verdictsPath, { [key]: verdict });
-  return result.ok ? null : result.reason;
-}
-
-/** Returns the key of a verdict on a GPU; it depends on the backend, the GPU, the model's file and `mustBeFaster`. */
-export async function gpuVerdictKey(
-  { speechModel, mustBeFaster }: Pick<GpuTestOptions, "speechModel" | "mustBeFaster">,
-  gpu: Gpu,
-  backendDigest: string,
-): Promise<string> {
-  const { size, mtimeMs } = await stat(speechModel);
-  return verdictKey([backendDigest, gpu, speechModel, size, mtimeMs, mustBeFaster]);
 }
 
 /**

@@ -6,12 +6,12 @@ export {
   requireCpuVariant,
   surveyCpuLibraries,
 } from "./cpu-libraries.ts";
-export { testDiarization, testDiarizationGpu } from "./diarization-gpu.ts";
 export { isGpuWithinReach } from "./gpu-presence.ts";
 export { GpuTester } from "./gpu-self-test.ts";
 export { describeKernels } from "./kernels.ts";
 export { inOneGraph } from "./lane-shares.ts";
 export { listGpus } from "./list-gpus.ts";
+export { runSelfTest } from "./run-self-test.ts";
 export { speakerWorkers } from "./speaker-workers.ts";
 export { SpeechEngine, type SpeechEngineOptions } from "./speech-engine.ts";
 export { tuneDevices } from "./tune-devices.ts";

@@ -8,8 +8,8 @@ import { messageOf } from "../../text/index.ts";
 import { addonFile } from "../ggml.ts";
 import { chooseGpus } from "./choose-gpus.ts";
 import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
-import { DiarizationGpu, type DiarizationGpuOptions } from "./diarization-gpu.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
+import type { GpuTestOptions } from "./gpu-self-test.ts";
 import { jointStatesWith, threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
 import { readTuning, sharesOf, storeTuning } from "./tunings.ts";
@@ -34,7 +34,7 @@ export interface PrepareWorkerOptions {
   readonly verdictsPath: string;
   readonly log: Logger;
   /** Provides the decoded sample that self-tests compare devices with. */
-  readonly withSample: DiarizationGpuOptions["withSample"];
+  readonly withSample: GpuTestOptions["withSample"];
 }
 
 /**
@@ -53,7 +53,6 @@ export function workerPreparation(
   /** The CPU variant that the last worker was started with, which may have crashed it. */
   let started = "";
   const fallback = new GpuFallback(log);
-  const diarizationGpu = new DiarizationGpu({ files, verdictsPath, log, withSample });
   /** The latest starts of GPU workers. */
   let onGpus: readonly WorkerStart[] = [];
   /** Marks measured lanes for which memory did not suffice at work, so that the next start of the server uses fewer. */
@@ -70,7 +69,7 @@ export function workerPreparation(
   // Read once: the workers' own memory must not change their number.
   const availableBytes = process.availableMemory();
   return async (exit, signal) => {
-    if (exit !== null && !diarizationGpu.after(exit)) {
+    if (exit !== null) {
       fallback.after(exit);
       markLanes(exit);
     }
@@ -115,10 +114,9 @@ export function workerPreparation(
       };
     });
     onGpus = first === undefined ? [] : [first, ...more];
-    const speakersOnGpu = device === "cpu" ? [] : [...(await diarizationGpu.parts(speakers, first?.gpu.label, signal))];
     const speakerStart = { ...start, role: "speakers" as const, threads: 1, speechThreads: 1, lanes: 1 };
     return [
-      { ...(first ?? { ...start, ...cpuShares(threads, lanesOf(start)) }), speakersOnGpu },
+      first ?? { ...start, ...cpuShares(threads, lanesOf(start)) },
       ...more,
       ...Array.from({ length: speakers }, () => speakerStart),
     ];

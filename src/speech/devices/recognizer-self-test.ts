@@ -60,7 +60,7 @@ export async function transcribeSample(
   pcmPath: string,
   useGpu: boolean,
 ): Promise<SelfTestAnswer<"transcribeSample">> {
-  const samples = await readSample(pcmPath, SAMPLE_SECONDS * SAMPLE_RATE);
+  const samples = await readSample(pcmPath);
   const model = familyOf(modelPath).open(runtime, modelPath, useGpu);
   try {
     await wordsOf(model, samples);
@@ -83,9 +83,9 @@ async function wordsOf(model: RecognizerModel, samples: Float32Array): Promise<s
   }
 }
 
-/** Reads a raw file of 16-bit samples from its beginning as numbers between -1 and 1. */
-export async function readSample(path: string, maxSamples = Number.POSITIVE_INFINITY): Promise<Float32Array> {
+/** Reads the beginning of a raw file of 16-bit samples as numbers between -1 and 1. */
+async function readSample(path: string): Promise<Float32Array> {
   const bytes = await Bun.file(path).arrayBuffer();
-  const count = Math.min(Math.floor(bytes.byteLength / 2), maxSamples);
+  const count = Math.min(Math.floor(bytes.byteLength / 2), SAMPLE_SECONDS * SAMPLE_RATE);
   return Float32Array.from(new Int16Array(bytes, 0, count), (sample) => sample / 32_768);
 }

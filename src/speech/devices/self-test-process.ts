@@ -4,7 +4,7 @@ import { messageOf } from "../../text/index.ts";
 import { type GgmlRuntime, loadGgml, rateCpuLibrary } from "../ggml.ts";
 import { onnxLibraryOf } from "../onnx-runtime.ts";
 import { familyOf } from "../recognizer/index.ts";
-import { compareDiarization, computeDiarization } from "./diarization-self-test.ts";
+import { computeDiarization } from "./diarization-self-test.ts";
 import { computeWithModel, transcribeSample } from "./recognizer-self-test.ts";
 import { requestSchema, type SelfTestAnswer, type SelfTestName, type SelfTestParams, selfTests } from "./self-tests.ts";
 
@@ -30,7 +30,6 @@ const handlers: Handlers = {
     return await compareEncoders({ runtime, modelPath: speechModel, library, directory: encoderDirectory });
   },
   computeDiarization,
-  compareDiarization,
 };
 
 /**

@@ -5,7 +5,6 @@ import { encoderComparisonSchema } from "../recognizer/index.ts";
 
 const path = Type.String({ minLength: 1 });
 const cpuBackend = { nativeDirectory: path, cpuLibrary: path };
-const diarizationModels = { onnxBinding: path, segmentationModel: path, embeddingModel: path };
 /** Time without loading the models. */
 const seconds = Type.Number({ minimum: 0 });
 
@@ -48,23 +47,10 @@ export const selfTests = {
     encoderComparisonSchema,
   ),
   /** Runs both diarization models on the CPU. */
-  computeDiarization: selfTest(60, Type.Object(diarizationModels), Type.Object({ seconds })),
-  /** Compares one diarization model on a GPU and on the CPU. A driver that hangs delays the server by the limit. */
-  compareDiarization: selfTest(
-    120,
-    Type.Object({
-      ...diarizationModels,
-      part: Type.Union([Type.Literal("segmentation"), Type.Literal("embedding")]),
-      pcmPath: path,
-      /** Threads on the CPU; one for each processor by default. */
-      cpuThreads: Type.Optional(Type.Integer({ minimum: 1 })),
-    }),
-    Type.Object({
-      seconds,
-      cpuSeconds: Type.Number({ exclusiveMinimum: 0 }),
-      /** Mean error of the GPU's probabilities, or 1 minus the lowest cosine similarity of its embeddings. */
-      error: Type.Number(),
-    }),
+  computeDiarization: selfTest(
+    60,
+    Type.Object({ onnxBinding: path, segmentationModel: path, embeddingModel: path }),
+    Type.Object({ seconds }),
   ),
 } as const;
 

@@ -5,7 +5,7 @@ import { ownCommand } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type Chunk, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
 import { reasonOfExit } from "./gpu-fallback.ts";
-import type { SampleOptions } from "./gpu-self-test.ts";
+import type { GpuTestOptions } from "./gpu-self-test.ts";
 import {
   fitsCpu,
   fitsGpu,
@@ -24,7 +24,7 @@ import { readTuning, storeTuning, type TunedDevice } from "./tunings.ts";
 export interface TuneOptions {
   /** JSON file that stores the self-test results. */
   readonly verdictsPath: string;
-  readonly withSample: SampleOptions["withSample"];
+  readonly withSample: GpuTestOptions["withSample"];
   /** The server's log, in which the worker of a measurement writes nothing. */
   readonly log: Logger;
   readonly signal: AbortSignal;
@@ -153,7 +153,7 @@ async function measure(
   options: TuneOptions,
 ): Promise<{ speed: LaneSpeed; gpuMemory: GpuMemory | null }> {
   const { lanes, threads, jointStates } = shares;
-  const { speakersOnGpu: _, jointStates: __, ...own } = start;
+  const { jointStates: _, ...own } = start;
   const common = jointStates === undefined ? own : { ...own, jointStates };
   const ended = Promise.withResolvers<never>();
   const engine = new Engine({

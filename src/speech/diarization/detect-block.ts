@@ -7,7 +7,7 @@ import {
   windowSample,
 } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
-import { type DiarizationModels, segment } from "./models.ts";
+import { BATCH_SIZE, type DiarizationModels, segment } from "./models.ts";
 import { PcmReader } from "./pcm-reader.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";
 
@@ -35,12 +35,8 @@ export async function detectBlock(models: DiarizationModels, area: WorkArea, blo
 }
 
 /** Returns the probabilities [window][frame][local speaker] of the first `count` grid windows in these samples. */
-export async function segmentGrid(
-  models: DiarizationModels,
-  samples: Float32Array,
-  count: number,
-): Promise<Float32Array> {
-  return await inBatches(models, count, (from, windows) => {
+async function segmentGrid(models: DiarizationModels, samples: Float32Array, count: number): Promise<Float32Array> {
+  return await inBatches(count, (from, windows) => {
     const stream = samples.slice(windowSample(from), windowSample(from + windows - 1) + WINDOW_SAMPLES);
     return segment(models, stream, { windows });
   });
@@ -48,7 +44,7 @@ export async function segmentGrid(
 
 /** Returns the probabilities of independent windows, which do not follow each other on the grid. */
 async function segmentWindows(models: DiarizationModels, windows: readonly Float32Array[]): Promise<Float32Array> {
-  return await inBatches(models, windows.length, (from, streams) => {
+  return await inBatches(windows.length, (from, streams) => {
     const waveforms = new Float32Array(streams * WINDOW_SAMPLES);
     for (let at = 0; at < streams; at++) waveforms.set(windows[from + at] ?? [], at * WINDOW_SAMPLES);
     return segment(models, waveforms, { streams });
@@ -56,15 +52,13 @@ async function segmentWindows(models: DiarizationModels, windows: readonly Float
 }
 
 async function inBatches(
-  models: DiarizationModels,
   count: number,
   segmentSome: (from: number, count: number) => Promise<Float32Array>,
 ): Promise<Float32Array> {
   const perWindow = WINDOW_FRAMES * LOCAL_SPEAKERS;
-  const batchSize = models.batchSizes.segmentation;
   const probabilities = new Float32Array(count * perWindow);
-  for (let from = 0; from < count; from += batchSize) {
-    const some = await segmentSome(from, Math.min(batchSize, count - from));
+  for (let from = 0; from < count; from += BATCH_SIZE) {
+    const some = await segmentSome(from, Math.min(BATCH_SIZE, count - from));
     probabilities.set(some, from * perWindow);
   }
   return probabilities;

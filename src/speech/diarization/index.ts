@@ -10,16 +10,14 @@
 export { onnxLibraryOf } from "../onnx-runtime.ts";
 export { packChunks } from "../plan-chunks.ts";
 export { cluster } from "./cluster.ts";
-export { detectBlock, segmentGrid } from "./detect-block.ts";
+export { detectBlock } from "./detect-block.ts";
 export { embedBlock } from "./embed-block.ts";
 export { embedSentences } from "./embed-sentences.ts";
 export {
   type DiarizationModels,
   embed,
-  embedAll,
   openDiarizationModels,
   type SpeakerModelAddon,
-  type SpeakerModelOptions,
   segment,
 } from "./models.ts";
 export { PcmReader } from "./pcm-reader.ts";

@@ -1,11 +1,14 @@
 import type { InferenceSession, Tensor } from "onnxruntime-node";
-import type { SpeakerPart } from "../../engine/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES } from "../../timeline/index.ts";
+import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import type { GgmlAddon } from "../ggml.ts";
-import { GpuError } from "../gpu-error.ts";
 import { onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
-import { inFloats } from "./float-form.ts";
+
+/**
+ * Windows or speech spans that a model computes at once. More windows cost more memory than they save; eight spans are
+ * no faster than four.
+ */
+export const BATCH_SIZE = 4;
 
 /**
  * Runs the segmentation model and returns probabilities [window][frame][local speaker].
@@ -37,11 +40,10 @@ export async function embedAll(
   waveforms: readonly Float32Array[],
 ): Promise<readonly Float32Array[]> {
   const embeddings: Float32Array[] = [];
-  const batchSize = models.batchSizes.embedding;
   const byLength = Map.groupBy(waveforms.entries(), ([, waveform]) => waveform.length);
   for (const [length, all] of byLength) {
-    for (let from = 0; from < all.length; from += batchSize) {
-      const batch = all.slice(from, from + batchSize);
+    for (let from = 0; from < all.length; from += BATCH_SIZE) {
+      const batch = all.slice(from, from + BATCH_SIZE);
       const joined = new Float32Array(batch.length * length);
       for (const [at, [, waveform]] of batch.entries()) joined.set(waveform, at * length);
       const { data } = await run(models.embedding, models.tensor(joined, [batch.length, length]), "embedding");
@@ -92,15 +94,13 @@ export interface DiarizationModels {
   segmentation: SpeakerModel;
   /** Embedding of a speech span: `waveform` [batch, samples] → `embedding` [batch, size], of unit length. */
   embedding: SpeakerModel;
-  /** Batch sizes: windows for segmentation, speech spans for embedding. */
-  batchSizes: Readonly<Record<SpeakerPart, number>>;
   /** Creates a model input from floats. */
   tensor(data: Float32Array, shape: readonly number[]): Tensor;
   /** Releases both models; they cannot be used afterwards. */
   dispose(): Promise<void>;
 }
 
-export interface SpeakerModelOptions {
+interface SpeakerModelOptions {
   /** ONNX Runtime's addon. A compiled program loads this file; when run from source, the package finds its own. */
   readonly onnxBinding: string;
   readonly segmentationModel: string;
@@ -111,32 +111,11 @@ export interface SpeakerModelOptions {
    * package's addon computes on the JavaScript thread, which suffices for one operation at a time.
    */
   readonly addon?: SpeakerModelAddon;
-  /** Models that run on a GPU through ONNX Runtime's WebGPU provider; none by default. */
-  readonly onGpu?: readonly SpeakerPart[];
-  /** Provider that actually runs the models of `onGpu`. The value "cpu" serves as the reference for a GPU's results. */
-  readonly gpuProvider?: "webgpu" | "cpu";
 }
 
-/** Batch sizes on the CPU. More windows cost more memory than they save; eight spans are no faster than four. */
-const CPU_BATCH_SIZES = { segmentation: 4, embedding: 4 };
-/** Batch sizes on a GPU, where every run makes the same thousands of calls. 40 windows take 0.5 GB of GPU memory. */
-const GPU_BATCH_SIZES = { segmentation: 40, embedding: 16 };
-
-/** Names of the models' outputs. */
-const OUTPUTS = { segmentation: "activity", embedding: "embedding" } as const;
-
-/** Minimum input length of each model, in samples: one window, or the minimum input of an embedding. */
-const MIN_SAMPLES = { segmentation: WINDOW_SAMPLES, embedding: 12_800 };
-
-/** ONNX Runtime's log level for errors only. At the default level it logs which operators it leaves to the CPU. */
-const LOG_ERRORS_ONLY = 3;
-
-/**
- * Loads both models. @throws {Error} with the file's name if it is missing or not such a model; {GpuError} if there is
- * no GPU, or it cannot run the models assigned to it
- */
+/** Loads both models. @throws {Error} with the file's name if it is missing or not such a model */
 export async function openDiarizationModels(options: SpeakerModelOptions): Promise<DiarizationModels> {
-  const { segmentationModel, embeddingModel, threads, addon, onGpu = [], gpuProvider = "webgpu" } = options;
+  const { segmentationModel, embeddingModel, threads, addon } = options;
   setOnnxBinding(options.onnxBinding);
   silenceOnnxTelemetry();
   // Imported here and not at the top: the server shares this folder's constants but never loads inference code.
@@ -146,15 +125,15 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     graphOptimizationLevel: "all",
+    // A pattern plans the memory of each length of speech anew: 25 MiB more, and 3 % more CPU time.
+    enableMemPattern: false,
     // A spinning thread uses as much CPU as a working one: with two threads, half of all CPU time.
     extra: { session: { intra_op: { allow_spinning: "0" } } },
   };
-  // A pattern plans the memory of each length of speech anew: 25 MiB more, and 3 % more CPU time.
-  const load = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
+  const load = async (path: string, output: string): Promise<SpeakerModel> => {
     try {
-      if (addon === undefined) return await onnx.InferenceSession.create(path, { ...session, enableMemPattern: false });
+      if (addon === undefined) return await onnx.InferenceSession.create(path, session);
       const library = onnxLibraryOf(options.onnxBinding);
-      const output = OUTPUTS[part];
       const model = new addon.SpeakerModel({ library, model: path, threads });
       return {
         async run(feeds) {
@@ -171,79 +150,15 @@ export async function openDiarizationModels(options: SpeakerModelOptions): Promi
       });
     }
   };
-  const gpu = new GpuModels(async (path) =>
-    onnx.InferenceSession.create(inFloats(await Bun.file(path).bytes()), {
-      ...session,
-      executionProviders: [...new Set([gpuProvider, "cpu"])],
-      logSeverityLevel: LOG_ERRORS_ONLY,
-    }),
-  );
-  const open = async (part: SpeakerPart, path: string): Promise<SpeakerModel> => {
-    if (!onGpu.includes(part)) return await load(part, path);
-    const model = await gpu.open(part, path);
-    // The first run makes the driver compile its kernels, so that the first caller does not wait for that.
-    const sound = Float32Array.from({ length: MIN_SAMPLES[part] }, (_, at) => 0.1 * Math.sin(at / 10));
-    await model.run({ waveform: new onnx.Tensor("float32", sound, [1, sound.length]) });
-    return model;
-  };
-  const segmentation = await open("segmentation", segmentationModel);
-  const embedding = await open("embedding", embeddingModel);
-  const batchSize = (part: SpeakerPart) => (onGpu.includes(part) ? GPU_BATCH_SIZES : CPU_BATCH_SIZES)[part];
+  const segmentation = await load(segmentationModel, "activity");
+  const embedding = await load(embeddingModel, "embedding");
   return {
     segmentation,
     embedding,
-    batchSizes: { segmentation: batchSize("segmentation"), embedding: batchSize("embedding") },
     tensor: (data, shape) => new onnx.Tensor("float32", data, shape),
     async dispose() {
       await segmentation.release();
       await embedding.release();
     },
   };
-}
-
-/**
- * Loader of models on a GPU. Only one model runs at a time: they share the GPU's queue, which ONNX Runtime does not
- * guard.
- */
-export class GpuModels {
-  readonly #load: (path: string) => Promise<InferenceSession>;
-  #last: Promise<unknown> = Promise.resolve();
-
-  /** @param load opens a model on the GPU */
-  constructor(load: (path: string) => Promise<InferenceSession>) {
-    this.#load = load;
-  }
-
-  /** @throws {GpuError} if the GPU cannot be used for the model */
-  async open(part: SpeakerPart, path: string): Promise<SpeakerModel> {
-    const session = await this.#inTurn(() => this.#load(path));
-    const run: SpeakerModel["run"] = async (feeds) => {
-      const results = await session.run(feeds);
-      for (const { data } of Object.values(results)) checkNumbers(part, data);
-      return results;
-    };
-    return { run: (feeds) => this.#inTurn(() => run(feeds)), release: () => this.#inTurn(() => session.release()) };
-  }
-
-  async #inTurn<T>(job: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(job);
-    this.#last = turn.catch(() => {});
-    try {
-      return await turn;
-    } catch (error) {
-      throw new GpuError(error, "speakers");
-    }
-  }
-}
-
-/**
- * Throws if a model cannot have produced these numbers. A lost GPU may leave its output buffers filled with zeros.
- * Segmentation outputs probabilities, and embedding outputs vectors of unit length.
- */
-function checkNumbers(part: SpeakerPart, data: Tensor["data"]): void {
-  if (!(data instanceof Float32Array)) return;
-  let sum = 0;
-  for (const value of data) sum += part === "segmentation" ? value : value * value;
-  if (sum > 0 && sum <= data.length) return;
-  throw new Error(`the GPU returned impossible numbers for the ${part} model`);
 }

@@ -51,7 +51,6 @@ describe("sentences", () => {
   const models = (): DiarizationModels & { heard: number } => {
     const fake = {
       heard: 0,
-      batchSizes: { segmentation: 1, embedding: 4 },
       tensor: (data: Float32Array, dims: readonly number[]) => ({ data, dims }),
       embedding: {
         run: async ({ waveform }: { waveform: { data: Float32Array; dims: number[] } }) => {

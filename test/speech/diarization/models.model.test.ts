@@ -5,7 +5,7 @@ import { openModels } from "../../../harness/diarized-recording.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { programFiles } from "../../../src/program/index.ts";
-import { embed, embedAll, openDiarizationModels } from "../../../src/speech/diarization/index.ts";
+import { embed, embedAll, openDiarizationModels } from "../../../src/speech/diarization/models.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 

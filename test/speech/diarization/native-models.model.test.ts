@@ -6,12 +6,12 @@ import { programFiles } from "../../../src/program/index.ts";
 import {
   type DiarizationModels,
   embedAll,
-  onnxLibraryOf,
   openDiarizationModels,
   type SpeakerModelAddon,
   segment,
-} from "../../../src/speech/diarization/index.ts";
+} from "../../../src/speech/diarization/models.ts";
 import { addonFile, loadGgml } from "../../../src/speech/ggml.ts";
+import { onnxLibraryOf } from "../../../src/speech/onnx-runtime.ts";
 import { WINDOW_SAMPLES } from "../../../src/timeline/index.ts";
 
 const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel } = await programFiles("");

@@ -1,18 +1,8 @@
-import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
-import { speakerParts } from "../../../engine/index.ts";
 import { withSpeechSample } from "../../../server/index.ts";
-import {
-  type FoundGpu,
-  type GpuBackend,
-  GpuTester,
-  isGpuWithinReach,
-  listGpus,
-  speakerWorkers,
-  testDiarizationGpu,
-} from "../../../speech/index.ts";
+import { type FoundGpu, type GpuBackend, GpuTester, isGpuWithinReach, listGpus } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
-import { type Check, type CheckContext, type Finding, ok, skipped, warning } from "../check.ts";
+import { type Check, ok, skipped, warning } from "../check.ts";
 import { cpuSurvey, filesOf, gpuBackendsOf, speechModelOf } from "../context.ts";
 import type { Machine } from "../machine.ts";
 import { findGpus } from "../machine-facts.ts";
@@ -162,9 +152,9 @@ const inference: Check = {
     const { nativeDirectory } = files;
     const all = gpuBackendsOf(context);
     if (all.length === 0) return skipped("this build has no GPU backend");
-    const reason = noGpuToTest(context);
-    if (reason !== null) return reason;
+    if (!isGpuWithinReach()) return skipped("no GPU is accessible here: /dev has none");
     const { device, cuda_library: cudaLibrary } = context.settings.engine;
+    if (device === "cpu") return skipped("the setting engine.device selects the CPU");
     const { used: cpuLibrary } = await cpuSurvey(context);
     if (cpuLibrary === null) return skipped("no CPU variant works, and a GPU also needs one");
     const { signal } = context;
@@ -208,46 +198,10 @@ const inference: Check = {
   },
 };
 
-const speakers: Check = {
-  id: "gpu.speakers",
-  title: "Speaker models on the GPU",
-  explanation:
-    "The two models for speech detection and speaker diarization each run on the CPU, and on the first GPU that Vulkan finds, by ONNX Runtime's WebGPU provider in a separate process. The GPU is used for a model if it gives the same results faster than all CPU threads together.",
-  heavy: true,
-  async run(context) {
-    const reason = noGpuToTest(context);
-    if (reason !== null) return reason;
-    const files = filesOf(context);
-    const { onnxBinding, segmentationModel, embeddingModel } = files;
-    const threads = context.settings.engine.threads || availableParallelism();
-    const options = {
-      ...{ signal: context.signal, onnxBinding, segmentationModel, embeddingModel },
-      speakerWorkers: speakerWorkers(threads, 1, process.availableMemory()).count,
-      withSample: <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use),
-    };
-    const used: string[] = [];
-    const detail: string[] = [];
-    for (const part of speakerParts) {
-      const test = await testDiarizationGpu(options, part);
-      if (test.ok) used.push(part);
-      detail.push(`${part}: ${describeTest(test)}`);
-    }
-    return used.length > 0
-      ? ok(`WebGPU is used for ${used.join(" and ")}`, ...detail)
-      : ok("they run on the CPU: WebGPU is not usable for them here", ...detail);
-  },
-};
-
-/** Returns the reason why there is no GPU to test; null if there may be one. */
-function noGpuToTest({ settings }: CheckContext): Finding | null {
-  if (!isGpuWithinReach()) return skipped("no GPU is accessible here: /dev has none");
-  return settings.engine.device === "cpu" ? skipped("the setting engine.device selects the CPU") : null;
-}
-
 function describeTest(test: Awaited<ReturnType<GpuTester["test"]>>): string {
   return test.ok
     ? `${test.seconds.toFixed(2)} s, compared with ${test.cpuSeconds.toFixed(2)} s on the CPU`
     : test.reason;
 }
 
-export const gpuChecks = [devices, driver, access, backends, inference, speakers];
+export const gpuChecks = [devices, driver, access, backends, inference];

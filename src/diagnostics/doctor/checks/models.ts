@@ -10,7 +10,7 @@ import {
   verifyBuiltIn,
   verifyInstalled,
 } from "../../../models/index.ts";
-import { readModelLanguages, testDiarization, validateModelFile } from "../../../speech/index.ts";
+import { readModelLanguages, runSelfTest, validateModelFile } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, type Finding, ok, problem, skipped, unpackAgain } from "../check.ts";
 import { filesOf, kernelsInUse, speechModelOf } from "../context.ts";
@@ -135,7 +135,7 @@ const onnx: Check = {
   async run(context) {
     const { onnxBinding, segmentationModel, embeddingModel } = filesOf(context);
     const { signal } = context;
-    const test = await testDiarization({ onnxBinding, segmentationModel, embeddingModel, signal });
+    const test = await runSelfTest("computeDiarization", { onnxBinding, segmentationModel, embeddingModel, signal });
     if (test.ok) return ok(`both work (${test.answer.seconds.toFixed(2)} s for a few seconds of audio)`);
     return problem("the models for speaker diarization do not run, so nothing can be transcribed", {
       detail: [test.reason],

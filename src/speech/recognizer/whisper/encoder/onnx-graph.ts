@@ -1,4 +1,4 @@
-import { Message } from "../../../protobuf.ts";
+import { Message } from "./protobuf.ts";
 
 /** The element types used here, with their numbers in onnx.proto. */
 const elementTypes = { float: 1, uint8: 2, uint16: 4, int64: 7 } as const;
