@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <utility>
 
 namespace transcribe {
@@ -22,9 +23,12 @@ template <> struct Work<whisper_window> {
     // Maximum number of windows in a graph, which bounds its memory and, on a GPU, the time that an abort takes.
     static constexpr int most_size = 4;
 
-    static constexpr auto alone = whisper_evaluate_window;
-    static constexpr auto together = whisper_evaluate_windows;
-    static int size(const whisper_window *) { return 1; }
+    static whisper_joint * memory(whisper_context * context, int most) { return whisper_init_joint(context, most); }
+    static bool alone(const whisper_window * window) { return whisper_evaluate_window(window); }
+    static bool together(whisper_joint * memory, const std::vector<const whisper_window *> & windows, ggml_abort_callback should_end,
+                         void * data) {
+        return whisper_evaluate_windows(memory, windows.data(), static_cast<int>(windows.size()), should_end, data);
+    }
     static bool fit(const whisper_window * one, const whisper_window * other) {
         return whisper_window_n_frames(one) == whisper_window_n_frames(other);
     }
@@ -35,12 +39,15 @@ template <> struct Work<whisper_step> {
     // several times what choosing the next tokens takes; the maximum leaves time for an abort.
     static constexpr std::chrono::nanoseconds least_wait = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds most_wait = std::chrono::milliseconds(100);
-    // Maximum number of tokens in a graph, which bounds its memory: as many as a state's own graph may have.
-    static constexpr int most_size = 448;
+    // All slots of a model.
+    static constexpr int most_size = std::numeric_limits<int>::max();
 
-    static constexpr auto alone = whisper_evaluate_step;
-    static constexpr auto together = whisper_evaluate_steps;
-    static int size(const whisper_step * step) { return whisper_step_n_tokens(step); }
+    static whisper_joint * memory(whisper_context *, int) { return nullptr; }
+    static bool alone(const whisper_step * step) { return whisper_evaluate_steps(&step, 1); }
+    // A step takes some milliseconds: it is not worth ending.
+    static bool together(whisper_joint *, const std::vector<const whisper_step *> & steps, ggml_abort_callback, void *) {
+        return whisper_evaluate_steps(steps.data(), static_cast<int>(steps.size()));
+    }
     static bool fit(const whisper_step *, const whisper_step *) { return true; }
 };
 
@@ -48,7 +55,7 @@ template <> struct Work<whisper_step> {
 
 template <typename Item>
 Joint<Item>::Joint(std::shared_ptr<whisper_context> context, int most)
-    : context_(std::move(context)), memory_(whisper_init_joint(context_.get(), most), whisper_free_joint),
+    : context_(std::move(context)), memory_(Work<Item>::memory(context_.get(), most), whisper_free_joint),
       most_(static_cast<size_t>(most)) {
 }
 
@@ -132,18 +139,14 @@ template <typename Item> Clock::time_point Joint<Item>::expected_until() const {
 }
 
 template <typename Item> void Joint<Item>::take_waiting() {
-    int size = 0;
-    const size_t most = is_alone_ ? 1 : most_;
+    const size_t most = is_alone_ ? 1 : std::min(most_, static_cast<size_t>(Work<Item>::most_size));
     for (auto next = waiting_.begin(); next != waiting_.end() && evaluating_.size() < most;) {
         Lane * lane = *next;
-        const int more = Work<Item>::size(lane->item_);
-        const bool fits = evaluating_.empty() || (size + more <= Work<Item>::most_size &&
-                                                  Work<Item>::fit(evaluating_.front()->item_, lane->item_));
+        const bool fits = evaluating_.empty() || Work<Item>::fit(evaluating_.front()->item_, lane->item_);
         if (!fits) {
             ++next;
             continue;
         }
-        size += more;
         lane->status_ = Lane::Status::evaluating;
         evaluating_.splice(evaluating_.end(), waiting_, next++);
     }
@@ -196,8 +199,7 @@ template <typename Item> bool Joint<Item>::evaluate_graph() const {
         const auto & lanes = static_cast<const Joint *>(joint)->evaluating_;
         return std::any_of(lanes.begin(), lanes.end(), [](const Lane * lane) { return lane->should_end_(); });
     };
-    return Work<Item>::together(memory_.get(), items.data(), static_cast<int>(items.size()), is_any_aborted,
-                                const_cast<Joint *>(this));
+    return Work<Item>::together(memory_.get(), items, is_any_aborted, const_cast<Joint *>(this));
 }
 
 template class Joint<whisper_window>;

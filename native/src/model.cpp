@@ -37,13 +37,14 @@ Model::Model(const Napi::CallbackInfo & info) : SharedModel(info) {
     params.dtw_token_timestamps = heads != WHISPER_AHEADS_NONE;
     params.dtw_aheads_preset = static_cast<whisper_alignment_heads_preset>(heads);
     params.dtw_n_top = options.Get("alignmentLayers").As<Napi::Number>().Int32Value();
+    const int slots = options.Get("slots").As<Napi::Number>().Int32Value();
+    params.n_slots = slots > 1 ? slots : 0;
 
     load(info.Env(), [&] { return whisper_init_from_file_with_params_no_state(path.c_str(), params); }, whisper_free);
-    const int states = options.Get("jointStates").As<Napi::Number>().Int32Value();
-    if (states > 1) {
+    if (slots > 1) {
         try {
-            joint_windows_ = std::make_shared<Joint<whisper_window>>(context(info.Env()), states);
-            joint_steps_ = std::make_shared<Joint<whisper_step>>(context(info.Env()), states);
+            joint_windows_ = std::make_shared<Joint<whisper_window>>(context(info.Env()), slots);
+            joint_steps_ = std::make_shared<Joint<whisper_step>>(context(info.Env()), slots);
         } catch (const std::exception & error) {
             throw Napi::Error::New(info.Env(), error.what());
         }
@@ -68,6 +69,10 @@ Napi::Value Model::work(const Napi::CallbackInfo & info) {
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("graphs", static_cast<double>(work.n_graphs));
     result.Set("weightBytes", static_cast<double>(work.n_weight_bytes));
+    result.Set("slotGraphs", static_cast<double>(work.n_slot_graphs));
+    result.Set("slotSteps", static_cast<double>(work.n_slot_steps));
+    result.Set("slotRows", static_cast<double>(work.n_slot_rows));
+    result.Set("slotNodes", std::to_string(work.slot_nodes));
     return result;
 }
 

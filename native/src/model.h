@@ -16,7 +16,7 @@ class Model : public SharedModel<Model, whisper_context> {
 public:
     static Napi::Function define(Napi::Env env);
 
-    // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers, jointStates })
+    // new Model(path, { useGpu, flashAttention, alignmentHeads, alignmentLayers, slots })
     explicit Model(const Napi::CallbackInfo & info);
 
     // Windows that its states encoded for each other with the model's own encoder.

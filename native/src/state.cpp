@@ -130,10 +130,11 @@ void StateCore::join(std::shared_ptr<Joint<whisper_window>> windows, std::shared
     const auto should_abort = [this] { return should_end(); };
     window_lane_ = std::make_unique<Joint<whisper_window>::Lane>(std::move(windows), should_abort);
     step_lane_ = std::make_unique<Joint<whisper_step>::Lane>(std::move(steps), should_abort);
-    whisper_set_joint_callbacks(
-        state,
-        [](const whisper_window * window, void * core) { return static_cast<StateCore *>(core)->window_lane_->evaluate(window); },
-        [](const whisper_step * step, void * core) { return static_cast<StateCore *>(core)->step_lane_->evaluate(step); }, this);
+    whisper_set_window_callback(
+        state, [](const whisper_window * window, void * core) { return static_cast<StateCore *>(core)->window_lane_->evaluate(window); },
+        this);
+    whisper_set_step_callback(
+        state, [](const whisper_step * step, void * core) { return static_cast<StateCore *>(core)->step_lane_->evaluate(step); }, this);
 }
 
 void StateCore::leave_steps() {

@@ -7,7 +7,7 @@ import {
   type TunedLanes,
   type Tunings,
 } from "../diagnostics/index.ts";
-import { inOneGraph } from "../speech/index.ts";
+import { inSlots } from "../speech/index.ts";
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { InterruptedError, interruptible } from "./interrupts.ts";
@@ -46,10 +46,10 @@ export function benchCommand(): Command {
 }
 
 function reportTunings({ model, devices, stored, notes }: Tunings): string {
-  const rows = devices.flatMap(({ device, measured, lanes, jointStates: best }) =>
+  const rows = devices.flatMap(({ device, measured, lanes, slots: best }) =>
     measured.map((speed) => {
-      const { jointStates = 1 } = speed;
-      return { ...speed, jointStates, device, isBest: speed.lanes === lanes && jointStates === best };
+      const { slots = 1 } = speed;
+      return { ...speed, slots, device, isBest: speed.lanes === lanes && slots === best };
     }),
   );
   const measured = table(
@@ -57,7 +57,7 @@ function reportTunings({ model, devices, stored, notes }: Tunings): string {
     {
       DEVICE: ({ device }) => device,
       "AT ONCE": ({ lanes, isBest }) => `${lanes}${isBest ? " *" : ""}`,
-      "IN ONE GRAPH": ({ jointStates }) => String(jointStates),
+      TOGETHER: ({ slots }) => String(slots),
       THREADS: ({ threads }) => String(threads),
       "TIMES REAL TIME": ({ speed }) => speed.toFixed(1),
       "GPU MEMORY": ({ gpuBytes }) => (gpuBytes === undefined ? "-" : size(gpuBytes)),
@@ -70,15 +70,15 @@ function reportTunings({ model, devices, stored, notes }: Tunings): string {
   );
 }
 
-function chosenLanes(model: string, { device, lanes, jointStates, failed, failedJoint }: TunedLanes): string {
+function chosenLanes(model: string, { device, lanes, slots, failed, failedSlots }: TunedLanes): string {
   const failure = [
     ...(failed === null ? [] : [` With ${failed.lanes} at once the worker failed: ${failed.reason}.`]),
-    ...(failedJoint === null
+    ...(failedSlots === null
       ? []
-      : [` With ${failedJoint.jointStates ?? 1} in one graph the worker failed: ${failedJoint.reason}.`]),
+      : [` With ${failedSlots.slots ?? 1} decoded together the worker failed: ${failedSlots.reason}.`]),
   ].join("");
   if (lanes !== null)
-    return `With ${model}, ${count(lanes, "operation")} at once${inOneGraph({ jointStates })} ${lanes === 1 ? "is" : "are"} best on ${device}.${failure}`;
+    return `With ${model}, ${count(lanes, "operation")} at once${inSlots({ slots })} ${lanes === 1 ? "is" : "are"} best on ${device}.${failure}`;
   if (failure !== "") return `${device}:${failure}`;
   return `${device}: with four threads or fewer, one operation for each thread is best, and nothing is measured.`;
 }
@@ -90,20 +90,21 @@ function asNotes(notes: readonly string[]): string[] {
 function tuningsAsJson({ model, devices, stored, notes }: Tunings) {
   return {
     model,
-    devices: devices.map(({ device, name, lanes, jointStates, measured, failed, failedJoint }) => ({
+    devices: devices.map(({ device, name, lanes, slots, measured, failed, failedSlots }) => ({
       device,
       name,
       lanes,
-      ...(jointStates > 1 ? { joint_states: jointStates } : {}),
+      // Earlier versions named the slots joint_states.
+      ...(slots > 1 ? { decoder_slots: slots, joint_states: slots } : {}),
       measured: measured.map((speed) => ({
         lanes: speed.lanes,
         threads: speed.threads,
         times_real_time: speed.speed,
         gpu_memory_bytes: speed.gpuBytes ?? null,
-        ...(speed.jointStates === undefined ? {} : { joint_states: speed.jointStates }),
+        ...(speed.slots === undefined ? {} : { decoder_slots: speed.slots, joint_states: speed.slots }),
       })),
       failed,
-      ...(failedJoint === null ? {} : { failed_joint: failedJoint }),
+      ...(failedSlots === null ? {} : { failed_slots: failedSlots, failed_joint: failedSlots }),
     })),
     stored,
     notes,

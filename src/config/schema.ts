@@ -171,11 +171,17 @@ const engine = group("The inference worker.", {
       "Operations that each GPU, or the CPU, runs at once. 0: the number that a measurement found best, see `transcribe bench --tune`; until then five on a GPU, and on a CPU one for each thread, at most four.",
     needsRestart: true,
   }),
-  joint_states: integer({
+  decoder_slots: integer({
     default: 0,
     range: [0, 64],
     description:
-      "Operations that each GPU evaluates together in one graph, at most `engine.lanes`. 0: the number that a measurement found best, see `transcribe bench --tune`; 1: each operation has graphs of its own, which is also used before the measurement. A CPU always uses 1.",
+      "Operations of each GPU, at most `engine.lanes`, whose texts are decoded together. 0: the number that a measurement found best, see `transcribe bench --tune`; 1: each operation decodes alone, which is also done before the measurement. A CPU always uses 1.",
+    needsRestart: true,
+  }),
+  joint_states: integer({
+    default: 0,
+    range: [0, 64],
+    description: "Deprecated: the former name of `decoder_slots`, which is used if that is 0.",
     needsRestart: true,
   }),
   device: choice(["auto", "cpu", "vulkan", "cuda"], {

@@ -134,7 +134,7 @@ const startSchema = Type.Object({
   /** Number of operations that the worker receives at the same time. */
   lanes: Type.Integer({ minimum: 1 }),
   /** Maximum number of operations that the recognizer evaluates in one graph; by default each has graphs of its own. */
-  jointStates: Type.Optional(Type.Integer({ minimum: 1 })),
+  slots: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 export type Start = Static<typeof startSchema>;
 export type WorkerRole = keyof typeof workerRole;

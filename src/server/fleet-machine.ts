@@ -55,7 +55,7 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     verdictsPath: dataDirectory.verdicts,
     threads: settings.engine.threads || availableParallelism(),
     lanes: settings.engine.lanes,
-    jointStates: settings.engine.joint_states,
+    slots: settings.engine.decoder_slots || settings.engine.joint_states,
     tunes: true,
     device: settings.engine.device,
     cpuVariant: settings.engine.cpu_variant,

@@ -129,7 +129,7 @@ export async function requireCpuVariantOf(
 interface SpeechOptions
   extends Omit<
     SpeechEngineOptions,
-    "speechModels" | "threads" | "lanes" | "jointStates" | "device" | "cpuVariant" | "cudaLibrary" | "withSample"
+    "speechModels" | "threads" | "lanes" | "slots" | "device" | "cpuVariant" | "cudaLibrary" | "withSample"
   > {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
@@ -149,7 +149,7 @@ export function startSpeechEngine(
     ...options,
     threads: settings.threads || availableParallelism(),
     lanes: settings.lanes,
-    jointStates: settings.joint_states,
+    slots: settings.decoder_slots || settings.joint_states,
     device: settings.device,
     cpuVariant: settings.cpu_variant,
     cudaLibrary: settings.cuda_library,

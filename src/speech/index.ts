@@ -5,7 +5,7 @@ export {
   describeKernels,
   type FoundGpu,
   GpuTester,
-  inOneGraph,
+  inSlots,
   isGpuWithinReach,
   listGpus,
   NoCpuLibraryError,

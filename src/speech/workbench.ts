@@ -74,7 +74,7 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
   if (start.gpu !== undefined && !usesGpu) {
     throw new GpuError(new Error(runtime.unusable[0]?.reason ?? "the GPU is no longer available"));
   }
-  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true, start.jointStates), usesGpu);
+  const models = new ModelPool((path) => familyOf(path).open(runtime, path, true, start.slots), usesGpu);
   models.loadFirst(start.speechModel);
   // The addon is ours and built together with its types.
   const addon = runtime.addon as SpeakerModelAddon;

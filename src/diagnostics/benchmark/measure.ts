@@ -19,7 +19,7 @@ interface MeasureOptions {
   readonly threads: number;
   /** Operations at once, see the setting. */
   readonly lanes: number;
-  readonly jointStates: number;
+  readonly slots: number;
   /** Device for the recognizer, CPU variant, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cpuVariant: string;
@@ -70,7 +70,7 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
     threads,
     lanes: options.lanes,
-    jointStates: options.jointStates,
+    slots: options.slots,
     device: options.speechDevice,
     cpuVariant: options.cpuVariant,
     cudaLibrary: options.cudaLibrary,

@@ -77,7 +77,7 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         cpuVariant: engine.cpu_variant,
         cudaLibrary: engine.cuda_library,
         lanes: engine.lanes,
-        jointStates: engine.joint_states,
+        slots: engine.decoder_slots || engine.joint_states,
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { openProgramParts, withSpeechSample } from "../../server/index.ts";
-import { inOneGraph, sharesOf, tuneDevices } from "../../speech/index.ts";
+import { inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
@@ -16,20 +16,20 @@ export interface TunedLanes {
   /** The best number of lanes; null if nothing could be measured. */
   readonly lanes: number | null;
   /** How many of them share graphs; 1: none. */
-  readonly jointStates: number;
+  readonly slots: number;
   readonly measured: readonly {
     readonly lanes: number;
     /** CPU threads of each operation. */
     readonly threads: number;
-    readonly jointStates?: number;
+    readonly slots?: number;
     /** Seconds of audio in one second. */
     readonly speed: number;
     readonly gpuBytes?: number;
   }[];
   /** Lanes that ended a worker. */
   readonly failed: { readonly lanes: number; readonly reason: string } | null;
-  /** Joint graphs that ended a worker. */
-  readonly failedJoint: { readonly jointStates?: number; readonly reason: string } | null;
+  /** Slots that ended a worker. */
+  readonly failedSlots: { readonly slots?: number; readonly reason: string } | null;
 }
 
 export interface Tunings {
@@ -63,7 +63,7 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
       speechModels: () => [model.path],
       threads: engine.threads || availableParallelism(),
       lanes: engine.lanes,
-      jointStates: engine.joint_states,
+      slots: engine.decoder_slots || engine.joint_states,
       device: engine.device,
       cpuVariant: engine.cpu_variant,
       cudaLibrary: engine.cuda_library,
@@ -75,20 +75,21 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
         onStep(
           speed === null
             ? `${device}: measuring`
-            : `${device}: ${count(speed.lanes, "operation")} at once${inOneGraph(speed)}, ${speed.speed.toFixed(1)} times real time`,
+            : `${device}: ${count(speed.lanes, "operation")} at once${inSlots(speed)}, ${speed.speed.toFixed(1)} times real time`,
         ),
     });
-    if (engine.joint_states > 0) notes.push(`engine.joint_states = ${engine.joint_states} overrides the result`);
+    const slots = engine.decoder_slots || engine.joint_states;
+    if (slots > 0) notes.push(`engine.decoder_slots = ${slots} overrides the result`);
     if (engine.lanes > 0) notes.push(`engine.lanes = ${engine.lanes} overrides the result`);
     if (!stored) notes.push("there is no data directory, so that the result is not stored");
     const devices = tunings.map((tuning) => ({
       device: tuning.device,
       name: tuning.name,
       lanes: sharesOf(tuning)?.lanes ?? null,
-      jointStates: sharesOf(tuning)?.jointStates ?? 1,
+      slots: sharesOf(tuning)?.slots ?? 1,
       measured: tuning.measured,
       failed: tuning.failed ?? null,
-      failedJoint: tuning.failedJoint ?? null,
+      failedSlots: tuning.failedSlots ?? null,
     }));
     return { model: model.id, devices, stored, notes };
   } finally {

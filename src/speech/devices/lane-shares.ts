@@ -8,8 +8,8 @@ export const laneSharesSchema = Type.Object({
   lanes: count,
   /** CPU threads of each operation. */
   threads: count,
-  /** Maximum number of operations that the recognizer evaluates in one graph; absent: each has graphs of its own. */
-  jointStates: Type.Optional(count),
+  /** Operations whose texts the recognizer decodes together, each in a slot; absent: each decodes alone. */
+  slots: Type.Optional(count),
 });
 export type LaneShares = Static<typeof laneSharesSchema>;
 
@@ -43,8 +43,8 @@ export const tuningSchema = Type.Object({
   trying: Type.Optional(laneSharesSchema),
   /** Shares that ended a worker. They and more lanes are not used again. */
   failed: Type.Optional(Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })])),
-  /** Shares with joint graphs that ended a worker. As many operations in one graph, or more, are not used again. */
-  failedJoint: Type.Optional(Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })])),
+  /** Shares with slots that ended a worker. As many slots, or more, are not used again. */
+  failedSlots: Type.Optional(Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })])),
   /** Time of the last measurement in milliseconds since the epoch. */
   measuredAt: Type.Number(),
 });
@@ -61,45 +61,37 @@ export function sharesOfGpu(threads: number): LaneShares[] {
   return GPU_LANES.map((lanes) => ({ lanes, threads: threadsOf(threads, lanes) }));
 }
 
-/** Numbers of operations in one graph that are measured on a GPU. */
-const JOINT_STATES = [2, 4, 8];
+/** Numbers of slots that are measured on a GPU. A step of the decoder takes hardly longer with more rows, up to some hundred. */
+const SLOTS = [4, 8, 16, 32, 64];
 
-/**
- * Returns the shares with joint graphs that are worth measuring on a GPU, in groups of equal lanes: the best number of
- * separate lanes, and the largest that works, because joint graphs may pay off with more lanes.
- */
-export function jointSharesOf(separate: readonly LaneSpeed[]): LaneShares[][] {
-  const best = bestShares(separate);
-  const most = separate.toSorted((a, b) => a.lanes - b.lanes).at(-1);
-  if (best === null || most === undefined) return [];
-  return [...new Map([best, most].map((shares) => [shares.lanes, shares])).values()].map(({ lanes, threads }) =>
-    JOINT_STATES.filter((jointStates) => jointStates <= lanes).map((jointStates) => ({ lanes, threads, jointStates })),
-  );
+/** Returns the shares with slots that are worth measuring on a GPU: each operation has one. */
+export function slotSharesOf(threads: number): LaneShares[] {
+  return SLOTS.map((slots) => ({ lanes: slots, threads: threadsOf(threads, slots), slots }));
 }
 
-/** Returns the number of operations in one graph; 1: each has graphs of its own. */
-export function jointStatesOf({ jointStates = 1 }: Pick<LaneShares, "jointStates">): number {
-  return jointStates;
+/** Returns the number of slots; 1: each operation decodes alone. */
+export function slotsOf({ slots = 1 }: Pick<LaneShares, "slots">): number {
+  return slots;
 }
 
 /**
- * Returns how many of a GPU's lanes share a graph. The measured number holds only for the measured lanes: a setting or a
+ * Returns how many of a GPU's lanes have a slot. The measured number holds only for the measured lanes: a setting or a
  * failure at work may have changed them.
  * @param settings numbers by setting; 0: by measurement
  */
-export function jointStatesWith(
+export function slotsWith(
   lanes: number,
   measured: LaneShares | null,
-  settings: { readonly lanes: number; readonly jointStates: number },
+  settings: { readonly lanes: number; readonly slots: number },
 ): number {
-  if (settings.jointStates > 0) return Math.min(settings.jointStates, lanes);
-  return measured?.lanes === lanes && settings.lanes === 0 ? jointStatesOf(measured) : 1;
+  if (settings.slots > 0) return Math.min(settings.slots, lanes);
+  return measured?.lanes === lanes && settings.lanes === 0 ? slotsOf(measured) : 1;
 }
 
-/** Returns how many operations share a graph, for people; empty if each has its own. */
-export function inOneGraph(shares: Pick<LaneShares, "jointStates">): string {
-  const states = jointStatesOf(shares);
-  return states > 1 ? ` (${states} in one graph)` : "";
+/** Returns that operations are decoded together, for people; empty if each is alone. */
+export function inSlots(shares: Pick<LaneShares, "slots">): string {
+  const slots = slotsOf(shares);
+  return slots > 1 ? ` (${slots} decoded together)` : "";
 }
 
 /** Up to this number of threads, each operation gets one, see cpuShares. */
@@ -120,14 +112,11 @@ export function threadsOf(threads: number, lanes: number): number {
 /** Share of the best speed that fewer lanes must reach. They need less memory, and a recording alone is as fast. */
 const ENOUGH_OF_BEST = 0.95;
 
-/**
- * Returns the smallest number of lanes that is nearly as fast as the best, with as few of them in one graph as possible;
- * null if nothing was measured.
- */
+/** Returns the smallest number of lanes that is nearly as fast as the best, if possible without slots; null if nothing was measured. */
 export function bestShares(measured: readonly LaneSpeed[]): LaneSpeed | null {
   const best = Math.max(...measured.map(({ speed }) => speed));
   const enough = measured.filter(({ speed }) => speed >= ENOUGH_OF_BEST * best);
-  return enough.toSorted((a, b) => a.lanes - b.lanes || jointStatesOf(a) - jointStatesOf(b))[0] ?? null;
+  return enough.toSorted((a, b) => a.lanes - b.lanes || slotsOf(a) - slotsOf(b))[0] ?? null;
 }
 
 /** Number of consecutive measurements without a new best speed after which more lanes are not measured. */

@@ -10,7 +10,7 @@ import { chooseGpus } from "./choose-gpus.ts";
 import { chooseCpuLibraryFor, leaveOutCpuLibrary } from "./cpu-libraries.ts";
 import { GpuFallback } from "./gpu-fallback.ts";
 import type { GpuTestOptions } from "./gpu-self-test.ts";
-import { jointStatesWith, threadsOf } from "./lane-shares.ts";
+import { slotsWith, threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
 import { readTuning, sharesOf, storeTuning } from "./tunings.ts";
 
@@ -22,8 +22,8 @@ export interface PrepareWorkerOptions {
   readonly threads: number;
   /** Operations at once of each device, see the setting; 0: as many as were measured to be best. */
   readonly lanes: number;
-  /** Operations in one graph of each GPU, see the setting; 0: as many as were measured to be best. */
-  readonly jointStates: number;
+  /** Slots of each GPU, see the setting; 0: as many as were measured to be best. */
+  readonly slots: number;
   /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
   /** The only CPU variant that is considered, or `auto`, see the setting. */
@@ -60,11 +60,11 @@ export function workerPreparation(
     const start = onGpus.find((each) => each.gpu?.label === gpu);
     if (start === undefined || gpuFailure?.outOfMemory !== true || options.lanes > 0) return;
     const tuning = readTuning(verdictsPath, { start, threads });
-    const { lanes, speechThreads, jointStates } = start;
+    const { lanes, speechThreads, slots } = start;
     if (sharesOf(tuning)?.lanes !== lanes) return;
     const failed = { lanes, threads: speechThreads, reason: `at work: ${gpuFailure.message}` };
-    const isJoint = jointStates !== undefined && jointStates > 1 && options.jointStates === 0;
-    storeTuning(verdictsPath, { ...tuning, ...(isJoint ? { failedJoint: { ...failed, jointStates } } : { failed }) });
+    const hasSlots = slots !== undefined && slots > 1 && options.slots === 0;
+    storeTuning(verdictsPath, { ...tuning, ...(hasSlots ? { failedSlots: { ...failed, slots } } : { failed }) });
   };
   // Read once: the workers' own memory must not change their number.
   const availableBytes = process.availableMemory();
@@ -107,10 +107,10 @@ export function workerPreparation(
     const [first, ...more] = gpus.map((gpu) => {
       const lanes = fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
       const speechThreads = threadsOf(threads, gpus.length * lanes);
-      const jointStates = jointStatesWith(lanes, measuredShares({ ...start, gpu }), options);
+      const slots = slotsWith(lanes, measuredShares({ ...start, gpu }), options);
       return {
         ...{ ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads },
-        ...(jointStates > 1 ? { jointStates } : {}),
+        ...(slots > 1 ? { slots } : {}),
       };
     });
     onGpus = first === undefined ? [] : [first, ...more];

@@ -11,12 +11,12 @@ import {
   fitsGpu,
   fitsTwice,
   hasPeaked,
-  jointSharesOf,
-  jointStatesOf,
   type LaneShares,
   type LaneSpeed,
   sharesOfCpu,
   sharesOfGpu,
+  slotSharesOf,
+  slotsOf,
   type Tuning,
 } from "./lane-shares.ts";
 import { readTuning, storeTuning, type TunedDevice } from "./tunings.ts";
@@ -58,8 +58,8 @@ export function candidatesOf({ start, threads }: TunedDevice): LaneShares[] {
 }
 
 /**
- * Measures the throughput of a device with several numbers of lanes, and on a GPU with several of them in one graph, each
- * in a worker process of its own. Stores each result and continues an earlier measurement. Shares that end a worker are
+ * Measures the throughput of a device with several numbers of lanes, and on a GPU also with as many slots, each in a worker
+ * process of its own. Stores each result and continues an earlier measurement. Shares that end a worker are
  * stored as failed and not tried again, unless a person asks for it.
  * @throws the signal's reason, after the worker was killed
  */
@@ -72,7 +72,7 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
     storeTuning(verdictsPath, tuning);
   };
   if (options.again === true) {
-    const { failed: _, failedJoint: __, ...known } = tuning;
+    const { failed: _, failedSlots: __, ...known } = tuning;
     tuning = { ...known, measured: [], isComplete: false };
   }
   if (tuning.isComplete || candidatesOf(device).length === 0) return tuning;
@@ -94,8 +94,8 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
       } catch (error) {
         const hasEnded = error instanceof WorkerEndedError && !signal.aborted;
         const failure = hasEnded ? { ...shares, reason: error.message } : undefined;
-        const isJoint = jointStatesOf(shares) > 1;
-        store(failure === undefined ? {} : { [isJoint ? "failedJoint" : "failed"]: failure, measuredAt: Date.now() });
+        const hasSlots = slotsOf(shares) > 1;
+        store(failure === undefined ? {} : { [hasSlots ? "failedSlots" : "failed"]: failure, measuredAt: Date.now() });
         if (!hasEnded) throw error;
         return null;
       }
@@ -109,24 +109,21 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
       if ((await speedWith(shares)) === null) break;
     }
     if (device.start.gpu === undefined) return;
-    for (const group of jointSharesOf(separate())) {
-      let before = separate().find(({ lanes }) => lanes === group[0]?.lanes)?.speed ?? 0;
-      for (const shares of group) {
-        const { failedJoint } = tuning;
-        if (failedJoint !== undefined && jointStatesOf(shares) >= jointStatesOf(failedJoint)) break;
-        const found = await speedWith(shares);
-        // More operations in one graph wait longer for each other.
-        if (found === null || found.speed <= before) break;
-        before = found.speed;
-      }
+    const together = (): LaneSpeed[] => tuning.measured.filter((shares) => slotsOf(shares) > 1);
+    for (const shares of slotSharesOf(device.threads)) {
+      const { failedSlots } = tuning;
+      const measured = together();
+      const isUnsafe = failedSlots !== undefined && slotsOf(shares) >= slotsOf(failedSlots);
+      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured.length === 0 ? separate() : measured)) break;
+      if ((await speedWith(shares)) === null) break;
     }
   });
   store({ isComplete: true });
   return tuning;
 
-  /** Returns the speeds with separate graphs. */
+  /** Returns the speeds of operations that decode alone. */
   function separate(): LaneSpeed[] {
-    return tuning.measured.filter((shares) => jointStatesOf(shares) === 1);
+    return tuning.measured.filter((shares) => slotsOf(shares) === 1);
   }
 
   function fits(shares: LaneShares, measured: readonly LaneSpeed[]): boolean {
@@ -137,7 +134,7 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
 }
 
 function isSame(a: LaneShares, b: LaneShares): boolean {
-  return a.lanes === b.lanes && jointStatesOf(a) === jointStatesOf(b);
+  return a.lanes === b.lanes && slotsOf(a) === slotsOf(b);
 }
 
 /** Error if a worker ended during a measurement; the message is the reason. */
@@ -152,9 +149,9 @@ async function measure(
   area: WorkArea,
   options: TuneOptions,
 ): Promise<{ speed: LaneSpeed; gpuMemory: GpuMemory | null }> {
-  const { lanes, threads, jointStates } = shares;
-  const { jointStates: _, ...own } = start;
-  const common = jointStates === undefined ? own : { ...own, jointStates };
+  const { lanes, threads, slots } = shares;
+  const { slots: _, ...own } = start;
+  const common = slots === undefined ? own : { ...own, slots };
   const ended = Promise.withResolvers<never>();
   const engine = new Engine({
     command: options.command ?? ownCommand("__worker"),

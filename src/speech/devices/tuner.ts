@@ -1,7 +1,7 @@
 import type { GpuMemory } from "../../engine/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { jointStatesOf, type LaneShares } from "./lane-shares.ts";
+import { type LaneShares, slotsOf } from "./lane-shares.ts";
 import { candidatesOf, type TuneOptions, tuneDevice } from "./tune-device.ts";
 import { readTuning, sharesOf, type TunedDevice } from "./tunings.ts";
 
@@ -95,10 +95,10 @@ export class Tuner {
         const encoder = (await encoderOf(device)) ?? undefined;
         const gpuMemory = gpuMemoryOf(device);
         const tuning = await tune(device, { verdictsPath, withSample, log, signal, encoder, gpuMemory });
-        const { measured, failed, failedJoint } = tuning;
+        const { measured, failed, failedSlots } = tuning;
         const best = sharesOf(tuning);
         this.#isChanged ||= best !== null && !isInUse(best, device);
-        log.info({ event: "engine.lanes_measured", gpu, ...best, measured, failed, failedJoint });
+        log.info({ event: "engine.lanes_measured", gpu, ...best, measured, failed, failedSlots });
       } catch (error) {
         if (signal.aborted) return;
         // Not repeated before the next start of a worker: the reason, such as a full disk, is not the device's.
@@ -113,5 +113,5 @@ export class Tuner {
 }
 
 function isInUse(shares: LaneShares, { start }: TunedDevice): boolean {
-  return shares.lanes === start.lanes && jointStatesOf(shares) === jointStatesOf(start);
+  return shares.lanes === start.lanes && slotsOf(shares) === slotsOf(start);
 }

@@ -4,7 +4,7 @@ import type { WorkerStart } from "../../engine/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { cpuIdentity } from "./cpu-libraries.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
-import { bestShares, jointStatesOf, type LaneShares, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
+import { bestShares, type LaneShares, slotsOf, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
 import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
 
 /** A device and a model, whose lanes are measured. */
@@ -31,7 +31,7 @@ export function readTuning(verdictsPath: string, { start, threads }: TunedDevice
   if (stored.trying === undefined) return stored;
   const { trying, ...rest } = stored;
   const failure = { ...trying, reason: "the program or the machine ended during the measurement" };
-  if (jointStatesOf(trying) > 1) return { failedJoint: failure, ...rest };
+  if (slotsOf(trying) > 1) return { failedSlots: failure, ...rest };
   // A server runs as many without a measurement, so that a kill from outside is a more likely cause.
   if (trying.lanes <= UNMEASURED_GPU_LANES) return rest;
   return { failed: failure, ...rest };
@@ -54,11 +54,11 @@ export function currentTunings(verdictsPath: string, model: string, threads: num
 }
 
 /** Returns the shares that a complete tuning found; null if it is not complete. */
-export function sharesOf({ measured, failed, failedJoint, isComplete }: Tuning): LaneShares | null {
+export function sharesOf({ measured, failed, failedSlots, isComplete }: Tuning): LaneShares | null {
   if (!isComplete) return null;
-  const maxJoint = failedJoint === undefined ? Number.POSITIVE_INFINITY : jointStatesOf(failedJoint) - 1;
+  const mostSlots = failedSlots === undefined ? Number.POSITIVE_INFINITY : slotsOf(failedSlots) - 1;
   const usable = measured.filter((shares) => failed === undefined || shares.lanes < failed.lanes);
-  return bestShares(usable.filter((shares) => jointStatesOf(shares) <= Math.max(1, maxJoint)));
+  return bestShares(usable.filter((shares) => slotsOf(shares) <= Math.max(1, mostSlots)));
 }
 
 /** Returns the key of a tuning: a digest of everything that the speed depends on. A change needs a new measurement. */

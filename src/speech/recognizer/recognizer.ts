@@ -51,11 +51,11 @@ export interface RecognizerFamily {
   countVocabularyTokens(path: string, vocabulary: string): number;
   /**
    * Loads a model.
-   * @param jointStates maximum number of its recognizers that evaluate in one graph; 1, the default: each evaluates its
-   *   own graphs, as families without joint graphs always do
+   * @param slots number of its recognizers whose texts are decoded together; 1, the default: each decodes alone, as
+   *   recognizers of other families always do
    * @throws {Error} with a hint for the user when the file is damaged or memory is short
    */
-  open(runtime: GgmlRuntime, path: string, useGpu: boolean, jointStates?: number): RecognizerModel;
+  open(runtime: GgmlRuntime, path: string, useGpu: boolean, slots?: number): RecognizerModel;
   /** Describes for people how the parts of a model compute on a CPU, without an ONNX form. @throws {ModelFileError} */
   describeKernels(path: string, instructions: Instructions): ModelKernels;
   /**

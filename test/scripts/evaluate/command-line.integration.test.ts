@@ -16,8 +16,8 @@ const cases: readonly (readonly [what: string, part: string, args: readonly stri
     ["help", "", ["--help"], 0, "--only ASPECT"],
     ["help on diarization", "diarization", ["-h"], 0, "scripts/evaluate diarization"],
     ["help on devices", "devices", ["--help"], 0, "--gpu WHICH"],
-    ["help on joint graphs", "joint", ["--help"], 0, "scripts/evaluate joint"],
-    ["no states", "joint", ["--states", "0"], 2, "--states is a whole number from 1, not 0"],
+    ["help on slots", "slots", ["--help"], 0, "scripts/evaluate slots"],
+    ["no slots", "slots", ["--slots", "0"], 2, "--slots is a whole number from 1, not 0"],
     ["help on hints", "hints", ["--help"], 0, "scripts/evaluate hints"],
     ["--write with a selection of hints", "hints", ["--write", "dlg-"], 2, "--write stores the whole table"],
     [

@@ -18,13 +18,13 @@ describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation 
     const cached = join(defaultCacheRoot(), "devices.json");
     if (existsSync(cached)) copyFileSync(cached, verdictsPath);
     const files = await programFiles("");
-    const startWith = async (lanes: number, threads = 8, jointStates = 0) => {
+    const startWith = async (lanes: number, threads = 8, slots = 0) => {
       const [start, ...others] = await workerPreparation({
         ...{
           files,
           threads,
           lanes,
-          jointStates,
+          slots,
           verdictsPath,
           device: "cpu",
           cpuVariant: "auto",
@@ -52,7 +52,7 @@ describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation 
     expect(await startWith(0)).toMatchObject({ lanes: 8, threads: 1, speechThreads: 1 });
     expect(await startWith(2)).toMatchObject({ lanes: 2, threads: 4, speechThreads: 4 });
     expect(await startWith(0, 2)).toMatchObject({ lanes: 2, threads: 1 });
-    // A CPU gains nothing from joint graphs.
-    expect((await startWith(0, 8, 4)).jointStates).toBeUndefined();
+    // A CPU has no slots.
+    expect((await startWith(0, 8, 4)).slots).toBeUndefined();
   }, 120_000);
 });

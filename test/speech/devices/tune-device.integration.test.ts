@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { jointStatesWith, type Tuning } from "../../../src/speech/devices/lane-shares.ts";
+import { slotsWith, type Tuning } from "../../../src/speech/devices/lane-shares.ts";
 import { type TuneOptions, tuneDevice } from "../../../src/speech/devices/tune-device.ts";
 import { Tuner } from "../../../src/speech/devices/tuner.ts";
 import { currentTunings, readTuning, sharesOf, storeTuning } from "../../../src/speech/devices/tunings.ts";
@@ -25,8 +25,9 @@ const onGpu = (changes = {}) => ({
   threads: 8,
 });
 
-/** A device whose operations take the same time up to a number of lanes. */
-const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 2.2 };
+/** A device whose operations take the same time up to a number of lanes, and which cannot decode texts together. */
+const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 2.2, crashesFromSlots: 4 };
+const withSlots = { crashesFromSlots: 100 };
 
 function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
   const simulated: SimulatedDevice = { ...latencyBound, log: file("lanes"), ...device };
@@ -42,16 +43,16 @@ function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
 
 const tried = () => (existsSync(file("lanes")) ? readFileSync(file("lanes"), "utf8").split("\n").slice(0, -1) : []);
 
-/** Returns the numbers of lanes of the workers so far that had separate graphs. */
+/** Returns the numbers of lanes of the workers so far whose operations decoded alone. */
 const lanesTried = () =>
   tried()
     .filter((each) => !each.includes("/"))
     .map(Number);
 
-/** Returns lanes and operations in one graph of the other workers, such as 8/4. */
-const jointTried = () => tried().filter((each) => each.includes("/"));
+/** Returns lanes and slots of the other workers, such as 8/8. */
+const slotsTried = () => tried().filter((each) => each.includes("/"));
 
-const measuredJoint = { lanes: 8, threads: 1, jointStates: 4 };
+const measuredSlots = { lanes: 8, threads: 1, slots: 8 };
 
 describe("the measurement of lanes", () => {
   test("finds the lanes that a device with slow steps needs, and stops when more are slower", async () => {
@@ -130,60 +131,56 @@ describe("the measurement of lanes", () => {
     expect(lanesTried()).toEqual([1, 2, 3]);
   }, 30_000);
 
-  test("chooses as many operations in one graph as are fastest, with as few lanes as reach that", async () => {
-    const tuning = await tuneDevice(onGpu(), optionsFor({ capacity: 8, bestJoint: 4, jointGain: 0.7 }));
-    // More lanes than are best with separate graphs are measured as well.
-    expect(jointTried().slice(0, 4)).toEqual(["8/2", "8/4", "8/8", "16/2"]);
-    expect(sharesOf(tuning)).toMatchObject({ lanes: 8, threads: 1, jointStates: 4 });
+  test("decodes as many operations together as are fastest", async () => {
+    const tuning = await tuneDevice(onGpu(), optionsFor({ ...withSlots, capacity: 2, exponent: 2, slotCapacity: 8 }));
+    expect(slotsTried()).toEqual(["4/4", "8/8", "16/16", "32/32"]);
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 8, threads: 1, slots: 8 });
     expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
     const before = tried().length;
     expect(await tuneDevice(onGpu(), optionsFor())).toEqual(tuning);
     expect(tried()).toHaveLength(before);
   }, 60_000);
 
-  test("leaves separate graphs to a device that becomes slower with joint ones", async () => {
-    const tuning = await tuneDevice(onGpu(), optionsFor({ capacity: 2, exponent: 2 }));
-    expect(jointTried()).toEqual(["2/2", "4/2"]);
-    expect(sharesOf(tuning)?.jointStates).toBeUndefined();
+  test("lets each operation decode alone on a device that gains nothing from slots", async () => {
+    const tuning = await tuneDevice(onGpu(), optionsFor({ ...withSlots, capacity: 2, exponent: 2 }));
+    expect(slotsTried()).toEqual(["4/4", "8/8", "16/16"]);
+    expect(sharesOf(tuning)?.slots).toBeUndefined();
     expect(sharesOf(tuning)).toMatchObject({ lanes: 2 });
   }, 30_000);
 
-  test("marks joint graphs that crash the worker, keeps the lanes, and never tries them again", async () => {
-    const device = { capacity: 4, exponent: 3, bestJoint: 8, jointGain: 0.7, crashesFromJoint: 4 };
+  test("marks slots that crash the worker, keeps the lanes, and never tries them again", async () => {
+    const device = { capacity: 2, exponent: 3, slotCapacity: 16, crashesFromSlots: 8 };
     const tuning = await tuneDevice(onGpu(), optionsFor(device));
     expect(tuning.failed).toBeUndefined();
-    expect(tuning.failedJoint).toMatchObject({ lanes: 4, jointStates: 4, reason: "the worker exited with SIGSEGV" });
-    expect(sharesOf(tuning)).toMatchObject({ lanes: 4, jointStates: 2 });
-    expect(jointTried().filter((each) => !each.endsWith("/2"))).toEqual(["4/4"]);
+    expect(tuning.failedSlots).toMatchObject({ lanes: 8, slots: 8, reason: "the worker exited with SIGSEGV" });
+    expect(sharesOf(tuning)).toMatchObject({ lanes: 4, slots: 4 });
+    expect(slotsTried()).toEqual(["4/4", "8/8"]);
     const { isComplete: _, ...unfinished } = tuning;
     storeTuning(file("devices.json"), { ...unfinished, isComplete: false });
     await tuneDevice(onGpu(), optionsFor(device));
-    expect(jointTried().filter((each) => !each.endsWith("/2"))).toEqual(["4/4"]);
+    expect(slotsTried()).toEqual(["4/4", "8/8"]);
   }, 30_000);
 
-  test("does not repeat joint graphs during which the program or the machine ended", async () => {
+  test("does not repeat slots during which the program or the machine ended", async () => {
     const none = readTuning(file("devices.json"), onGpu());
     const measured = [1, 2, 3, 4].map((lanes) => ({ lanes, threads: 1, speed: lanes < 3 ? 100 * lanes : 100 }));
-    storeTuning(file("devices.json"), { ...none, measured, trying: { lanes: 2, threads: 1, jointStates: 2 } });
+    storeTuning(file("devices.json"), { ...none, measured, trying: { lanes: 4, threads: 1, slots: 4 } });
     const tuning = await tuneDevice(onGpu(), optionsFor());
-    expect([tuning.isComplete, tuning.failed, tuning.failedJoint?.jointStates]).toEqual([true, undefined, 2]);
+    expect([tuning.isComplete, tuning.failed, tuning.failedSlots?.slots]).toEqual([true, undefined, 4]);
     expect([tried(), sharesOf(tuning)?.lanes]).toEqual([[], 2]);
   });
 
   test.each([
-    [8, measuredJoint, { lanes: 0, jointStates: 0 }, 4],
-    [2, measuredJoint, { lanes: 0, jointStates: 0 }, 1],
-    [8, measuredJoint, { lanes: 8, jointStates: 0 }, 1],
-    [5, null, { lanes: 0, jointStates: 0 }, 1],
-    [5, null, { lanes: 0, jointStates: 2 }, 2],
-    [2, measuredJoint, { lanes: 2, jointStates: 4 }, 2],
-    [8, measuredJoint, { lanes: 0, jointStates: 1 }, 1],
-  ])(
-    "decides with %d lanes, measured %p and the settings %p for %d in one graph",
-    (lanes, measured, settings, joint) => {
-      expect(jointStatesWith(lanes, measured, settings)).toBe(joint);
-    },
-  );
+    [8, measuredSlots, { lanes: 0, slots: 0 }, 8],
+    [2, measuredSlots, { lanes: 0, slots: 0 }, 1],
+    [8, measuredSlots, { lanes: 8, slots: 0 }, 1],
+    [5, null, { lanes: 0, slots: 0 }, 1],
+    [5, null, { lanes: 0, slots: 2 }, 2],
+    [2, measuredSlots, { lanes: 2, slots: 4 }, 2],
+    [8, measuredSlots, { lanes: 0, slots: 1 }, 1],
+  ])("decides with %d lanes, measured %p and the settings %p for %d slots", (lanes, measured, settings, slots) => {
+    expect(slotsWith(lanes, measured, settings)).toBe(slots);
+  });
 
   test("divides the threads of a large CPU, and measures nothing on a small one", async () => {
     const { gpu: _, ...start } = onGpu().start;

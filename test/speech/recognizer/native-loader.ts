@@ -27,7 +27,7 @@ for await (const path of console) {
 
 function loadWhisper(path: string): void {
   const heads = { alignmentHeads: 1, alignmentLayers: 1 };
-  new addon.Model(path, { useGpu: false, flashAttention: true, jointStates: 1, ...heads }).dispose();
+  new addon.Model(path, { useGpu: false, flashAttention: true, slots: 1, ...heads }).dispose();
 }
 
 async function useParakeet(path: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { areVerdicts, currentTunings, inOneGraph, sharesOf } from "../../../speech/index.ts";
+import { areVerdicts, currentTunings, inSlots, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { cpuSurvey, kernelsInUse, speechModelOf } from "../context.ts";
@@ -144,7 +144,7 @@ const lanes: Check = {
   id: "engine.lanes",
   title: "Operations at once",
   explanation:
-    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result. On a GPU it also measures how many of them share one graph; engine.joint_states overrides that.",
+    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result. On a GPU it also measures how many of them are decoded together; engine.decoder_slots overrides that.",
   run(context) {
     const { settings, data, paths } = context;
     if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
@@ -157,20 +157,20 @@ const lanes: Check = {
       return skipped("not measured yet: a server does so after a minute without work");
     }
     const detail = complete.map((tuning) => {
-      const { device, measured, failed, failedJoint, measuredAt } = tuning;
-      const speeds = measured.map((each) => `${each.lanes}${inOneGraph(each)}: ${each.speed.toFixed(1)}`).join(", ");
+      const { device, measured, failed, failedSlots, measuredAt } = tuning;
+      const speeds = measured.map((each) => `${each.lanes}${inSlots(each)}: ${each.speed.toFixed(1)}`).join(", ");
       const failures = [
         ...(failed === undefined ? [] : [`; with ${failed.lanes} the worker failed: ${failed.reason}`]),
-        ...(failedJoint === undefined
+        ...(failedSlots === undefined
           ? []
-          : [`; with ${failedJoint.jointStates ?? 1} in one graph the worker failed: ${failedJoint.reason}`]),
+          : [`; with ${failedSlots.slots ?? 1} decoded together the worker failed: ${failedSlots.reason}`]),
       ].join("");
       const day = new Date(measuredAt).toISOString().slice(0, 10);
       return `${device}, measured ${day}, times real time by operations at once: ${speeds}${failures}`;
     });
     const best = complete.map((tuning) => {
       const shares = sharesOf(tuning);
-      return `${shares?.lanes ?? "?"}${shares === null ? "" : inOneGraph(shares)} on ${tuning.device}`;
+      return `${shares?.lanes ?? "?"}${shares === null ? "" : inSlots(shares)} on ${tuning.device}`;
     });
     return ok(best.join(", "), ...detail);
   },

@@ -23,14 +23,20 @@ export interface NativeModelOptions {
   alignmentHeads: number;
   /** Number of topmost decoder layers that are used for alignment; only with preset 1. */
   alignmentLayers: number;
-  /** Maximum number of states that evaluate in one graph; 1: each state evaluates its own graphs. */
-  jointStates: number;
+  /** Number of states whose texts are decoded together; 1: each decodes alone. */
+  slots: number;
 }
 
 /** Graphs that a model's states evaluated so far, and the bytes of weights that these graphs read. */
 export interface NativeWork {
   graphs: number;
   weightBytes: number;
+  /** Different graphs that decode texts together, evaluations of them, and rows of texts in these. */
+  slotGraphs: number;
+  slotSteps: number;
+  slotRows: number;
+  /** Digest of all nodes of the last such graph: a device replays a graph whose nodes stay. */
+  slotNodes: string;
 }
 
 export interface NativeModel {

@@ -17,8 +17,8 @@ export const whisperFamily: RecognizerFamily = {
   validateFile: validateModelFile,
   readLanguages,
   countVocabularyTokens: countPromptTokens,
-  open: (runtime, path, useGpu, jointStates) => {
-    const model = openModel(runtime, path, useGpu, jointStates);
+  open: (runtime, path, useGpu, slots) => {
+    const model = openModel(runtime, path, useGpu, slots);
     return {
       createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder)),
       dispose: () => model.dispose(),

@@ -10,15 +10,15 @@ import type { WhisperModel } from "./types.ts";
 
 /**
  * Loads a model into ggml's runtime, on the first GPU with `useGpu`.
- * @param jointStates maximum number of states that evaluate in one graph; 1: each evaluates its own graphs
+ * @param slots number of states whose texts are decoded together; 1: each decodes alone
  * @throws {Error} with a hint for the user
  */
-export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean, jointStates = 1): WhisperModel {
+export function openModel(runtime: GgmlRuntime, path: string, useGpu: boolean, slots = 1): WhisperModel {
   const sizes = validateModelFile(path);
   // The addon has the classes of all families; these are ours.
   const addon = runtime.addon as WhisperAddon;
   try {
-    const native = new addon.Model(path, { useGpu, flashAttention: true, jointStates, ...alignmentHeads(sizes) });
+    const native = new addon.Model(path, { useGpu, flashAttention: true, slots, ...alignmentHeads(sizes) });
     return createModel(addon, native, sizes);
   } catch (error) {
     const reason = messageOf(error);

@@ -181,7 +181,7 @@ describe.skipIf(!isReady)("Parakeet", () => {
     const heads = { alignmentHeads: 1, alignmentLayers: 1 };
     const missing = join(directory.path, "missing.bin");
     const openWhisper = () =>
-      new whisperAddon.Model(missing, { useGpu: false, flashAttention: true, jointStates: 1, ...heads });
+      new whisperAddon.Model(missing, { useGpu: false, flashAttention: true, slots: 1, ...heads });
     expect(openWhisper).toThrow(`failed to open '${missing}'`);
     expect(() => new addon.ParakeetModel(missing, { useGpu: false })).toThrow(`failed to open '${missing}'`);
   });

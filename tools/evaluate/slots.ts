@@ -12,7 +12,7 @@ import { percent, timed, total } from "../shared/figures.ts";
 import { flag, text, whole } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 
-/** Smallest share of words that must be equal with and without joint graphs. */
+/** Smallest share of words that must be equal with and without slots. */
 const MIN_EQUAL_SHARE = 0.995;
 /** Length of a window, as planned chunks have. A shorter rest is left out. */
 const WINDOW_SAMPLES = 28 * SAMPLE_RATE;
@@ -24,15 +24,15 @@ interface Window {
 }
 
 export const command = defineCommand({
-  name: "scripts/evaluate joint",
+  name: "scripts/evaluate slots",
   about:
-    "Compares Whisper states that share graphs with a state alone. Recognizes windows of the dialogues and meetings, or of " +
-    "the recordings whose path contains a NAME. Prints the speed, the graphs and the bytes of weights for each minute of " +
-    "audio. Fails when fewer than 99.5 % of the words are equal.",
+    "Compares Whisper's texts that are decoded together, each in a slot, with those of one state alone. Recognizes windows " +
+    "of the dialogues and meetings, or of the recordings whose path contains a NAME. Prints the speed, the graphs, the " +
+    "rows of texts and the bytes of weights for each minute of audio. Fails when fewer than 99.5 % of the words are equal.",
   names: "NAME",
   options: {
-    states: whole("number of states at once", { fallback: 4 }),
-    separate: flag("let several states have graphs of their own"),
+    slots: whole("number of windows at once", { fallback: 4 }),
+    separate: flag("let them decode alone"),
     minutes: whole("amount of audio", { fallback: 5 }),
     greedy: flag("follow one text instead of five"),
     model: text("FILE", "another model than base", join(root, "build/models/ggml-base.bin")),
@@ -42,18 +42,17 @@ export const command = defineCommand({
     ),
     audio: corpusOption,
   },
-  async run({ states, separate, minutes, greedy, model, gpu, audio }, names) {
+  async run({ slots, separate, minutes, greedy, model, gpu, audio }, names) {
     if (gpu === "software") process.exit(await runWithSoftwareGpu());
     const library = gpu === "vulkan" ? "libggml-vulkan.so" : resolve(gpu ?? "");
     const runtime = loadGgml({ nativeDirectory: join(root, "build/native"), gpu: gpu === null ? [] : [library] });
     const isLong = ({ group }: Reference) => names.length > 0 || group === "dialogue" || group === "meeting";
     const { chosen } = await readSelected({ audio, names }, "recording", isLong);
     const windows = await readWindows(chosen, minutes * 60 * SAMPLE_RATE);
-    const open = (jointStates: number) => openModel(runtime, model, gpu !== null, jointStates);
+    const open = (count: number) => openModel(runtime, model, gpu !== null, count);
     const alone = await recognize(open(1), windows, { count: 1, greedy, kind: "separate" });
-    const joint = separate ? 1 : states;
-    const kind = joint === 1 ? "separate" : "joint";
-    const together = await recognize(open(joint), windows, { count: states, greedy, kind });
+    const kind = separate || slots === 1 ? "separate" : "in slots";
+    const together = await recognize(open(separate ? 1 : slots), windows, { count: slots, greedy, kind });
     const counts = alone.map((one, index) => wordErrors(one, together[index] ?? ""));
     const differing = total(
       counts,
@@ -71,7 +70,7 @@ export const command = defineCommand({
 
 /** Runs this command in a process with Mesa's driver: only the environment of a process's start names drivers. */
 async function runWithSoftwareGpu(): Promise<number> {
-  const drivers = await softwareGpu("joint graphs");
+  const drivers = await softwareGpu("slots");
   if (drivers === null) throw new CommandError("the software GPU is not available");
   const child = Bun.spawn(
     process.argv.map((argument) => argument.replace(/^(--gpu=)?software$/, "$1vulkan")),
@@ -99,12 +98,16 @@ async function recognize(
     state.dispose();
   };
   const { seconds } = await timed(() => Promise.all(Array.from({ length: count }, work)));
-  const { graphs, weightBytes } = model.work();
+  const { graphs, weightBytes, slotGraphs, slotSteps, slotRows } = model.work();
   model.dispose();
   const minutes = total(windows, ({ samples }) => samples.length) / SAMPLE_RATE / 60;
   const speed = `${count} at once, ${kind}: ${((60 * minutes) / seconds).toFixed(1)} times real time`;
   const weights = `${(weightBytes / minutes / 1e9).toFixed(2)} GB of weights a minute of audio`;
   console.log(`${speed}, ${(graphs / minutes).toFixed(0)} graphs and ${weights}`);
+  if (slotSteps > 0) {
+    const rows = `${(slotRows / minutes).toFixed(0)} rows a minute, ${(slotRows / slotSteps).toFixed(1)} in each step`;
+    console.log(`  in slots: ${rows}; ${slotSteps} steps by ${slotGraphs} graphs that were built once`);
+  }
   return texts;
 }
 
