@@ -7,7 +7,14 @@ import { Engine, type Gpu, type WorkerStart } from "../../src/engine/index.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { withSpeechSample } from "../../src/server/index.ts";
 import { chooseGpus } from "../../src/speech/devices/choose-gpus.ts";
-import { bestShares, type LaneSpeed, threadsOf } from "../../src/speech/devices/lane-shares.ts";
+import {
+  bestShares,
+  inSlots,
+  type LaneShares,
+  type LaneSpeed,
+  slotsOf,
+  threadsOf,
+} from "../../src/speech/devices/lane-shares.ts";
 import { operationsPerSecond, tuneDevice } from "../../src/speech/devices/tune-device.ts";
 import { type GpuBackendKind, gpuBackends } from "../../src/speech/ggml.ts";
 import { chooseCpuLibraryFor, isGpuWithinReach } from "../../src/speech/index.ts";
@@ -22,7 +29,11 @@ import { RANDOM_WHISPER_BYTES, writeRandomWhisper } from "./random-whisper.ts";
 
 /** Seconds of audio of one pass with the large model: the window is always encoded as a whole. */
 const WINDOW_SECONDS = 30;
-const LARGE_LANES = [1, 2, 4, 8, 16];
+/** Operations at once: each decodes alone, then in slots. */
+const LARGE_SHARES: readonly Pick<LaneShares, "lanes" | "slots">[] = [
+  ...[1, 2, 4, 8, 16].map((lanes) => ({ lanes })),
+  ...[4, 8, 16, 32, 64].map((slots) => ({ lanes: slots, slots })),
+];
 const MIN_SECONDS = 2;
 
 interface Measured {
@@ -140,12 +151,16 @@ function largeModel({ folder, onlyBase, skip }: Terms, wordsOf: string): string 
 /** Measures one greedy pass for each window: random weights have no words that end a text early. */
 async function measureLarge(start: WorkerStart, threads: number): Promise<Pick<Measured, "speeds" | "stopped">> {
   const speeds: LaneSpeed[] = [];
-  for (const lanes of LARGE_LANES) {
-    const shares = { lanes, threads: threadsOf(threads, lanes) };
+  /** Reasons by whether operations were decoded together. */
+  const failures = new Map<boolean, string>();
+  for (const { lanes, slots = 1 } of LARGE_SHARES) {
+    const shares = { lanes, threads: threadsOf(threads, lanes), ...(slots > 1 ? { slots } : {}) };
+    // More operations of the same kind would fail, too.
+    if (failures.has(slots > 1)) continue;
     const ended = Promise.withResolvers<never>();
     const engine = new Engine({
       command: programCommand("__worker"),
-      prepare: async () => [{ ...start, role: "speech", lanes, speechThreads: shares.threads }],
+      prepare: async () => [{ ...start, ...shares, role: "speech", speechThreads: shares.threads }],
       log: createLogger("silent"),
       onUnexpectedExit: ({ gpuFailure, signal }) =>
         ended.reject(new Error(gpuFailure?.message ?? `ended by ${signal}`)),
@@ -159,27 +174,29 @@ async function measureLarge(start: WorkerStart, threads: number): Promise<Pick<M
       speeds.push(speed);
       progress(`${start.gpu?.label}, large: ${describe(speed)}`);
     } catch (error) {
-      return { speeds, stopped: `${lanes} at once: ${messageOf(error)}` };
+      failures.set(slots > 1, `${lanes} at once${inSlots(shares)}: ${messageOf(error)}`);
     } finally {
       await engine.close();
     }
   }
-  return { speeds, stopped: null };
+  return { speeds, stopped: [...failures.values()].join("; ") || null };
 }
 
-function describe({ lanes, speed, gpuBytes }: LaneSpeed): string {
+function describe(shares: LaneSpeed): string {
+  const { lanes, speed, gpuBytes } = shares;
   const memory = gpuBytes === undefined ? "" : `, ${inMib(gpuBytes)} in use`;
-  return `${lanes} at once, ${speed.toFixed(1)} × real time${memory}`;
+  return `${lanes} at once${inSlots(shares)}, ${speed.toFixed(1)} × real time${memory}`;
 }
 
 function print({ gpu, name, model, speeds, stopped }: Measured): void {
-  const best = bestShares(speeds)?.lanes;
-  const lines = speeds.map(({ lanes, speed, gpuBytes }) => [
-    `${lanes}${lanes === best ? " *" : ""}`,
-    speed.toFixed(1),
-    gpuBytes === undefined ? "" : String(Math.round(gpuBytes / MIB)),
+  const best = bestShares(speeds);
+  const lines = speeds.map((shares) => [
+    `${shares.lanes}${shares === best ? " *" : ""}`,
+    slotsOf(shares) > 1 ? "together" : "alone",
+    shares.speed.toFixed(1),
+    shares.gpuBytes === undefined ? "" : String(Math.round(shares.gpuBytes / MIB)),
   ]);
   console.log(`\n${gpu} (${name}), ${model}; * is used`);
-  console.log(asText({ head: ["at once", "× real time", "GPU memory in use, MiB"], lines }));
+  console.log(asText({ head: ["at once", "decoded", "× real time", "GPU memory in use, MiB"], lines }));
   if (stopped !== null) console.log(`Not measured: ${stopped}`);
 }
