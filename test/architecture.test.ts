@@ -22,7 +22,7 @@ const layers = [
   ["storage"],
   ["config", "telemetry"],
   ["program"],
-  ["files"],
+  ["files", "machine"],
   ["text"],
 ];
 

@@ -161,7 +161,8 @@ const engine = group("The inference worker.", {
   threads: integer({
     default: 0,
     range: [0, 1024],
-    description: "CPU threads that all recordings share for inference; 0 uses one per core.",
+    description:
+      "CPU threads that all recordings share for inference; 0 uses one per core that the container or service may use: its CPU quota is rounded up.",
     needsRestart: true,
   }),
   lanes: integer({

@@ -1,5 +1,5 @@
-import { freemem, totalmem } from "node:os";
 import { timestamp, toProgress } from "../api/index.ts";
+import { memoryOf } from "../machine/index.ts";
 import { programVersion, residentBytes } from "../program/index.ts";
 import { type Recording, readDailyWork } from "../recordings/index.ts";
 import type { Day, OpenRecording, Overview, Speed } from "./contract/overview.ts";
@@ -21,6 +21,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     diskOf(services),
   ]);
   const { state, processIds, lanes, gpus } = worker();
+  const memory = memoryOf();
   const workerBytes = processIds.map((id) => residentBytes(id) ?? 0);
   return {
     server: {
@@ -57,8 +58,8 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     memory: {
       server_bytes: process.memoryUsage.rss(),
       worker_bytes: workerBytes.length === 0 ? null : workerBytes.reduce((sum, bytes) => sum + bytes, 0),
-      available_bytes: freemem(),
-      total_bytes: totalmem(),
+      available_bytes: memory.availableBytes,
+      total_bytes: memory.totalBytes,
       gpus: gpus.map(({ freeBytes, totalBytes, ...gpu }) => ({
         ...gpu,
         free_bytes: freeBytes,

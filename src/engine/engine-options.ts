@@ -1,3 +1,4 @@
+import { memoryKills } from "../machine/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import type { CompletedOperation } from "./completed-operation.ts";
 import type { Start } from "./protocol.ts";
@@ -17,6 +18,10 @@ export interface EngineOptions {
   /** Called for each completed operation except self-tests. */
   readonly onCompletion?: (completed: CompletedOperation) => void;
   readonly onUnexpectedExit?: (exit: UnexpectedExit) => void;
+  /** Returns how many processes of this program's container or service the kernel has killed for lack of memory. */
+  readonly memoryKills?: () => number;
+  /** Returns the memory that there is and that is needed, for people. Called after the kernel killed a worker. */
+  readonly memoryShortage?: () => string;
   /** Called when an operation other than a self-test is requested, or expected soon. */
   readonly onUse?: () => void;
   /** Delay before the next start, given the number of consecutive failed starts. */
@@ -38,6 +43,8 @@ export function withDefaults(options: EngineOptions): ResolvedOptions {
   return {
     onCompletion: () => {},
     onUnexpectedExit: () => {},
+    memoryKills,
+    memoryShortage: () => "memory was short",
     onUse: () => {},
     restartDelayMilliseconds: (failures) => Math.min(30_000, 500 * 2 ** (failures - 1)),
     idleMilliseconds: () => 0,

@@ -13,6 +13,8 @@ export interface ProcessExit {
   readonly signal: string | null;
   /** Set when the process hangs in a driver, where no signal ends it: it may still exist. */
   readonly abandoned?: true;
+  /** Set when the kernel killed the process for lack of memory. */
+  readonly killedForMemory?: true;
 }
 
 /** An unexpected exit of a worker. */
@@ -33,6 +35,12 @@ export interface UnexpectedExit extends ProcessExit {
 export function identityOf(start: Start | null): Pick<UnexpectedExit, "gpu" | "role"> {
   const { gpu, role } = start ?? {};
   return { ...(gpu === undefined ? {} : { gpu: gpu.label }), ...(role === undefined ? {} : { role }) };
+}
+
+/** Returns the reason of an exit, for people. @param shortage see `memoryShortage` of the engine's options */
+export function describeExit({ killedForMemory, signal, exitCode }: ProcessExit, shortage: () => string): string {
+  if (killedForMemory === true) return `the kernel ended the worker: ${shortage()}`;
+  return `the worker exited with ${signal ?? `code ${exitCode}`}`;
 }
 
 /** Signals of a crash. SIGKILL is not among them: it comes from outside, often because memory is short. */

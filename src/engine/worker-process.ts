@@ -1,6 +1,7 @@
 import type { ReadableStreamDefaultReader } from "node:stream/web";
 import { Value } from "@sinclair/typebox/value";
 import type { Subprocess } from "bun";
+import type { ResolvedOptions } from "./engine-options.ts";
 import { type FromWorker, fromWorkerSchema, type Start, type ToWorker } from "./protocol.ts";
 import type { ProcessExit } from "./worker-exit.ts";
 
@@ -24,18 +25,26 @@ type Child = Subprocess<"ignore", "ignore", "pipe">;
 export class WorkerProcess {
   readonly #child: Child;
   readonly #events: ProcessEvents;
-  readonly #killMilliseconds: number;
+  readonly #options: Pick<ResolvedOptions, "killMilliseconds" | "memoryKills">;
+  /** Processes that the kernel had killed for lack of memory before this one started. */
+  readonly #killsBefore: number;
   readonly #log: ReadableStreamDefaultReader<Uint8Array>;
   readonly #exited = Promise.withResolvers<void>();
   /** Timer after which a killed process is abandoned. */
   #abandonTimer: NodeJS.Timeout | undefined;
+  /** Whether the engine has killed the process. */
+  #isKilled = false;
   #gone = false;
 
-  /** @param killMilliseconds how long a killed process may take to exit */
-  constructor(command: readonly string[], start: Start, killMilliseconds: number, events: ProcessEvents) {
+  constructor(
+    start: Start,
+    options: Pick<ResolvedOptions, "command" | "killMilliseconds" | "memoryKills">,
+    events: ProcessEvents,
+  ) {
     this.#events = events;
-    this.#killMilliseconds = killMilliseconds;
-    this.#child = Bun.spawn([...command], {
+    this.#options = options;
+    this.#killsBefore = options.memoryKills();
+    this.#child = Bun.spawn([...options.command], {
       env: { ...process.env, ...ONE_HEAP, ...start.gpu?.environment },
       stdin: "ignore",
       stdout: "ignore",
@@ -46,7 +55,10 @@ export class WorkerProcess {
         if (Value.Check(fromWorkerSchema, message)) events.onMessage(message);
         else events.onLogLine("the worker sent a message that does not match the protocol");
       },
-      onExit: (_child, exitCode, signal) => this.#end({ exitCode, signal: signal === null ? null : String(signal) }),
+      onExit: (_child, exitCode, signal) => {
+        const how = { exitCode, signal: signal === null ? null : String(signal) };
+        this.#end(this.#wasKilledForMemory(how) ? { ...how, killedForMemory: true } : how);
+      },
     });
     this.#log = this.#child.stderr.getReader();
     void this.#forwardLog();
@@ -63,14 +75,20 @@ export class WorkerProcess {
     try {
       this.#child.send(message);
     } catch {
-      this.kill();
+      // The process is about to exit, in most cases for a reason of its own.
+      this.#endProcess();
     }
   }
 
   kill(): void {
+    this.#isKilled = true;
+    this.#endProcess();
+  }
+
+  #endProcess(): void {
     if (this.#gone) return;
     this.#child.kill("SIGKILL");
-    this.#abandonTimer ??= setTimeout(() => this.#abandon(), this.#killMilliseconds);
+    this.#abandonTimer ??= setTimeout(() => this.#abandon(), this.#options.killMilliseconds);
   }
 
   /** Resolves when the process has exited or was abandoned. */
@@ -92,6 +110,14 @@ export class WorkerProcess {
     clearTimeout(this.#abandonTimer);
     this.#events.onExit(exit);
     this.#exited.resolve();
+  }
+
+  /**
+   * Returns whether the kernel killed the process. Its counter is that of all processes of the container or service. If it
+   * killed another one while this one ran, a later signal of a person is taken for the kernel's.
+   */
+  #wasKilledForMemory({ signal }: ProcessExit): boolean {
+    return signal === "SIGKILL" && !this.#isKilled && this.#options.memoryKills() > this.#killsBefore;
   }
 
   async #forwardLog(): Promise<void> {

@@ -6,7 +6,7 @@ import { suspectsById, type Task } from "./task.ts";
 import { Lanes } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
-import { identityOf, type ProcessExit, type UnexpectedExit } from "./worker-exit.ts";
+import { describeExit, identityOf, type ProcessExit, type UnexpectedExit } from "./worker-exit.ts";
 import { WorkerProcess } from "./worker-process.ts";
 import { type KillReasons, reportedState, type State, stateAfter, type WorkerStatus } from "./worker-state.ts";
 
@@ -198,8 +198,8 @@ export class EngineWorker {
       this.#lastExit = null;
       this.#start = start;
       this.#lanes.count = start.lanes;
-      const { command, log, killMilliseconds, timeLimits } = this.#options;
-      const child = new WorkerProcess(command, start, killMilliseconds, {
+      const { log, timeLimits } = this.#options;
+      const child = new WorkerProcess(start, this.#options, {
         onMessage: (message) => this.#receive(message),
         onLogLine: (line) => log.debug({ event: "engine.log", line }),
         onExit: (exit) => this.#exited(exit),
@@ -312,7 +312,7 @@ export class EngineWorker {
     const exit = { ...how, running: suspectsById(this.#lanes.running()), ...identityOf(this.#start) };
     this.#lastExit = exit;
     this.#restarts += 1;
-    this.#trouble ??= `the worker exited with ${exit.signal ?? `code ${exit.exitCode}`}`;
+    this.#trouble ??= describeExit(exit, this.#options.memoryShortage);
     this.#options.onUnexpectedExit(exit);
     this.#events.onUnexpectedExit(this.#lanes.interrupt(), exit, this.#trouble);
   }

@@ -9,6 +9,8 @@ import { contextOf } from "./request-context.ts";
 export interface ServiceOptions {
   /** Returns the reason why the server can't accept work, as text for people; null if it can. */
   readonly readiness: () => string | null | Promise<string | null>;
+  /** Returns a warning for people while the server accepts work; null if there is none. */
+  readonly warning: () => string | null;
   readonly metrics: Metrics;
   /** Returns whether other machines may read the metrics. */
   readonly metricsRemote: () => boolean;
@@ -25,7 +27,7 @@ const immutable = { "Cache-Control": "public, max-age=31536000, immutable" };
  * documentation. Only this machine may read the metrics unless the operator allows others. A forwarded request never
  * counts as local, even if the proxy connects over loopback.
  */
-export function serviceRoutes({ readiness, metrics, metricsRemote, ...described }: ServiceOptions) {
+export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...described }: ServiceOptions) {
   const documentOf = openApiText(described);
   const routes = new Elysia({ name: "service" })
     .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
@@ -33,7 +35,10 @@ export function serviceRoutes({ readiness, metrics, metricsRemote, ...described 
       "/readyz",
       async () => {
         const reason = await readiness();
-        if (reason === null) return { status: "ready" as const };
+        if (reason === null) {
+          const text = warning();
+          return { status: "ready" as const, ...(text === null ? {} : { warning: text }) };
+        }
         throw new ApiError("service_unavailable", `Not ready: ${reason}`, { headers: { "Retry-After": "5" } });
       },
       { response: { 200: readySchema } },

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
+import { usableProcessors } from "../machine/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { digestFile, programFiles, programVersion } from "../program/index.ts";
 import { SpeechEngine } from "../speech/index.ts";
@@ -53,10 +53,12 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     files,
     log,
     verdictsPath: dataDirectory.verdicts,
-    threads: settings.engine.threads || availableParallelism(),
+    threads: settings.engine.threads || usableProcessors(),
     lanes: settings.engine.lanes,
-    slots: settings.engine.decoder_slots || settings.engine.joint_states,
+    decoderSlots: settings.engine.decoder_slots || settings.engine.joint_states,
     tunes: true,
+    // The coordinator decodes the recordings.
+    slots: () => 0,
     device: settings.engine.device,
     cpuVariant: settings.engine.cpu_variant,
     cudaLibrary: settings.engine.cuda_library,

@@ -69,6 +69,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     speech,
     recordings,
     log,
+    slots: () => 1,
     lackOfSpace: (bytes) => new DiskSpace(cache, () => 0).shortage(bytes, "work"),
     verdictsPath: join(cache, "devices.json"),
     temporaryDirectory: dataDirectory.incoming,

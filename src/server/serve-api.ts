@@ -24,7 +24,10 @@ type CreatorParts = Omit<
 };
 
 type ServedParts = CreatorParts &
-  Omit<AppOptions, "limits" | "languages" | "metricsRemote" | "readiness" | "secure" | "compat" | "asrNetworks"> & {
+  Omit<
+    AppOptions,
+    "limits" | "languages" | "metricsRemote" | "readiness" | "warning" | "secure" | "compat" | "asrNetworks"
+  > & {
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
     readonly certificate: ServerCertificate | null;
@@ -60,6 +63,7 @@ export function serveApi({ address, certificate, extraPaths, ...parts }: ServedP
     asrNetworks: () => running.parsed.asrNetworks,
     metricsRemote: () => running.values.metrics.remote,
     readiness: () => readiness.trouble(),
+    warning: () => readiness.warning(),
     secure: certificate !== null,
   });
   return orStartError(`can't listen on ${address.host}, port ${address.port}`, () =>

@@ -7,6 +7,8 @@ interface ReadinessParts {
   readonly diskSpace: Pick<DiskSpace, "shortage">;
   readonly queue: Pick<RecordingQueue, "stalled">;
   readonly health: Pick<HealthCheck, "known" | "trouble">;
+  /** Returns a warning if memory is short; null otherwise. */
+  readonly memoryWarning: () => string | null;
   /** Returns why no machine of the fleet processes recordings; null if one does, or the server works alone. */
   readonly fleetProblem: () => string | null;
 }
@@ -37,6 +39,11 @@ export class ServerReadiness {
   /** Returns the same, but probes the worker if its last probe was long ago. */
   trouble(): string | null | Promise<string | null> {
     return this.#before(() => this.#parts.health.trouble());
+  }
+
+  /** Returns the reason why work will be slow although it is accepted; null if there is none. */
+  warning(): string | null {
+    return this.#parts.memoryWarning();
   }
 
   #before<T>(ofWorker: () => T): string | T {

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
+import { usableProcessors } from "../machine/index.ts";
 import { decodeRecording } from "../media/index.ts";
 import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
@@ -129,7 +130,7 @@ export async function requireCpuVariantOf(
 interface SpeechOptions
   extends Omit<
     SpeechEngineOptions,
-    "speechModels" | "threads" | "lanes" | "slots" | "device" | "cpuVariant" | "cudaLibrary" | "withSample"
+    "speechModels" | "threads" | "lanes" | "decoderSlots" | "device" | "cpuVariant" | "cudaLibrary" | "withSample"
   > {
   readonly speech: SpeechModels;
   readonly recordings: Recordings;
@@ -147,9 +148,9 @@ export function startSpeechEngine(
 ): { readonly speechEngine: SpeechEngine; readonly models: RecordingModels } {
   const speechEngine = new SpeechEngine({
     ...options,
-    threads: settings.threads || availableParallelism(),
+    threads: settings.threads || usableProcessors(),
     lanes: settings.lanes,
-    slots: settings.decoder_slots || settings.joint_states,
+    decoderSlots: settings.decoder_slots || settings.joint_states,
     device: settings.device,
     cpuVariant: settings.cpu_variant,
     cudaLibrary: settings.cuda_library,

@@ -110,6 +110,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     onUnexpectedExit: ({ signal }) => metrics.engine.unexpectedExit(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * MINUTE,
     tunes: true,
+    slots: () => running.values.queue.slots,
     lackOfSpace: (bytes) => diskSpace.shortage(bytes, "work"),
     verdictsPath: dataDirectory.verdicts,
     temporaryDirectory: dataDirectory.incoming,
@@ -165,7 +166,13 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
 
   const health = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
   const fleetProblem = () => fleet?.engine.problem() ?? null;
-  const readiness = new ServerReadiness({ diskSpace, queue, health, fleetProblem });
+  const readiness = new ServerReadiness({
+    diskSpace,
+    queue,
+    health,
+    fleetProblem,
+    memoryWarning: () => speechEngine.memoryWarning(),
+  });
   const parts = {
     store,
     files,

@@ -2,7 +2,7 @@
  * A worker that follows a script, for tests of the engine. It speaks the real protocol and really crashes, without
  * loading a model. The script is in `area.pcm.path` of the parameters:
  * - `kill` ends the process with SIGKILL, `crash` with SIGSEGV,
- * - `crash-until:N:FILE` crashes it the first N times, `gpu-until:N:FILE` makes its GPU fail as often,
+ * - `crash-until:N:FILE` and `kill-until:N:FILE` do so the first N times, `gpu-until:N:FILE` makes its GPU fail as often,
  * - `fail` reports an error, `nonsense` a result of another shape, and `wait` never answers.
  *
  * The result of `detectLanguage` names the GPU that the environment makes visible. A speech model named `slow-once`
@@ -40,6 +40,9 @@ process.on("message", (message: Message) => {
   else if (action === "crash-until" && attempts(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.kill(process.pid, "SIGSEGV");
+  } else if (action === "kill-until" && attempts(file ?? "") < Number(times)) {
+    appendFileSync(file ?? "", "x");
+    process.kill(process.pid, "SIGKILL");
   } else if (action === "gpu-until" && attempts(file ?? "") < Number(times)) {
     appendFileSync(file ?? "", "x");
     process.send?.({ type: "gpuFailed", failure: { message: "device lost", outOfMemory: false } });

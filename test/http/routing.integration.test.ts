@@ -87,6 +87,13 @@ describe("health", () => {
     expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
   });
 
+  test("a server that is ready with a warning reports it and accepts work", async () => {
+    expect(await (await fetch(`${server.origin}/readyz`)).json()).toEqual({ status: "ready" });
+    server.warning = "memory limit 400 MiB, needed about 1.2 GiB";
+    const response = await fetch(`${server.origin}/readyz`);
+    expect([response.status, await response.json()]).toEqual([200, { status: "ready", warning: server.warning }]);
+  });
+
   test("a server that is not ready reports why and when to retry, and is alive all the same", async () => {
     server.trouble = "the models are being loaded";
     const response = await fetch(`${server.origin}/readyz`);

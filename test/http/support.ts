@@ -86,6 +86,8 @@ export class ApiServer implements Disposable {
   limits!: Settings["limits"];
   /** Reason why the server is not ready; null if it is. */
   trouble: string | null = null;
+  /** Warning of a server that is ready; null if there is none. */
+  warning: string | null = null;
   /** Called when a created recording is added to the queue. A test may throw here. */
   onQueued: () => void = () => {};
   /** Called when a request asks the queue to look at recordings that were ended. */
@@ -327,6 +329,7 @@ export class ApiServer implements Disposable {
       attributions: () => this.attributions,
       lastUse: new KeyUsage(store),
       readiness: () => this.trouble ?? diskSpace.shortage(0, "intake"),
+      warning: () => this.warning,
       secure: false,
     };
     const app = createApp(this.appOptions);

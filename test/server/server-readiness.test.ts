@@ -17,6 +17,7 @@ test.each<[MachineTroubleKind[], string | null]>([
       queue: { stalled: () => stalled },
       health,
       fleetProblem: () => null,
+      memoryWarning: () => null,
     });
     expect(readiness.known()).toBe(trouble);
   },
@@ -28,7 +29,19 @@ test("a server whose fleet has no machine that processes recordings is not ready
     queue: { stalled: () => [] },
     health: { known: () => null, trouble: () => Promise.resolve(null) },
     fleetProblem: () => "no worker of the fleet is present",
+    memoryWarning: () => null,
   });
   expect(readiness.known()).toBe("no worker of the fleet is present");
   expect(await readiness.trouble()).toBe("no worker of the fleet is present");
+});
+
+test("a server with too little memory is ready, with a warning", () => {
+  const readiness = new ServerReadiness({
+    diskSpace: { shortage: () => null },
+    queue: { stalled: () => [] },
+    health: { known: () => null, trouble: () => Promise.resolve(null) },
+    fleetProblem: () => null,
+    memoryWarning: () => "memory limit 400 MiB, needed about 1.2 GiB",
+  });
+  expect([readiness.known(), readiness.warning()]).toEqual([null, "memory limit 400 MiB, needed about 1.2 GiB"]);
 });

@@ -19,7 +19,7 @@ interface MeasureOptions {
   readonly threads: number;
   /** Operations at once, see the setting. */
   readonly lanes: number;
-  readonly slots: number;
+  readonly decoderSlots: number;
   /** Device for the recognizer, CPU variant, and path of the CUDA backend, as in the settings. */
   readonly speechDevice: Settings["engine"]["device"];
   readonly cpuVariant: string;
@@ -70,12 +70,13 @@ export async function measure(options: MeasureOptions): Promise<Measurement> {
     speechModels: () => [model, ...(languageModel === model ? [] : [languageModel])],
     threads,
     lanes: options.lanes,
-    slots: options.slots,
+    decoderSlots: options.decoderSlots,
     device: options.speechDevice,
     cpuVariant: options.cpuVariant,
     cudaLibrary: options.cudaLibrary,
     verdictsPath,
     withSample: (use) => withSpeechSample(files, use),
+    slots: () => 0,
     lackOfSpace: (bytes) => new DiskSpace(directory, () => 0).shortage(bytes, "work"),
     log: createLogger("silent"),
     onCompletion: (work) => {

@@ -4,6 +4,7 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { findRunningServer } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
+import { usableProcessors } from "../../machine/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import { familyFacts } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
@@ -77,12 +78,12 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
         cpuVariant: engine.cpu_variant,
         cudaLibrary: engine.cuda_library,
         lanes: engine.lanes,
-        slots: engine.decoder_slots || engine.joint_states,
+        decoderSlots: engine.decoder_slots || engine.joint_states,
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };
     };
-    const threads = engine.threads || availableParallelism();
+    const threads = engine.threads || usableProcessors();
     const half = Math.floor(threads / 2);
     const rows = [await row(threads, true, Math.max(1, options.seconds * 0.6 - OVERHEAD_SECONDS))];
     const rest = Math.max(1, options.seconds * 0.4 - OVERHEAD_SECONDS);

@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { usableProcessors } from "../../machine/index.ts";
 import { openProgramParts, withSpeechSample } from "../../server/index.ts";
 import { inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { DataPaths } from "../../storage/index.ts";
@@ -61,9 +62,9 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
     const tunings = await tuneDevices({
       files,
       speechModels: () => [model.path],
-      threads: engine.threads || availableParallelism(),
+      threads: engine.threads || usableProcessors(),
       lanes: engine.lanes,
-      slots: engine.decoder_slots || engine.joint_states,
+      decoderSlots: engine.decoder_slots || engine.joint_states,
       device: engine.device,
       cpuVariant: engine.cpu_variant,
       cudaLibrary: engine.cuda_library,

@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { usableProcessors } from "../../machine/index.ts";
 import { WINDOW_SAMPLES } from "../../timeline/index.ts";
 import { embed, openDiarizationModels, segment } from "../diarization/index.ts";
 import type { SelfTestAnswer, SelfTestParams } from "./self-tests.ts";
@@ -10,7 +10,7 @@ const VOICE_SAMPLES = 25_600;
 export async function computeDiarization(
   paths: SelfTestParams<"computeDiarization">,
 ): Promise<SelfTestAnswer<"computeDiarization">> {
-  const models = await openDiarizationModels({ ...paths, threads: availableParallelism() });
+  const models = await openDiarizationModels({ ...paths, threads: usableProcessors() });
   try {
     const start = performance.now();
     const activity = await segment(models, noise(WINDOW_SAMPLES));

@@ -79,6 +79,10 @@ function mayBeDriversCrash({ signal }: UnexpectedExit): boolean {
 }
 
 /** Returns the reason for a worker's end, for the log. */
-export function reasonOfExit({ gpuFailure, stalled, signal }: UnexpectedExit): string {
-  return gpuFailure?.message ?? (stalled === true ? "it did not finish" : `the worker exited with ${signal}`);
+export function reasonOfExit({ gpuFailure, stalled, killedForMemory, signal }: UnexpectedExit): string {
+  if (gpuFailure !== undefined) return gpuFailure.message;
+  if (stalled === true) return "it did not finish";
+  return killedForMemory === true
+    ? "the kernel ended the worker: memory was short"
+    : `the worker exited with ${signal}`;
 }

@@ -11,6 +11,7 @@ export { GpuTester } from "./gpu-self-test.ts";
 export { describeKernels } from "./kernels.ts";
 export { inSlots } from "./lane-shares.ts";
 export { listGpus } from "./list-gpus.ts";
+export { memoryNeed } from "./memory-need.ts";
 export { runSelfTest } from "./run-self-test.ts";
 export { speakerWorkers } from "./speaker-workers.ts";
 export { SpeechEngine, type SpeechEngineOptions } from "./speech-engine.ts";

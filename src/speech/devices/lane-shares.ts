@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { laneBytes } from "./memory-need.ts";
 
 const count = Type.Integer({ minimum: 1 });
 
@@ -82,9 +83,9 @@ export function slotsOf({ slots = 1 }: Pick<LaneShares, "slots">): number {
 export function slotsWith(
   lanes: number,
   measured: LaneShares | null,
-  settings: { readonly lanes: number; readonly slots: number },
+  settings: { readonly lanes: number; readonly decoderSlots: number },
 ): number {
-  if (settings.slots > 0) return Math.min(settings.slots, lanes);
+  if (settings.decoderSlots > 0) return Math.min(settings.decoderSlots, lanes);
   return measured?.lanes === lanes && settings.lanes === 0 ? slotsOf(measured) : 1;
 }
 
@@ -158,7 +159,7 @@ export function fitsTwice(modelBytes: number, freeBytes: number | null): boolean
 /** Share of the available memory that the recognizer may take on a CPU. */
 const CPU_MEMORY_SHARE = 0.5;
 
-/** Returns whether the memory suffices for the recognizer's lanes on the CPU; see the memory check of `doctor`. */
+/** Returns whether the memory suffices for the recognizer's lanes on the CPU. */
 export function fitsCpu({ lanes }: LaneShares, modelBytes: number, availableBytes: number): boolean {
-  return modelBytes + lanes * (modelBytes * 0.3 + 150e6) <= CPU_MEMORY_SHARE * availableBytes;
+  return modelBytes + lanes * laneBytes(modelBytes) <= CPU_MEMORY_SHARE * availableBytes;
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
 import { cpuShares, type UnexpectedExit, type WorkerStart } from "../../engine/index.ts";
+import { memoryOf } from "../../machine/index.ts";
 import { type ProgramFiles, renewal } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -23,7 +24,7 @@ export interface PrepareWorkerOptions {
   /** Operations at once of each device, see the setting; 0: as many as were measured to be best. */
   readonly lanes: number;
   /** Slots of each GPU, see the setting; 0: as many as were measured to be best. */
-  readonly slots: number;
+  readonly decoderSlots: number;
   /** The device that the recognizer uses, see the setting. */
   readonly device: Settings["engine"]["device"];
   /** The only CPU variant that is considered, or `auto`, see the setting. */
@@ -33,6 +34,8 @@ export interface PrepareWorkerOptions {
   /** Path of the stored self-test results. */
   readonly verdictsPath: string;
   readonly log: Logger;
+  /** Returns whether memory is so short that one worker is to run one operation at once; never if it is missing. */
+  readonly runsOneAtOnce?: () => boolean;
   /** Provides the decoded sample that self-tests compare devices with. */
   readonly withSample: GpuTestOptions["withSample"];
 }
@@ -63,11 +66,11 @@ export function workerPreparation(
     const { lanes, speechThreads, slots } = start;
     if (sharesOf(tuning)?.lanes !== lanes) return;
     const failed = { lanes, threads: speechThreads, reason: `at work: ${gpuFailure.message}` };
-    const hasSlots = slots !== undefined && slots > 1 && options.slots === 0;
+    const hasSlots = slots !== undefined && slots > 1 && options.decoderSlots === 0;
     storeTuning(verdictsPath, { ...tuning, ...(hasSlots ? { failedSlots: { ...failed, slots } } : { failed }) });
   };
   // Read once: the workers' own memory must not change their number.
-  const availableBytes = process.availableMemory();
+  const { availableBytes } = memoryOf();
   return async (exit, signal) => {
     if (exit !== null) {
       fallback.after(exit);
@@ -103,10 +106,12 @@ export function workerPreparation(
     started = cpuLibrary;
     const models = { onnxBinding, segmentationModel, embeddingModel, speechModel };
     const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, ...cpuShares(threads), threads };
-    const { count: speakers } = speakerWorkers(threads, gpus.length, availableBytes);
-    const [first, ...more] = gpus.map((gpu) => {
-      const lanes = fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
-      const speechThreads = threadsOf(threads, gpus.length * lanes);
+    const oneAtOnce = options.runsOneAtOnce?.() === true;
+    const usedGpus = oneAtOnce ? gpus.slice(0, 1) : gpus;
+    const speakers = oneAtOnce ? 0 : speakerWorkers(threads, gpus.length, availableBytes).count;
+    const [first, ...more] = usedGpus.map((gpu) => {
+      const lanes = oneAtOnce ? 1 : fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
+      const speechThreads = threadsOf(threads, usedGpus.length * lanes);
       const slots = slotsWith(lanes, measuredShares({ ...start, gpu }), options);
       return {
         ...{ ...start, ...(speakers > 0 ? { role: "speech" as const } : {}), gpu, lanes, speechThreads },
@@ -116,7 +121,7 @@ export function workerPreparation(
     onGpus = first === undefined ? [] : [first, ...more];
     const speakerStart = { ...start, role: "speakers" as const, threads: 1, speechThreads: 1, lanes: 1 };
     return [
-      first ?? { ...start, ...cpuShares(threads, lanesOf(start)) },
+      first ?? { ...start, ...cpuShares(threads, oneAtOnce ? 1 : lanesOf(start)) },
       ...more,
       ...Array.from({ length: speakers }, () => speakerStart),
     ];

@@ -1,4 +1,4 @@
-import { availableParallelism } from "node:os";
+import { usableProcessors } from "../../machine/index.ts";
 import { SAMPLE_RATE } from "../../timeline/index.ts";
 import type { GgmlRuntime } from "../ggml.ts";
 import { familyOf, type RecognizerModel } from "../recognizer/index.ts";
@@ -17,7 +17,7 @@ export async function computeWithModel(
   const family = familyOf(modelPath);
   const knowsLanguages = family.capabilities.detectsLanguage && family.readLanguages(modelPath).length > 1;
   const model = family.open(runtime, modelPath, false);
-  const threads = availableParallelism();
+  const threads = usableProcessors();
   const recognizer = model.createRecognizer();
   try {
     const samples = testSignal();
@@ -76,7 +76,7 @@ export async function transcribeSample(
 async function wordsOf(model: RecognizerModel, samples: Float32Array): Promise<string[]> {
   const recognizer = model.createRecognizer();
   try {
-    const text = await recognizer.transcribeOnce(samples, { threads: availableParallelism(), isShort: true });
+    const text = await recognizer.transcribeOnce(samples, { threads: usableProcessors(), isShort: true });
     return text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   } finally {
     recognizer.dispose();

@@ -1,9 +1,12 @@
 import { loadavg } from "node:os";
 import { Engine, type EngineOptions } from "../../engine/index.ts";
+import { memoryOf } from "../../machine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf, orAborted } from "../../text/index.ts";
 import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
 import { Encoders, type EncodersOptions } from "./encoders.ts";
+import { MemoryFallback } from "./memory-fallback.ts";
+import { memoryNeed } from "./memory-need.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 import { Tuner } from "./tuner.ts";
 import { devicesOf } from "./tunings.ts";
@@ -11,6 +14,8 @@ import { devicesOf } from "./tunings.ts";
 export interface SpeechEngineOptions extends PrepareWorkerOptions {
   /** Whether the best number of lanes is measured in idle time. */
   readonly tunes?: boolean;
+  /** Returns how many recordings are processed at once, each of which may need a decoder. */
+  readonly slots: () => number;
   readonly lackOfSpace: EncodersOptions["lackOfSpace"];
   readonly onCompletion?: EngineOptions["onCompletion"];
   readonly onUnexpectedExit?: EngineOptions["onUnexpectedExit"];
@@ -23,40 +28,54 @@ const IDLE_BEFORE_TUNING_MILLISECONDS = 60_000;
 /**
  * The engine with the devices and models that it uses, for `serve`, `run` and `bench`. Self-tests choose the CPU
  * variant, the GPUs and the encoder, and a device that fails at work is replaced. The lanes are measured in idle time.
+ * Where memory is too short for them, one operation runs at once.
  */
 export class SpeechEngine {
   readonly engine: Engine;
   readonly #options: SpeechEngineOptions;
   readonly #encoders: Encoders;
   readonly #tuner: Tuner | null;
+  readonly #memory: MemoryFallback;
   /** Devices of the first worker; null before the first start. */
-  #start: { readonly cpuLibrary: string; readonly hasGpu: boolean } | null = null;
+  #start: { readonly cpuLibrary: string; readonly gpus: number } | null = null;
   /** Models that the workers were started for, or that were self-tested since. */
   #admitted: ReadonlySet<string> = new Set();
 
   constructor(options: SpeechEngineOptions) {
     this.#options = options;
     this.#encoders = new Encoders(options);
-    const prepare = workerPreparation(options);
+    this.#memory = this.#createMemoryFallback();
+    const prepare = workerPreparation({ ...options, runsOneAtOnce: () => this.#memory.isActive });
     const { log, onCompletion, onUnexpectedExit, idleMilliseconds } = options;
     this.#tuner = this.#createTuner();
     this.engine = new Engine({
       command: ownCommand("__worker"),
       prepare: async (exit, signal) => {
         const models = options.speechModels();
+        if (exit !== null) this.#memory.after(exit);
         const starts = await prepare(exit, signal);
-        const [{ cpuLibrary, gpu }] = starts;
-        this.#start = { cpuLibrary, hasGpu: gpu !== undefined };
+        const [{ cpuLibrary }] = starts;
+        this.#start = { cpuLibrary, gpus: starts.filter(({ gpu }) => gpu !== undefined).length };
         this.#admitted = new Set(models);
         void this.engine.ready().then(() => this.#tuner?.use(devicesOf(starts, options.threads)));
         return starts;
       },
       log,
+      memoryShortage: () => this.#memory.shortage(),
       onUse: () => this.#tuner?.interrupt(),
       ...(onCompletion === undefined ? {} : { onCompletion }),
       ...(onUnexpectedExit === undefined ? {} : { onUnexpectedExit }),
       ...(idleMilliseconds === undefined ? {} : { idleMilliseconds }),
     });
+    void this.engine.ready().then(() => {
+      const warning = this.memoryWarning();
+      if (warning !== null) log.warn({ event: "engine.memory_short", warning });
+    });
+  }
+
+  /** Returns a warning if this machine or container has less memory than the settings and the model need; else null. */
+  memoryWarning(): string | null {
+    return this.#memory.warning();
   }
 
   /** Self-tests a new model in separate processes before the workers use it. @throws the signal's reason */
@@ -83,7 +102,7 @@ export class SpeechEngine {
   async encoderOf(modelPath: string, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
     await orAborted(this.engine.ready(), signal);
     // On a GPU, the model's own encoder is much faster.
-    if (this.#start === null || this.#start.hasGpu) return null;
+    if (this.#start === null || this.#start.gpus > 0) return null;
     const use = { cpuLibrary: this.#start.cpuLibrary, speechModel: modelPath };
     return await orAborted(this.#encoders.find(use, spokenSeconds), signal);
   }
@@ -96,12 +115,24 @@ export class SpeechEngine {
   /** Closes the engine and aborts its self-tests. */
   async close(): Promise<void> {
     this.#encoders.close();
+    this.#memory.close();
     await Promise.all([this.#tuner?.close(), this.engine.close()]);
   }
 
   /** Returns whether other programs use the CPU, so that a measurement of the CPU would be wrong. */
   #hasOtherLoad(): boolean {
-    return this.#start?.hasGpu === false && (loadavg()[0] ?? 0) > this.#options.threads / 2;
+    return this.#start?.gpus === 0 && (loadavg()[0] ?? 0) > this.#options.threads / 2;
+  }
+
+  #createMemoryFallback(): MemoryFallback {
+    const { threads, lanes, slots, speechModels, log } = this.#options;
+    const need = () => {
+      const [model] = speechModels();
+      const { availableBytes } = memoryOf();
+      return memoryNeed({ model, threads, lanes, gpus: this.#start?.gpus ?? 0, slots: slots(), availableBytes });
+    };
+    const onEnd = () => this.engine.renewWorkers();
+    return new MemoryFallback({ log, memory: memoryOf, need, onEnd, now: () => performance.now() });
   }
 
   /** Returns what measures the lanes; null if nothing does, because a setting names their number. */
@@ -110,7 +141,7 @@ export class SpeechEngine {
     if (!tunes || lanes > 0) return null;
     return new Tuner({
       ...{ verdictsPath, withSample, log, idleMilliseconds: IDLE_BEFORE_TUNING_MILLISECONDS },
-      isBusy: () => this.engine.status().busy || this.#hasOtherLoad(),
+      isBusy: () => this.engine.status().busy || this.#memory.isActive || this.#hasOtherLoad(),
       gpuMemoryOf: ({ start }) => {
         const { workers } = this.engine.status();
         return workers.find(({ gpu }) => gpu?.label === start.gpu?.label)?.gpuMemory ?? null;

@@ -1,6 +1,7 @@
 import { rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Engine, type EngineOptions, type GpuMemory } from "../../engine/index.ts";
+import { memoryOf } from "../../machine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { type Chunk, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
@@ -127,7 +128,7 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
   }
 
   function fits(shares: LaneShares, measured: readonly LaneSpeed[]): boolean {
-    if (device.start.gpu === undefined) return fitsCpu(shares, modelBytes, process.availableMemory());
+    if (device.start.gpu === undefined) return fitsCpu(shares, modelBytes, memoryOf().availableBytes);
     if (measured.length === 0 && !fitsTwice(modelBytes, memoryBefore?.freeBytes ?? null)) return false;
     return fitsGpu(shares, measured, gpuBytes);
   }

@@ -33,8 +33,9 @@ const mount = (kind: string, options = "rw", mountPoint = "/") => ({
   "/proc/self/mountinfo": `20 1 8:1 / / rw - ext4 /dev/a rw\n30 20 0:30 / ${mountPoint} ${options} shared:1 - ${kind} source rw\n`,
 });
 const printed = (output: string, exitCode = 0) => ({ exitCode, output });
-const unifiedGroup = (files: Record<string, string>) => ({
-  "/proc/self/cgroup": "0::/system.slice/transcribe.service\n",
+const unifiedGroup = (files: Record<string, string>, process: number | "self" = "self") => ({
+  [`/proc/${process}/cgroup`]: "0::/system.slice/transcribe.service\n",
+  "/proc/self/mountinfo": "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
   ...Object.fromEntries(Object.entries(files).map(([name, text]) => [`/sys/fs/cgroup${name}`, text])),
 });
 
@@ -61,15 +62,23 @@ const cases: Case[] = [
     "cpu.threads",
     { processors: 2 },
     "warning",
-    /6 threads on 2 processors.*Set engine\.threads to 2/s,
+    /6 threads on 2 processors.*Set engine\.threads to 0/s,
     { flags: { "engine.threads": "6" } },
   ],
   [
     "a quota of cgroup 2",
     "cpu.threads",
     { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
+    "ok",
+    /^2 threads on 1\.5 of 8 processors that the container or service may use/,
+  ],
+  [
+    "a quota of cgroup 2 below the setting",
+    "cpu.threads",
+    { processors: 8, files: unifiedGroup({ "/system.slice/transcribe.service/cpu.max": "150000 100000\n" }) },
     "warning",
-    /only 1\.5 of 8.*engine\.threads to 1,/s,
+    /8 threads, but.*only 1\.5 of 8.*engine\.threads to 0/s,
+    { flags: { "engine.threads": "8" } },
   ],
   [
     "a quota of a parent group",
@@ -81,8 +90,8 @@ const cases: Case[] = [
         "/system.slice/cpu.max": "200000 100000\n",
       }),
     },
-    "warning",
-    /only 2\.0 of 8/,
+    "ok",
+    /^2 threads on 2\.0 of 8/,
   ],
   [
     "a quota of cgroup 1",
@@ -91,12 +100,13 @@ const cases: Case[] = [
       processors: 4,
       files: {
         "/proc/self/cgroup": "3:cpu,cpuacct:/docker/x\n",
+        "/proc/self/mountinfo": "32 20 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n",
         "/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_quota_us": "50000\n",
         "/sys/fs/cgroup/cpu,cpuacct/docker/x/cpu.cfs_period_us": "100000\n",
       },
     },
-    "warning",
-    /only 0\.5 of 4.*engine\.threads to 1,/s,
+    "ok",
+    /^1 thread on 0\.5 of 4/,
   ],
   [
     "no quota",
@@ -163,8 +173,8 @@ const cases: Case[] = [
     "ok",
     /renderD128/,
   ],
-  ["enough memory", "memory.size", { files: memory(16e6, 12e6) }, "ok", /16 GB/],
-  ["a small machine", "memory.size", { files: memory(500e3, 400e3) }, "problem", /too little: 512 MB/],
+  ["enough memory", "memory.size", { files: memory(16e6, 12e6) }, "ok", /15 GiB/],
+  ["a small machine", "memory.size", { files: memory(500e3, 400e3) }, "problem", /too little: 488 MiB/],
   [
     "memory for one worker, but not for one on each of two GPUs",
     "memory.size",
@@ -180,14 +190,14 @@ const cases: Case[] = [
     "problem",
     /too little/,
   ],
-  ["memory for one worker", "memory.size", { files: memory(1.5e6, 1.5e6) }, "ok", /1\.5 GB/],
+  ["memory for one worker", "memory.size", { files: memory(1.5e6, 1.5e6) }, "ok", /1\.4 GiB/],
   ["memory used by other programs", "memory.size", { files: memory(16e6, 200e3) }, "warning", /are free now/],
   [
     "a container's limit",
     "memory.size",
     { files: { ...memory(16e6, 12e6), ...unifiedGroup({ "/system.slice/memory.max": "536870912\n" }) } },
     "problem",
-    /too little: 537 MB/,
+    /too little: 512 MiB, but about .* are needed.*the container or service may use 512 MiB/s,
   ],
   [
     "cgroup 1 without a limit",
@@ -196,11 +206,12 @@ const cases: Case[] = [
       files: {
         ...memory(16e6, 12e6),
         "/proc/self/cgroup": "4:memory:/x\n",
+        "/proc/self/mountinfo": "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
         "/sys/fs/cgroup/memory/x/memory.limit_in_bytes": "9223372036854771712\n",
       },
     },
     "ok",
-    /16 GB/,
+    /15 GiB/,
   ],
   ["a machine that swaps", "memory.swap", { files: memory(8e6, 300e3, 4e6, 1e6) }, "warning", /swaps/],
   ["old pages in the swap", "memory.swap", { files: memory(8e6, 4e6, 4e6, 1e6) }, "ok", /used/],
@@ -323,6 +334,29 @@ describe("for a machine with", () => {
     if (more.never !== undefined) expect(text).not.toMatch(more.never);
     if (status === "warning" || status === "problem") expect(advice).toMatch(/\.$/);
   });
+});
+
+test("the limits and kills are those of the running server, not of this command", async () => {
+  const files = {
+    ...memory(16e6, 12e6),
+    ...unifiedGroup(
+      {
+        "/system.slice/transcribe.service/memory.max": "4294967296\n",
+        "/system.slice/transcribe.service/memory.events": "oom_kill 2\n",
+        "/system.slice/transcribe.service/cpu.max": "100000 100000\n",
+      },
+      4711,
+    ),
+    "/proc/self/cgroup": "0::/user.slice\n",
+    "/sys/fs/cgroup/user.slice/memory.max": "1048576\n",
+  };
+  const server = { origin: "http://127.0.0.1:8787", pid: 4711, version: "0", modelSetting: "", certificate: null };
+  const context = contextOf({ files }, { server });
+  const { status, summary, detail, advice } = await runCheck("memory.size", context);
+  expect([status, summary]).toEqual(["warning", "the kernel has ended 2 processes of the server for lack of memory"]);
+  expect(detail?.join()).toMatch(/may use 4\.0 GiB/);
+  expect(advice).toMatch(/more memory.*engine\.lanes/);
+  expect((await runCheck("cpu.threads", context)).summary).toMatch(/^1 thread on 1\.0 of 4/);
 });
 
 test.skipIf(process.getuid?.() !== 0)(

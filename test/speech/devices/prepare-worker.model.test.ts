@@ -18,18 +18,19 @@ describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation 
     const cached = join(defaultCacheRoot(), "devices.json");
     if (existsSync(cached)) copyFileSync(cached, verdictsPath);
     const files = await programFiles("");
-    const startWith = async (lanes: number, threads = 8, slots = 0) => {
+    const startWith = async (lanes: number, threads = 8, slots = 0, runsOneAtOnce = () => false) => {
       const [start, ...others] = await workerPreparation({
         ...{
           files,
           threads,
           lanes,
-          slots,
+          decoderSlots: slots,
           verdictsPath,
           device: "cpu",
           cpuVariant: "auto",
           cudaLibrary: "",
           log: createLogger("silent"),
+          runsOneAtOnce,
         },
         speechModels: () => [files.speechModel],
         withSample: () => Promise.reject(new Error("no sample is needed")),
@@ -52,6 +53,8 @@ describe.skipIf(!canTranscribe("the preparation of a worker"))("the preparation 
     expect(await startWith(0)).toMatchObject({ lanes: 8, threads: 1, speechThreads: 1 });
     expect(await startWith(2)).toMatchObject({ lanes: 2, threads: 4, speechThreads: 4 });
     expect(await startWith(0, 2)).toMatchObject({ lanes: 2, threads: 1 });
+    // After the kernel ended a worker for lack of memory, one operation has all threads.
+    expect(await startWith(4, 8, 0, () => true)).toMatchObject({ lanes: 1, threads: 8, speechThreads: 8 });
     // A CPU has no slots.
     expect((await startWith(0, 8, 4)).slots).toBeUndefined();
   }, 120_000);

@@ -171,13 +171,13 @@ describe("the measurement of lanes", () => {
   });
 
   test.each([
-    [8, measuredSlots, { lanes: 0, slots: 0 }, 8],
-    [2, measuredSlots, { lanes: 0, slots: 0 }, 1],
-    [8, measuredSlots, { lanes: 8, slots: 0 }, 1],
-    [5, null, { lanes: 0, slots: 0 }, 1],
-    [5, null, { lanes: 0, slots: 2 }, 2],
-    [2, measuredSlots, { lanes: 2, slots: 4 }, 2],
-    [8, measuredSlots, { lanes: 0, slots: 1 }, 1],
+    [8, measuredSlots, { lanes: 0, decoderSlots: 0 }, 8],
+    [2, measuredSlots, { lanes: 0, decoderSlots: 0 }, 1],
+    [8, measuredSlots, { lanes: 8, decoderSlots: 0 }, 1],
+    [5, null, { lanes: 0, decoderSlots: 0 }, 1],
+    [5, null, { lanes: 0, decoderSlots: 2 }, 2],
+    [2, measuredSlots, { lanes: 2, decoderSlots: 4 }, 2],
+    [8, measuredSlots, { lanes: 0, decoderSlots: 1 }, 1],
   ])("decides with %d lanes, measured %p and the settings %p for %d slots", (lanes, measured, settings, slots) => {
     expect(slotsWith(lanes, measured, settings)).toBe(slots);
   });

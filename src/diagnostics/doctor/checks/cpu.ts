@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { cpuQuota } from "../../../machine/index.ts";
 import { areVerdicts, currentTunings, inSlots, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { cpuSurvey, kernelsInUse, speechModelOf } from "../context.ts";
-import { cgroupLimits, findGpus } from "../machine-facts.ts";
+import { controlGroupsOf, findGpus, threadsOf } from "../machine-facts.ts";
 
 /** CPU features for which the CPU backend has variants, by the flags in /proc/cpuinfo, fastest first. */
 const featurePatterns: readonly (readonly [string, RegExp])[] = [
@@ -50,27 +50,28 @@ const threads: Check = {
   id: "cpu.threads",
   title: "CPU threads",
   explanation:
-    "The number of computing threads (`engine.threads`, by default one per processor), compared with the processors and the share of them that a container or service may use. More threads than processors wait for each other and slow everything down.",
-  run({ settings, machine }) {
-    const { processors } = machine;
-    const threads = settings.engine.threads || processors;
-    const usable = Math.min(processors, cgroupLimits(machine).processors ?? processors);
-    const advised = Math.max(1, Math.floor(usable));
+    "The number of computing threads (`engine.threads`, by default one per processor that the container or service may use), compared with the processors and that share of them. More threads than processors wait for each other and slow everything down.",
+  run(context) {
+    const { settings } = context;
+    const { processors } = context.machine;
+    const threads = threadsOf(context);
+    const usable = Math.min(processors, cpuQuota(controlGroupsOf(context)) ?? processors);
     const all = count(processors, "processor");
     if (threads > processors) {
       return warning(`${threads} threads on ${all}: they wait for each other`, {
-        advice: `Set engine.threads to ${advised}, or to 0 for one per processor.`,
+        advice: "Set engine.threads to 0 for one per processor.",
       });
     }
     if (threads > Math.ceil(usable)) {
       return warning(`${threads} threads, but the container or service may use only ${usable.toFixed(1)} of ${all}`, {
-        advice: `Set engine.threads to ${advised}, or raise the limit (docker: --cpus, systemd: CPUQuota=).`,
+        advice: "Set engine.threads to 0 for as many as that, or raise the limit (docker: --cpus, systemd: CPUQuota=).",
       });
     }
     if (settings.engine.threads > 0 && threads <= usable / 2) {
       return ok(`${threads} of ${all} by engine.threads; the rest is left to other programs`);
     }
-    return ok(`${count(threads, "thread")} on ${all}`);
+    const share = usable < processors ? `${usable.toFixed(1)} of ${all} that the container or service may use` : all;
+    return ok(`${count(threads, "thread")} on ${share}`);
   },
 };
 
@@ -148,7 +149,7 @@ const lanes: Check = {
   run(context) {
     const { settings, data, paths } = context;
     if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
-    const threads = settings.engine.threads || availableParallelism();
+    const threads = threadsOf(context);
     const tunings = data === "present" ? currentTunings(paths.verdicts, speechModelOf(context), threads) : [];
     const complete = tunings.filter(({ isComplete, measured }) => isComplete && measured.length > 0);
     if (complete.length === 0) {

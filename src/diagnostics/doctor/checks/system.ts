@@ -1,51 +1,61 @@
 import { statSync } from "node:fs";
-import { arch, availableParallelism, release } from "node:os";
+import { arch, release } from "node:os";
 import { max } from "drizzle-orm";
-import { cpuShares } from "../../../engine/index.ts";
-import { speakerWorkers } from "../../../speech/index.ts";
+import { memoryKills, memoryOf } from "../../../machine/index.ts";
+import { memoryNeed } from "../../../speech/index.ts";
 import { tables } from "../../../storage/index.ts";
-import { size } from "../../../text/index.ts";
+import { count, memorySize, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, ok, problem, skipped, warning } from "../check.ts";
 import { speechModelOf } from "../context.ts";
 import type { Machine } from "../machine.ts";
-import { cgroupLimits, findGpus } from "../machine-facts.ts";
+import { controlGroupsOf, findGpus, threadsOf } from "../machine-facts.ts";
 
 const memory: Check = {
   id: "memory.size",
   title: "Memory",
   explanation:
-    "The memory of the machine, or the limit of its container or service, compared with the needs of the server, the current model and the decoders of recordings that are processed at once. When memory runs out, the kernel kills the worker while it is processing.",
+    "The memory of the machine, or the limit of its container or service, compared with the needs of the server, the current model and the decoders of recordings that are processed at once. When memory runs out, the kernel kills the worker while it is processing; from then on one operation runs at once, which is slower.",
   run(context) {
     const { machine, settings, server } = context;
     const bytesOf = memoryReader(machine);
     if (bytesOf === null) return skipped("this system has no /proc/meminfo");
-    const installed = bytesOf("MemTotal");
-    const limit = cgroupLimits(machine).memoryBytes;
-    const total = Math.min(installed, limit ?? installed);
-    const available = Math.min(bytesOf("MemAvailable"), total);
-    const gpus = settings.engine.device === "cpu" ? 0 : findGpus(machine).length;
-    const threads = settings.engine.threads || availableParallelism();
-    const lanes = gpus > 0 ? 1 : cpuShares(threads).lanes;
-    const speakers = speakerWorkers(threads, gpus, available).bytes;
-    const model = statSync(speechModelOf(context)).size;
-    const need = memoryNeed(model, settings.queue.slots, Math.max(1, gpus), lanes) + speakers;
-    const source = limit !== null && limit < installed ? "the container or service may use" : "the machine has";
-    const detail = [`needed: about ${size(need)}; ${source} ${size(total)}, ${size(available)} of it free`];
-    const advice = "smaller model (transcribe models list), or lower queue.slots or engine.threads.";
+    const groups = controlGroupsOf(context);
+    const { totalBytes: total, availableBytes: available, limitBytes } = memoryOf(groups);
+    const need = memoryNeed({
+      model: speechModelOf(context),
+      threads: threadsOf(context),
+      lanes: settings.engine.lanes,
+      gpus: settings.engine.device === "cpu" ? 0 : findGpus(machine).length,
+      slots: settings.queue.slots,
+      availableBytes: available,
+    });
+    const source = limitBytes === null ? "the machine has" : "the container or service may use";
+    const kills = server === null ? 0 : memoryKills(groups);
+    const ended = `the kernel has ended ${count(kills, "process", "processes")} of the server for lack of memory`;
+    const detail = [
+      `needed: about ${memorySize(need)}; ${source} ${memorySize(total)}, ${memorySize(available)} of it free`,
+    ];
+    const advice = "smaller model (transcribe models list), or lower engine.lanes or queue.slots.";
     if (total < need) {
-      return problem(`too little: ${size(total)}, but about ${size(need)} are needed`, {
-        detail,
+      return problem(`too little: ${memorySize(total)}, but about ${memorySize(need)} are needed`, {
+        detail: kills === 0 ? detail : [...detail, ended],
         advice: `Give the machine or container more memory, choose a ${advice}`,
+      });
+    }
+    if (kills > 0) {
+      return warning(ended, {
+        detail,
+        advice: `If this happens again, give the machine or container more memory, choose a ${advice}`,
       });
     }
     // A running server already holds its memory, so the available memory does not include it.
     if (server === null && available < need) {
-      return warning(`${size(available)} are free now, but about ${size(need)} are needed`, {
+      return warning(`${memorySize(available)} are free now, but about ${memorySize(need)} are needed`, {
         detail,
         advice: `Other programs use the rest: stop some, add memory, choose a ${advice}`,
       });
     }
-    return ok(`${size(total)}; about ${size(need)} are needed`, ...detail);
+    return ok(`${memorySize(total)}; about ${memorySize(need)} are needed`, ...detail);
   },
 };
 
@@ -54,25 +64,6 @@ function memoryReader(machine: Machine): ((name: string) => number) | null {
   const info = machine.read("/proc/meminfo");
   if (info === null) return null;
   return (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, "m").exec(info)?.[1] ?? 0) * 1024;
-}
-
-/** Memory of the server, and of a worker without the recognizer's weights: runtime, speaker models, working memory. */
-const SERVER_BYTES = 250e6;
-const WORKER_BYTES = 350e6;
-/** Memory of one ffmpeg while it decodes. */
-const DECODER_BYTES = 60e6;
-
-/**
- * Estimates the peak memory of a server, in bytes. A model needs the size of its file, and working memory that grows
- * with that size. whisper.cpp's README gives these totals: tiny 273 MB (75 on disk), base 388 (142), small 852 (466),
- * medium 2.1 GB (1.5), large 3.9 GB (2.9). A worker holds the weights once, and working memory for each of its parallel
- * operations.
- * @param workers one, or one for each GPU
- * @param lanes operations that compute on the CPU at the same time; 1 if GPUs compute
- */
-function memoryNeed(modelFileBytes: number, slots: number, workers: number, lanes: number): number {
-  const working = lanes * (modelFileBytes * 0.3 + 150e6);
-  return SERVER_BYTES + workers * (WORKER_BYTES + modelFileBytes + working) + slots * DECODER_BYTES;
 }
 
 const swap: Check = {

@@ -1,5 +1,5 @@
-import { availableParallelism } from "node:os";
 import { basename, dirname } from "node:path";
+import { usableProcessors } from "../../../../machine/index.ts";
 import { SAMPLE_RATE } from "../../../../timeline/index.ts";
 import type { GgmlRuntime } from "../../../ggml.ts";
 import { ModelFileError } from "../../ggml-file/index.ts";
@@ -39,7 +39,7 @@ export async function compareEncoders({
   library,
   directory,
 }: EncoderComparisonOptions): Promise<EncoderComparison> {
-  const threads = availableParallelism();
+  const threads = usableProcessors();
   // The ONNX form is made from this file and runs in native code, so the file is validated first.
   validateModelFile(modelPath);
   const own = await encodeWith(runtime, modelPath, threads);

@@ -1,0 +1,3 @@
+export { type ControlGroupSource, cpuQuota, memoryKills } from "./control-groups.ts";
+export { readMounts } from "./mounts.ts";
+export { type Memory, memoryOf, usableProcessors } from "./resources.ts";
