@@ -3,6 +3,7 @@ const locale = (globalThis.navigator?.languages ?? []).find((language) => /^en\b
 
 const numbers = new Intl.NumberFormat(locale);
 const tenths = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 });
+const smallNumbers = new Intl.NumberFormat(locale, { maximumSignificantDigits: 2 });
 const percents = new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 0 });
 const moments = new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeStyle: "short" });
 const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", timeZone: "UTC" });
@@ -11,22 +12,29 @@ const plurals = new Intl.PluralRules(locale);
 const languages = new Intl.DisplayNames(locale, { type: "language" });
 export const alphabetical = new Intl.Collator(locale).compare;
 
+/** Joins each number to the word after it with a no-break space, so that no line break separates a figure and its unit. */
+export const together = (text: string) => text.replace(/(\d) (?=\S)/g, "$1\u00a0");
+
 /** Returns the plural form of a text for a number: `{ one, other }` in English, more forms in other languages. */
 export function plural(
   count: number,
   forms: { readonly other: string } & Partial<Record<Intl.LDMLPluralRule, string>>,
 ): string {
-  return (forms[plurals.select(count)] ?? forms.other).replace("#", numbers.format(count));
+  return together((forms[plurals.select(count)] ?? forms.other).replace("#", numbers.format(count)));
 }
 
 export const number = (value: number) => numbers.format(value);
-/** Formats a number with at most one decimal below 10, otherwise as an integer. */
-export const roughly = (value: number) =>
-  (value < 10 ? tenths : numbers).format(value < 10 ? value : Math.round(value));
-export const percent = (share: number) => percents.format(share);
+/** Formats a number with two digits below 1, at most one decimal below 10, otherwise as an integer. */
+export function roughly(value: number): string {
+  if (value < 1) return smallNumbers.format(value);
+  return value < 10 ? tenths.format(value) : numbers.format(Math.round(value));
+}
+/** Formats a share. A small one is not shown as none. */
+export const percent = (share: number) =>
+  share > 0 && share < 0.005 ? `<${percents.format(0.01)}` : percents.format(share);
 export const moment = (iso: string) => moments.format(new Date(iso));
 /** @param day e.g. `2026-11-21` */
-export const dayOf = (day: string) => days.format(new Date(`${day}T00:00:00Z`));
+export const dayOf = (day: string) => together(days.format(new Date(`${day}T00:00:00Z`)));
 /** Languages that are written from right to left, among those that can be transcribed. */
 const fromRight = /^(ar|fa|he|ps|sd|ur|yi)\b/;
 /** Returns the text direction of a language. */
@@ -44,7 +52,8 @@ const units = [
 export function ago(iso: string, nowMilliseconds: number = Date.now()): string {
   const seconds = (Date.parse(iso) - nowMilliseconds) / 1_000;
   const [unit, length] = units.find(([, each]) => Math.abs(seconds) >= each) ?? ["second", 1];
-  return unit === "second" ? relative.format(0, "second") : relative.format(Math.trunc(seconds / length), unit);
+  if (unit === "second") return relative.format(0, "second");
+  return together(relative.format(Math.trunc(seconds / length), unit));
 }
 
 /** Formats a position in a recording, or its length: `3:07`, `1:02:45`. */
@@ -60,20 +69,24 @@ const byteUnits = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"] as co
 
 /** Formats a size in powers of 1000: `1.2 GB`. */
 export function bytes(value: number): string {
-  const power = value < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(value) / 3));
+  // The unit of the rounded figure: 999.6 kB are 1 MB, not 1,000 kB.
+  const fitting = byteUnits.findIndex((_, each) => Math.round(value / 1_000 ** each) < 1_000);
+  const power = fitting < 0 ? byteUnits.length - 1 : fitting;
   const scaled = value / 1_000 ** power;
   const unit = byteUnits[power] ?? "byte";
   return withUnit(scaled, unit, unit === "byte" ? "long" : "short");
 }
 
-/** Formats a duration of audio or of work: `2.5 hr`, `12 min`, `40 sec`. */
+/** Formats a duration of audio or of work: `2.5 hr`, `12 min`, `40 sec`. A short one is not shown as none. */
 export function duration(seconds: number): string {
-  const [unit, length] = units.slice(1).find(([, each]) => seconds >= each) ?? ["second", 1];
-  return withUnit(seconds / length, unit, "short");
+  // The unit of the rounded figure: 59.6 s are 1 min, not 60 s.
+  const [unit, length] = units.slice(1).find(([, each]) => seconds >= each - each / 120) ?? ["second", 1];
+  return withUnit(seconds > 0 ? Math.max(1, seconds) / length : 0, unit, "short");
 }
 
 /** Formats an amount with at most one decimal below 10; seconds and bytes have none. */
 function withUnit(amount: number, unit: string, unitDisplay: "short" | "long"): string {
   const maximumFractionDigits = amount < 10 && unit !== "second" && unit !== "byte" ? 1 : 0;
-  return new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay, maximumFractionDigits }).format(amount);
+  const format = new Intl.NumberFormat(locale, { style: "unit", unit, unitDisplay, maximumFractionDigits });
+  return together(format.format(amount));
 }

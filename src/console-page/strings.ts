@@ -1,4 +1,4 @@
-import { plural } from "./format.ts";
+import { plural, together } from "./format.ts";
 
 /**
  * All texts of the page in one place, for translation. A text that depends on a number is a function that selects the
@@ -77,7 +77,7 @@ export const strings = {
     running: (version: string, model: string) => `Version ${version}. Model for new recordings: ${model}`,
     disconnected: "The connection is lost, so these figures may be out of date. Reconnecting.",
     openTitle: "Queued and processing",
-    slots: (used: number, all: number) => `${used} of ${all} slots in use`,
+    slots: (used: number, all: number) => together(`${used} of ${all} slots in use`),
     nothingOpen: "No recording is queued or processing.",
     moreQueued: (count: number) =>
       plural(count, { one: "and # more queued recording", other: "and # more queued recordings" }),
@@ -85,7 +85,8 @@ export const strings = {
     speed: "Speed",
     noSpeed: "Nothing has been processed since the server started.",
     atOnce: "Parts transcribed at once",
-    times: (amount: string) => `${amount}× real time`,
+    times: (amount: string) => `${amount}×\u00a0real\u00a0time`,
+    timesMore: (amount: string) => `over\u00a0${amount}×\u00a0real\u00a0time`,
     memory: "Memory",
     memoryUsed: "Main memory",
     /** Of several GPUs of one kind, the label identifies each. */
@@ -115,7 +116,7 @@ export const strings = {
       received: "received",
       completed: "completed",
       summary: (received: string, completed: string) =>
-        `${received} received in the last 30 days, ${completed} completed.`,
+        together(`${received} received in the last 30 days, ${completed} completed.`),
       today: "today",
       day: (day: string, received: string, completed: string) => `${day}: ${received} received, ${completed} completed`,
       table: "Show as a table",
@@ -260,7 +261,7 @@ export const strings = {
     statuses: { active: "Active", guest: "Guest: may not use the API", restricted: "Restricted: may not use the API" },
     subscribed: "Subscribed until",
     workspaces: (names: readonly string[]) => `Workspaces: ${names.join(", ")}`,
-    rate: (count: string) => `${count} requests per minute and key`,
+    rate: (count: string) => together(`${count} requests per minute and key`),
     audio: "Audio minutes today",
     open: "Queued or processing",
     hourly: "Created in the last hour",

@@ -32,7 +32,7 @@ describe.if(found !== null)("the overview of a server in a browser", () => {
     await page.reload();
     await title().waitFor();
     const section = page.locator("section", { has: title() });
-    const text = (await section.textContent()) ?? "";
+    const text = ((await section.textContent()) ?? "").replaceAll("\u00a0", " ");
     for (const part of ["gpu-1 1.2.3", "1 of 2 lanes busy", problem, "not used"]) expect(text).toContain(part);
     for (const width of [1280, 360]) {
       await page.setViewportSize({ width, height: 740 });

@@ -20,7 +20,7 @@ export function Days({ days }: { days: readonly Day[] }) {
       </div>
       <p class="soft">{texts.summary(received, completed)}</p>
       <div class="days" aria-hidden="true">
-        <span class="most">{duration(most)}</span>
+        {most > 1 && <span class="most">{duration(most)}</span>}
         {days.map((day) => (
           <div class="day" key={day.day} title={titleOf(day)}>
             <Bar kind="received" share={day.received_seconds / most} />

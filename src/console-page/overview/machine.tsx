@@ -29,8 +29,22 @@ function Part({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
+/** Work of a shorter time says nothing about a speed. */
+const MIN_WORK_SECONDS = 0.01;
+
+/** Speed from which the exact figure says nothing. The fastest measured GPU transcribes 649 times real time. */
+const MAX_SPEED = 1_000;
+
+/** Returns a speed as text. */
+const speedText = (timesRealTime: number) =>
+  timesRealTime > MAX_SPEED ? texts.timesMore(number(MAX_SPEED)) : texts.times(roughly(timesRealTime));
+
 function Speed({ overview: { speed, worker } }: { overview: Overview }) {
-  const measured = speed.filter((each) => each.work_seconds > 0 && each.audio_seconds > 0);
+  // Finalizing writes the transcript and processes no audio, so it has no speed.
+  const measured = speed.filter(
+    ({ step, work_seconds, audio_seconds }) =>
+      step !== "finalize" && work_seconds >= MIN_WORK_SECONDS && audio_seconds > 0,
+  );
   return (
     <Part title={texts.speed}>
       {measured.length === 0 && <p class="empty">{texts.noSpeed}</p>}
@@ -44,7 +58,7 @@ function Speed({ overview: { speed, worker } }: { overview: Overview }) {
               </>
             }
           >
-            {texts.times(roughly(times_real_time))}
+            {speedText(times_real_time)}
           </Figure>
         ))}
         <Figure name={texts.atOnce}>{number(worker.lanes)}</Figure>
