@@ -14,11 +14,24 @@ const unsafeAscii = /[^\x20-\x7e]|["%*/:;<>?\\|]/g;
  */
 export function contentDisposition(fileName: string): string {
   const ascii = fileName.normalize("NFKD").replace(unsafeAscii, "_");
-  const encoded = encodeURIComponent(fileName).replace(
-    /['()*]/g,
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncoded(fileName)}`;
+}
+
+/**
+ * Formats the same header as whisper-asr-webservice: `filename` is percent-encoded, as its clients expect. A name that needs
+ * this also has `filename*`, for clients that follow RFC 6266. @param fileName as for `contentDisposition`
+ */
+export function percentEncodedDisposition(fileName: string): string {
+  const encoded = percentEncoded(fileName);
+  const extended = encoded === fileName ? "" : `; filename*=UTF-8''${encoded}`;
+  return `attachment; filename="${encoded}"${extended}`;
+}
+
+function percentEncoded(fileName: string): string {
+  return encodeURIComponent(fileName).replace(
+    /['()*!]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Recording } from "../../recordings/index.ts";
 import { type AccessOptions, accountWithoutKey, requireScope } from "../access.ts";
+import { percentEncodedDisposition, safeFileName } from "../content-disposition.ts";
 import { senderOf } from "../create-transcription.ts";
 import { ApiError } from "../errors.ts";
 import type { Sender } from "../intake.ts";
@@ -10,7 +11,7 @@ import type { ClientWait } from "./client-wait.ts";
 import { languageName } from "./languages.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
 import { renderAsrJson } from "./render.ts";
-import { json, languageFor, type TranscriptionServices, WaitingTranscripts } from "./waiting-transcripts.ts";
+import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
 
 interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
 
@@ -45,6 +46,15 @@ export function toAsrAnswer(error: ApiError): Response {
   return new Response(null, { status, headers });
 }
 
+/** The engine of whisper-asr-webservice whose JSON the answers in JSON follow. */
+const ASR_ENGINE = "openai_whisper";
+
+/** Returns an answer with the headers of whisper-asr-webservice, which sends every format as plain text. */
+function asrAnswer(body: string, fileName: string): Response {
+  const headers = { "Asr-Engine": ASR_ENGINE, "Content-Disposition": percentEncodedDisposition(fileName) };
+  return text(body, "text/plain", headers);
+}
+
 /** Handles the requests of whisper-asr-webservice's API, like those of OpenAI's, with other fields and answers. */
 class AsrTranscriptions {
   readonly #services: AsrServices;
@@ -61,11 +71,11 @@ class AsrTranscriptions {
     const order = readAsrOrder(request);
     using wait = this.#waiting.begin(request, FILE_PART);
     const isTransient = !this.#services.compat().keep;
-    const { id } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
+    const { id, fileName } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
     const recording = await this.#waiting.ended(id, wait);
-    const response = await this.#render(recording, order, wait);
+    const body = await this.#render(recording, order, wait);
     await this.#waiting.answered(id, wait);
-    return response;
+    return asrAnswer(body, safeFileName(fileName, order.output));
   }
 
   /** Answers with the language of a recording, of which nothing is kept. @throws {ApiError} */
@@ -90,9 +100,9 @@ class AsrTranscriptions {
     recording: Recording,
     { output, hasWords, hasSpeakers }: AsrOrder,
     { signal }: ClientWait,
-  ): Promise<Response> {
-    if (output !== "json") return await this.#waiting.textAnswer(recording, output, signal);
-    return json(await renderAsrJson(this.#waiting.transcriptOf(recording), { hasWords, hasSpeakers }));
+  ): Promise<string> {
+    if (output !== "json") return await this.#waiting.textOf(recording, output, signal);
+    return await renderAsrJson(this.#waiting.transcriptOf(recording), { hasWords, hasSpeakers });
   }
 
   /** Returns the account for which a request creates a recording: that of its key, or of its network. */

@@ -16,7 +16,7 @@ import {
   toDiarizedSegment,
   toLogprob,
 } from "./render.ts";
-import { json, languageFor, type TranscriptionServices, WaitingTranscripts } from "./waiting-transcripts.ts";
+import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
 
 /** A recording whose client waits, and what the client asked for. */
 interface Pending {
@@ -98,10 +98,11 @@ export class OpenAiTranscriptions {
       case "diarized_json":
         return json(await renderDiarizedJson(transcript));
       case "text":
-        return await this.#waiting.textAnswer(recording, "txt", request.signal);
+        return text(await this.#waiting.textOf(recording, "txt", request.signal));
       case "srt":
+        return text(await this.#waiting.textOf(recording, "srt", request.signal));
       case "vtt":
-        return await this.#waiting.textAnswer(recording, order.format, request.signal);
+        return text(await this.#waiting.textOf(recording, "vtt", request.signal), "text/vtt");
     }
   }
 

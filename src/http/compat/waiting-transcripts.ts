@@ -73,6 +73,7 @@ export class WaitingTranscripts {
 
   /**
    * Receives a form, and creates the recording when the account has a place for it.
+   * @returns its id, what is asked for, and the name of the file
    * @throws {ApiError} for a recording that is refused
    */
   async create<Order>(
@@ -80,7 +81,7 @@ export class WaitingTranscripts {
     wait: ClientWait,
     { sender, parts, read }: OrderForm<Order>,
     { onNoPlace, onEntered }: CreateListener<Order> = {},
-  ): Promise<{ readonly id: string; readonly order: Order }> {
+  ): Promise<{ readonly id: string; readonly order: Order; readonly fileName: string }> {
     const { intake } = this.#services;
     using transfer = intake.open(request, sender.account);
     using turn = intake.limits.enqueue(request, sender.account);
@@ -96,7 +97,7 @@ export class WaitingTranscripts {
     const place = await turn.place(wait.signal);
     const { id } = intake.enter({ request, sender, place }, { ...submission, source });
     onEntered?.(id);
-    return { id, order };
+    return { id, order, fileName: received.file.name };
   }
 
   /**
@@ -141,15 +142,10 @@ export class WaitingTranscripts {
     return found.language ?? null;
   }
 
-  /** Answers with a transcript in plain text. @param format `txt` is the text without speakers and times */
-  async textAnswer(
-    recording: Recording,
-    format: "txt" | "srt" | "vtt" | "tsv",
-    signal: AbortSignal,
-  ): Promise<Response> {
-    if (format === "txt") return text(`${await renderText(this.transcriptOf(recording))}\n`, "text/plain");
-    const content = await this.#services.exports.text({ owner: recording.accountId, recording, format }, signal);
-    return text(content, format === "vtt" ? "text/vtt" : "text/plain");
+  /** Returns a transcript in a text format. @param format `txt` is the text without speakers and times */
+  async textOf(recording: Recording, format: "txt" | "srt" | "vtt" | "tsv", signal: AbortSignal): Promise<string> {
+    if (format === "txt") return `${await renderText(this.transcriptOf(recording))}\n`;
+    return await this.#services.exports.text({ owner: recording.accountId, recording, format }, signal);
   }
 
   transcriptOf(recording: Recording): Transcript {
@@ -178,8 +174,8 @@ export function json(body: string): Response {
 }
 
 /** Returns an answer in plain text. Some clients read a text without a charset as Latin-1. */
-function text(body: string, mediaType: string): Response {
-  return new Response(body, { headers: { "Content-Type": `${mediaType}; charset=utf-8` } });
+export function text(body: string, mediaType = "text/plain", headers: Readonly<Record<string, string>> = {}): Response {
+  return new Response(body, { headers: { "Content-Type": `${mediaType}; charset=utf-8`, ...headers } });
 }
 
 /** @throws {OpenAiError} 415 if the body is no form */

@@ -29,6 +29,12 @@ function bazarr(target: string, authorization: string | null, body: Uint8Array =
   return Buffer.concat([Buffer.from(head), form]);
 }
 
+/** Returns the headers that describe the body of an answer. */
+function headersOf({ headers }: Response): Record<string, string> {
+  const names = ["content-type", "content-disposition", "asr-engine"];
+  return Object.fromEntries([...headers].filter(([name]) => names.includes(name)));
+}
+
 const SUBTITLES = "/asr?task=transcribe&language=en&output=srt&encode=false&video_file=Film.mkv";
 const DETECT = "/detect-language?encode=false&video_file=Film.mkv";
 
@@ -99,14 +105,68 @@ describe.if(ready)("whisper-asr-webservice's API", () => {
   });
 
   test.each([
-    ["", "text/plain; charset=utf-8", "Good day. Hello! Bye.\n"],
-    ["?output=txt", "text/plain; charset=utf-8", "Good day. Hello! Bye.\n"],
-    ["?output=vtt", "text/vtt; charset=utf-8", "WEBVTT\n\n00:00:00.500"],
-    ["?output=tsv", "text/plain; charset=utf-8", "start\tend\ttext\n500\t1500\tGood day.\n"],
-  ])("answers /asr%s as %s", async (query, mediaType, begin) => {
+    ["", "txt", "Good day. Hello! Bye.\n"],
+    ["?output=", "txt", "Good day. Hello! Bye.\n"],
+    ["?output=txt", "txt", "Good day. Hello! Bye.\n"],
+    ["?output=srt", "srt", "1\n00:00:00,500 --> "],
+    ["?output=vtt", "vtt", "WEBVTT\n\n00:00:00.500"],
+    ["?output=tsv", "tsv", "start\tend\ttext\n500\t1500\tGood day.\n"],
+    ["?output=json", "json", '{"text":"Good day. Hello! Bye."'],
+  ])("answers /asr%s with the headers of whisper-asr-webservice, as a %s file", async (query, output, begin) => {
     const response = await transcribe(`/asr${query}`);
-    expect([response.status, response.headers.get("content-type")]).toEqual([200, mediaType]);
+    expect([response.status, headersOf(response)]).toEqual([
+      200,
+      {
+        "content-type": "text/plain; charset=utf-8",
+        "content-disposition": `attachment; filename="talk.mp3.${output}"`,
+        "asr-engine": "openai_whisper",
+      },
+    ]);
     expect(await response.text()).toStartWith(begin);
+  });
+
+  test.each([
+    ["my talk.mp3", "my%20talk.mp3.txt"],
+    ["Gespräch.wav", "Gespr%C3%A4ch.wav.txt"],
+    ["日本語", "%E6%97%A5%E6%9C%AC%E8%AA%9E.txt"],
+    ['a"; filename="evil.exe', "a_%3B%20filename%3D_evil.exe.txt"],
+    ["a\r\nSet-Cookie: x=y", "aSet-Cookie_%20x%3Dy.txt"],
+    ["../../etc/passwd", "passwd.txt"],
+    ["it's (1)!*.mp3", "it%27s%20%281%29%21_.mp3.txt"],
+    ["\u202egnp.exe", "gnp.exe.txt"],
+    ["100%22.mp3", "100_.mp3.txt"],
+    ["...", "recording.txt"],
+    ["a".repeat(400), `${"a".repeat(180)}.txt`],
+  ])("names the file of the recording %p as %s", async (name, encoded) => {
+    const before = server.queued.length;
+    const body = new FormData();
+    body.append("audio_file", Bun.file(jfk), name);
+    const answer = fetch(`${server.origin}/asr`, {
+      ...{ method: "POST", body, headers: { authorization: basic(client.key) } },
+    });
+    end(server, await nextQueued(server, before));
+    const response = await answer;
+    const header = response.headers.get("content-disposition") ?? "";
+    const extended = /^[\w.]+$/.test(encoded) ? "" : `; filename*=UTF-8''${encoded}`;
+    expect(header).toBe(`attachment; filename="${encoded}"${extended}`);
+    expect(header).toMatch(/^[\x20-\x7e]+$/);
+    expect(response.headers.get("set-cookie")).toBeNull();
+  });
+
+  test("answers neither errors nor the question for the language with the headers of a file", async () => {
+    const before = server.queued.length;
+    const language = post("/detect-language");
+    const id = await nextQueued(server, before);
+    server.events.languageChosen({ id, language: "de", confidence: 0.75 });
+    expect(headersOf(await language)).toEqual({ "content-type": "application/json" });
+    await untilNothingIsLeft(server);
+    for (const target of ["/asr?output=xml", "/asr?language=klingon", "/detect-language?encode=perhaps"]) {
+      expect(headersOf(await post(target))).toEqual({});
+    }
+    for (const path of ["/asr", "/detect-language"]) {
+      const other = await fetch(`${server.origin}${path}`, { headers: { authorization: basic(client.key) } });
+      expect([other.status, other.headers.get("allow"), headersOf(other)]).toEqual([405, "POST", {}]);
+    }
   });
 
   test("answers in JSON with Whisper's segments, and with words and speakers on request", async () => {
