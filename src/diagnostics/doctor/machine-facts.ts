@@ -25,11 +25,12 @@ export function mountOf(machine: Machine, path: string) {
 }
 
 /**
- * Returns the control groups of the running server, which limit its memory and processors. Without a server, those of
- * this command are read: in a container they are the same.
+ * Returns the control groups of the running server, which limit its memory and processors. If there is no server, or
+ * this user may not see its process, those of this command are read: in a container they are the same.
  */
 export function controlGroupsOf({ machine, server }: Pick<CheckContext, "machine" | "server">): ControlGroupSource {
-  return { read: machine.read, process: server?.pid ?? "self" };
+  const isVisible = server !== null && machine.read(`/proc/${server.pid}/cgroup`) !== null;
+  return { read: machine.read, process: isVisible ? server.pid : "self" };
 }
 
 /** Returns the number of computing threads of the server. */

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { cpuShares } from "../../engine/index.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
 
@@ -10,8 +9,8 @@ const DECODER_BYTES = 60e6;
 
 /** What the memory of a server depends on. */
 export interface MemoryUse {
-  /** Path of the speech model. */
-  readonly model: string;
+  /** Size of the speech model's file. */
+  readonly modelBytes: number;
   /** Number of threads for all operations. */
   readonly threads: number;
   /** Operations at once of each device; 0: as many as without a setting and a measurement. */
@@ -28,8 +27,7 @@ export interface MemoryUse {
  * Estimates the peak memory of a server, in bytes. A worker holds the weights once, which need the size of the model's
  * file, and working memory for each of its parallel operations on the CPU. GPUs have memory of their own for these.
  */
-export function memoryNeed({ model, threads, lanes, gpus, slots, availableBytes }: MemoryUse): number {
-  const modelBytes = statSync(model, { throwIfNoEntry: false })?.size ?? 0;
+export function memoryNeed({ modelBytes, threads, lanes, gpus, slots, availableBytes }: MemoryUse): number {
   const atOnce = gpus > 0 ? 1 : cpuShares(threads, lanes === 0 ? undefined : lanes).lanes;
   const workers = Math.max(1, gpus) * (WORKER_BYTES + modelBytes + atOnce * laneBytes(modelBytes));
   return SERVER_BYTES + workers + speakerWorkers(threads, gpus, availableBytes).bytes + slots * DECODER_BYTES;

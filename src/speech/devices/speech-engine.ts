@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { loadavg } from "node:os";
 import { Engine, type EngineOptions } from "../../engine/index.ts";
 import { memoryOf } from "../../machine/index.ts";
@@ -124,12 +125,20 @@ export class SpeechEngine {
     return this.#start?.gpus === 0 && (loadavg()[0] ?? 0) > this.#options.threads / 2;
   }
 
+  /** Returns the size of the model for new recordings; 0 if the database or the file cannot be read now. */
+  #modelBytes(): number {
+    try {
+      return statSync(this.#options.speechModels()[0]).size;
+    } catch {
+      return 0;
+    }
+  }
+
   #createMemoryFallback(): MemoryFallback {
-    const { threads, lanes, slots, speechModels, log } = this.#options;
+    const { threads, lanes, slots, log } = this.#options;
     const need = () => {
-      const [model] = speechModels();
-      const { availableBytes } = memoryOf();
-      return memoryNeed({ model, threads, lanes, gpus: this.#start?.gpus ?? 0, slots: slots(), availableBytes });
+      const use = { modelBytes: this.#modelBytes(), gpus: this.#start?.gpus ?? 0, slots: slots() };
+      return memoryNeed({ ...use, threads, lanes, availableBytes: memoryOf().availableBytes });
     };
     const onEnd = () => this.engine.renewWorkers();
     return new MemoryFallback({ log, memory: memoryOf, need, onEnd, now: () => performance.now() });

@@ -77,11 +77,11 @@ test("a limit below the need is a warning before the first kill", () => {
 });
 
 test("the need grows with slots, with the operations of a CPU and with the workers of GPUs, and a setting limits it", () => {
-  const base = { model: "/missing", threads: 2, lanes: 0, gpus: 0, slots: 2, availableBytes: 16e9 };
+  const base = { modelBytes: 100e6, threads: 2, lanes: 0, gpus: 0, slots: 2, availableBytes: 16e9 };
   const need = (changes: Partial<typeof base>) => memoryNeed({ ...base, ...changes });
-  expect(need({})).toBe(250e6 + 350e6 + 2 * 150e6 + 2 * 60e6);
-  expect(need({ threads: 64 }) - need({})).toBe(2 * 150e6);
-  expect(need({ threads: 64, lanes: 1 }) - need({})).toBe(-150e6);
+  expect(need({})).toBe(250e6 + 350e6 + 100e6 + 2 * 180e6 + 2 * 60e6);
+  expect(need({ threads: 64 }) - need({})).toBe(2 * 180e6);
+  expect(need({ threads: 64, lanes: 1 }) - need({})).toBe(-180e6);
   expect(need({ slots: 4 }) - need({})).toBe(2 * 60e6);
-  expect(need({ gpus: 2 }) - need({ gpus: 1 })).toBe(350e6 + 150e6);
+  expect(need({ gpus: 2 }) - need({ gpus: 1 })).toBe(350e6 + 100e6 + 180e6);
 });

@@ -22,7 +22,7 @@ const memory: Check = {
     const groups = controlGroupsOf(context);
     const { totalBytes: total, availableBytes: available, limitBytes } = memoryOf(groups);
     const need = memoryNeed({
-      model: speechModelOf(context),
+      modelBytes: statSync(speechModelOf(context)).size,
       threads: threadsOf(context),
       lanes: settings.engine.lanes,
       gpus: settings.engine.device === "cpu" ? 0 : findGpus(machine).length,
@@ -30,7 +30,7 @@ const memory: Check = {
       availableBytes: available,
     });
     const source = limitBytes === null ? "the machine has" : "the container or service may use";
-    const kills = server === null ? 0 : memoryKills(groups);
+    const kills = groups.process === "self" ? 0 : memoryKills(groups);
     const ended = `the kernel has ended ${count(kills, "process", "processes")} of the server for lack of memory`;
     const detail = [
       `needed: about ${memorySize(need)}; ${source} ${memorySize(total)}, ${memorySize(available)} of it free`,
