@@ -25,6 +25,37 @@ export async function concatenate(parts: readonly Part[], target: string): Promi
   ]);
 }
 
+/** A part of a recording, and its place in a mix. */
+export interface Excerpt {
+  readonly file: string;
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+  readonly atSeconds: number;
+}
+
+/** Time over which an excerpt fades in and out, so that its cuts are not audible. */
+const FADE_SECONDS = 0.01;
+
+/** Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one. */
+export async function mix(excerpts: readonly Excerpt[], target: string): Promise<void> {
+  const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds }, index) => {
+    const end = endSeconds - startSeconds;
+    const filters = [
+      `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}:channel_layouts=mono`,
+      `atrim=${startSeconds}:${endSeconds},asetpts=PTS-STARTPTS`,
+      `afade=t=in:d=${FADE_SECONDS},afade=t=out:st=${end - FADE_SECONDS}:d=${FADE_SECONDS}`,
+      `adelay=${Math.round(atSeconds * SAMPLE_RATE)}S`,
+    ];
+    return `[${index}:a]${filters.join(",")}[part${index}]`;
+  });
+  const inputs = excerpts.map((_, index) => `[part${index}]`).join("");
+  const mixed = `${inputs}amix=inputs=${excerpts.length}:normalize=0,apad=pad_dur=0.3[out]`;
+  await runCommand([
+    ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...excerpts.flatMap(({ file }) => ["-i", file])],
+    ...["-filter_complex", [...chains, mixed].join(";"), "-map", "[out]", "-sample_fmt", "s16", target],
+  ]);
+}
+
 /** Writes the beginning of a recording, which is repeated as often as necessary. */
 export async function repeat(source: string, seconds: number, target: string): Promise<void> {
   const length = ["-t", String(seconds)];

@@ -1,5 +1,5 @@
 /** The recordings next to the checkout with their references, and the field's own tools that they are scored with. */
-export { concatenate, makeSilence, type Part, repeat, type Sound, samplesOf } from "./audio.ts";
+export { concatenate, type Excerpt, makeSilence, mix, type Part, repeat, type Sound, samplesOf } from "./audio.ts";
 export { fasterWhisperVersion, installFasterWhisper } from "./faster-whisper.ts";
 export { type Group, type Reference, readCorpus, recordingsWithoutSpeech, type SpokenTurn } from "./references.ts";
 export { installScorer, type Normalise, type Scoring } from "./scorer.ts";

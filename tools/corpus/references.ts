@@ -12,9 +12,10 @@ export interface SpokenTurn extends NamedTurn {
 
 /**
  * The group in which a recording is measured. `dialogue`: built dialogues and the telephone sample; `meeting`: excerpts
- * of AMI; `other`: recordings with a known number of speakers but without turns.
+ * of AMI; `other`: recordings with a known number of speakers but without turns; `exchange`: generated dialogues of short
+ * turns.
  */
-export type Group = "single" | "dialogue" | "meeting" | "other";
+export type Group = "single" | "dialogue" | "meeting" | "other" | "exchange";
 
 /** A recording with its references. */
 export interface Reference {

@@ -18,6 +18,7 @@ import { flag, someOf, text, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { asMarkdown, asText, headingOf, writeGenerated } from "../shared/table.ts";
 import { joinedRecordings, type Made, recordingsOfNothing } from "./made-recordings.ts";
+import { quickExchanges } from "./quick-exchanges.ts";
 import { detailsOf, rowsOf } from "./report.ts";
 import { type Aspect, aspects, measure, type Peer, type Transcribed } from "./results.ts";
 import { EvaluationServer } from "./server.ts";
@@ -44,8 +45,13 @@ export const command = defineCommand({
     requireCorpus(audio);
     const isChosen = selectorOf(names);
     const corpus = await readCorpus(audio);
+    using folder = temporaryDirectory();
+    const hasTurns = only.includes("words") || only.includes("speakers");
     const chosen = corpus.filter(({ path }) => isChosen(path));
-    const references = chosen.filter((reference) => only.some((aspect) => isNeededFor(aspect, reference)));
+    const references = [
+      ...chosen.filter((reference) => only.some((aspect) => isNeededFor(aspect, reference))),
+      ...(hasTurns ? await quickExchanges(audio, folder.path, isChosen) : []),
+    ];
     const hasGaps = only.includes("words") || only.includes("invented");
     const made = [
       ...(hasGaps ? joinedRecordings(corpus, isChosen) : []),
@@ -55,7 +61,7 @@ export const command = defineCommand({
     const when = { ...(await circumstances(Date.now())), cpu };
     const settings = await cpuSettings(cpu);
     const scorer = await installScorer();
-    const transcribed = await transcribeAll(corpus, references, made, settings);
+    const transcribed = await transcribeAll(corpus, references, made, settings, folder.path);
     const peer = withPeer ? await transcribeWithPeer(chosen, cpu) : null;
     const results = await measure(scorer, transcribed, only, peer);
     for (const path of results.scorerMismatches) {
@@ -79,14 +85,14 @@ function isNeededFor(aspect: Aspect, { text: said, spoken, exact }: Reference): 
   return aspect === "speakers" || exact;
 }
 
-/** Transcribes recordings with one server. */
+/** Transcribes recordings with one server. @param directory where recordings are generated */
 async function transcribeAll(
   corpus: readonly Reference[],
   references: readonly Reference[],
   made: readonly Made[],
   settings: Readonly<Record<string, string>>,
+  directory: string,
 ): Promise<Transcribed> {
-  using folder = temporaryDirectory();
   await using server = await EvaluationServer.start(corpus, null, settings);
   const transcribe = (name: string, file: string) => {
     if (process.stderr.isTTY) console.error(name);
@@ -97,7 +103,7 @@ async function transcribeAll(
     done.recordings.push({ reference, hypothesis: await transcribe(reference.path, reference.file) });
   }
   for (const one of made) {
-    done.made.push({ made: one, hypothesis: await transcribe(one.name, await one.make(folder.path)) });
+    done.made.push({ made: one, hypothesis: await transcribe(one.name, await one.make(directory)) });
   }
   return done;
 }

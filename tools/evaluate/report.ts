@@ -39,6 +39,8 @@ function wordRows(words: readonly WordResult[]): Row[] {
     ...rateRows("WER, dialogues", ratesOf(inGroup(words, "dialogue"))),
     ...rateRows("cpWER, dialogues", bySpeaker("dialogue")),
     ...rateRows("cpWER, two channels at once", bySpeaker("other")),
+    ...rateRows("WER, quick exchanges", ratesOf(inGroup(words, "exchange"))),
+    ...rateRows("cpWER, quick exchanges", bySpeaker("exchange")),
     ...languageRows("languages correct, single/", single),
     ...rowUnlessEmpty(words, {
       measure: "phrases of four words or more that only the transcript repeats",
@@ -68,20 +70,28 @@ function joinedRows(joined: readonly JoinedResult[]): Row[] {
   ];
 }
 
+const LABELS: Readonly<Record<Group, string>> = {
+  single: "single/",
+  dialogue: "dialogue",
+  meeting: "meeting",
+  exchange: "quick exchange",
+  other: "other",
+};
+
 function speakerRows(results: readonly SpeakerResult[], by: string): Row[] {
-  const groups = ["single", "dialogue", "meeting", "other"] as const;
+  const groups = ["single", "dialogue", "meeting", "exchange", "other"] as const;
   return [
-    ...(["dialogue", "meeting"] as const).flatMap((group) => {
+    ...(["dialogue", "meeting", "exchange"] as const).flatMap((group) => {
       const some = inGroup(results, group);
       const ofWords = some.filter(({ wordErrors }) => wordErrors !== null);
       return [
-        ...errorRows(`DER, ${group}s, ${by}`, some, "errors"),
-        ...errorRows(`DER, ${group}s, reference from word times, ${by}`, ofWords, "wordErrors"),
+        ...errorRows(`DER, ${LABELS[group]}s, ${by}`, some, "errors"),
+        ...errorRows(`DER, ${LABELS[group]}s, reference from word times, ${by}`, ofWords, "wordErrors"),
       ];
     }),
     ...groups.flatMap((group) => {
       const { countsRight, countError, files } = summarize(inGroup(results, group));
-      const measure = `numbers of speakers correct, ${group === "single" ? "single/" : group}, ${by}`;
+      const measure = `numbers of speakers correct, ${LABELS[group]}, ${by}`;
       const note = countError === 0 ? "" : `; ${countError} too many or too few in total`;
       return countRows(measure, countsRight, files, note);
     }),
