@@ -3,6 +3,7 @@ import { type Chunk, type EngineWord, OverlapFinder, type Turn } from "../timeli
 import { assignSpeakers, type SpokenWord } from "./assign-speakers.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
 import { fitWords } from "./fit-to-turns.ts";
+import { moveStragglers } from "./move-stragglers.ts";
 import type { TrackContext } from "./tracks.ts";
 import { readWords } from "./transcribe.ts";
 
@@ -31,7 +32,8 @@ export async function* spokenWords(
   for await (const words of wordSpans(context.checkpoints, chunks, context.signal)) {
     const fitted = fitWords(words, nearSpeech(words));
     await yieldToEventLoop(context.signal);
-    const spoken = assignSpeakers(fitted, nearSpeakers(words));
+    const near = nearSpeakers(words);
+    const spoken = assignSpeakers(moveStragglers(fitted, near), near);
     await yieldToEventLoop(context.signal);
     yield spoken;
   }
