@@ -108,7 +108,7 @@ function activityOf(sampleCount: number, block: number): BlockActivity {
 
 async function writeVoicesOf(area: Params<"embedBlock">["area"], block: number): Promise<void> {
   const activity = await BlockActivity.read(area, block);
-  const voices = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window))
+  const voices = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window, []))
     .flat()
     .map(({ fragments, scraps, ...voice }) => {
       const spans = fragments.length > 0 ? fragments : scraps.slice(0, 1);

@@ -1,6 +1,7 @@
 import { FRAME_SAMPLES, SAMPLE_RATE } from "../../timeline/index.ts";
 import { dot, minSimilarity } from "./similarity.ts";
-import { type Voice, wholeVoice } from "./voices.ts";
+import { partsOf } from "./voice-parts.ts";
+import { type Voice, type VoiceFragment, wholeVoice } from "./voices.ts";
 
 /** Candidate speakers per voice. With three voices in a window, the best assignment never needs a fourth. */
 const CANDIDATES = 3;
@@ -53,19 +54,39 @@ export function assignWindow(voices: readonly Voice[], centroids: readonly Float
 
 /**
  * Returns the speaker of each fragment of a voice: `speaker`, or another that it resembles much more. The segmentation
- * model sometimes merges two people who speak one after the other, mostly of the same sex.
+ * model sometimes merges two people who speak one after the other, mostly of the same sex or within a second. Parts of a
+ * voice that do not resemble each other are therefore assigned separately.
  */
 export function assignFragments(voice: Voice, speaker: number, centroids: readonly Float32Array[]): number[] {
-  return voice.fragments.map(({ start, end, embedding }) => {
-    if (speaker < 0 || end === start) return speaker;
-    let best = speaker;
-    let most = dot(embedding, centroids[speaker] ?? embedding) + minSimilarity.ofStrangers;
-    for (const [other, centroid] of centroids.entries()) {
-      const similar = dot(embedding, centroid);
-      if (similar <= most) continue;
-      most = similar;
-      best = other;
+  if (speaker < 0) return voice.fragments.map(() => speaker);
+  const parts = partsOf(voice);
+  const speakers = new Map<VoiceFragment, number>();
+  for (const part of parts) {
+    const own =
+      parts.length === 1 ? speaker : mostSimilar(wholeVoice(part), speaker, minSimilarity.ofDivided, centroids);
+    for (const fragment of part.fragments) {
+      const { start, end, embedding } = fragment;
+      const isJoined = start === end;
+      speakers.set(fragment, isJoined ? own : mostSimilar(embedding, own, minSimilarity.ofStrangers, centroids));
     }
-    return best;
-  });
+  }
+  return voice.fragments.map((fragment) => speakers.get(fragment) ?? speaker);
+}
+
+/** Returns the most similar speaker, with a margin in favour of the one given. */
+function mostSimilar(
+  embedding: Float32Array,
+  speaker: number,
+  margin: number,
+  centroids: readonly Float32Array[],
+): number {
+  let best = speaker;
+  let most = dot(embedding, centroids[speaker] ?? embedding) + margin;
+  for (const [other, centroid] of centroids.entries()) {
+    const similar = dot(embedding, centroid);
+    if (similar <= most) continue;
+    most = similar;
+    best = other;
+  }
+  return best;
 }

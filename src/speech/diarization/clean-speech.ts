@@ -8,10 +8,13 @@ const MAX_OTHERS_PROBABILITY = 0.3;
 const MIN_CLEAN_FRAMES = 24;
 /** Minimum speech of any kind, in frames; a local speaker with less is ignored (0.1 s). */
 const MIN_FRAMES = 6;
-/** Minimum frames of a span that is embedded separately (0.6 s). Shorter spans characterise a voice poorly. */
-const MIN_FRAGMENT_FRAMES = 36;
-/** Fragments are cut at window starts, so that overlapping windows have identical fragments. */
-const CELL_FRAMES = HOP_FRAMES;
+/**
+ * Minimum frames of a span that is embedded separately (0.4 s). Shorter spans characterise a voice poorly. Compared with
+ * 0.6 s, the DER of the built dialogues fell from 6.0 to 5.8 %.
+ */
+const MIN_FRAGMENT_FRAMES = 24;
+/** Maximum frames of a fragment without a pause (2.5 s). A longer one is cut at window starts, as in other windows. */
+const MAX_FRAGMENT_FRAMES = 148;
 
 /** Frames `[start, end)` of the recording. */
 export interface FrameSpan {
@@ -26,14 +29,18 @@ export interface LocalVoice {
   local: number;
   /** Number of frames in which only this speaker is active; 0 if they are too few to use. */
   cleanFrames: number;
-  /** Spans of clean speech in order, 0.6 to 2.7 s each. */
+  /** Spans of clean speech in order, 0.4 to 3 s each. */
   fragments: FrameSpan[];
   /** Spans to join if `fragments` is empty: all clean speech, or all speech if the clean speech is too short. */
   scraps: FrameSpan[];
 }
 
-/** Returns the voices that are active in one window of a block; `window` is relative to the block's first window. */
-export function localVoices(activity: BlockActivity, window: number): LocalVoice[] {
+/**
+ * Returns the voices that are active in one window of a block.
+ * @param window relative to the block's first window
+ * @param pauses frames of the recording at which speech is cut into fragments, in order
+ */
+export function localVoices(activity: BlockActivity, window: number, pauses: readonly number[]): LocalVoice[] {
   const first = (activity.firstWindow + window) * HOP_FRAMES;
   const voices: LocalVoice[] = [];
   for (let local = 0; local < LOCAL_SPEAKERS; local++) {
@@ -46,7 +53,7 @@ export function localVoices(activity: BlockActivity, window: number): LocalVoice
         othersProbability(activity, window, frame, local) < MAX_OTHERS_PROBABILITY,
     );
     const isClear = framesIn(clean) >= MIN_CLEAN_FRAMES;
-    const fragments = isClear ? clean.flatMap((span) => cut(span, first + WINDOW_FRAMES)) : [];
+    const fragments = isClear ? clean.flatMap((span) => cut(span, first + WINDOW_FRAMES, pauses)) : [];
     voices.push({
       window: activity.firstWindow + window,
       local,
@@ -85,14 +92,17 @@ function framesIn(spans: readonly FrameSpan[]): number {
 }
 
 /**
- * Cuts a span at the cell boundaries. A fragment that is too short is merged into its neighbour, or dropped if it ends
- * at the window's end, because the next window contains it whole.
+ * Cuts a span at pauses, which are the same for all windows, so that overlapping windows have identical fragments. A
+ * fragment that is too short is merged into its neighbour, or dropped if it ends at the window's end, because the next
+ * window contains it whole.
  */
-function cut({ start, end }: FrameSpan, windowEnd: number): FrameSpan[] {
+function cut({ start, end }: FrameSpan, windowEnd: number, pauses: readonly number[]): FrameSpan[] {
   if (end - start < MIN_FRAGMENT_FRAMES) return [];
   const fragments: FrameSpan[] = [];
   for (let at = start; at < end; ) {
-    const next = Math.min(end, (Math.floor(at / CELL_FRAMES) + 1) * CELL_FRAMES);
+    const pause = Math.min(end, pauses.find((frame) => frame > at) ?? end);
+    const windowStart = (Math.floor(at / HOP_FRAMES) + 1) * HOP_FRAMES;
+    const next = pause - at <= MAX_FRAGMENT_FRAMES ? pause : windowStart;
     fragments.push({ start: at, end: next });
     at = next;
   }

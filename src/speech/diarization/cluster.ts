@@ -17,6 +17,7 @@ import { addScaled, thresholdsFor, unit } from "./similarity.ts";
 import { type SpeakerBounds, withoutSmall } from "./speaker-bounds.ts";
 import { type Grouping, speechSeconds, VoiceCollector } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
+import { partsOf } from "./voice-parts.ts";
 import { readVoices, type Voice, wholeVoice } from "./voices.ts";
 
 /**
@@ -87,8 +88,8 @@ async function findTurns(recording: Recording, centroids: readonly Float32Array[
 }
 
 /**
- * Finds the speakers' centroids in two steps: clusters whole voices, then recomputes each centroid from the fragments
- * most similar to it, which removes mistakes of the segmentation model. Only these centroids are precise enough to
+ * Finds the speakers' centroids in two steps: clusters voices, then recomputes each centroid from the fragments most
+ * similar to it. Both steps divide voices in which the segmentation model merged several people. Only these centroids are precise enough to
  * decide which speakers are the same person.
  */
 async function findSpeakers(recording: Recording, grouping: Grouping): Promise<Float32Array[]> {
@@ -99,7 +100,7 @@ async function findSpeakers(recording: Recording, grouping: Grouping): Promise<F
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
     for (const voice of voices) {
-      if (voice.cleanFrames >= foundingFrames) collector.add(voice);
+      for (const part of partsOf(voice)) if (part.cleanFrames >= foundingFrames) collector.add(part);
       if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
     }
   }

@@ -11,6 +11,7 @@ import {
 import { BlockActivity } from "./activity.ts";
 import { type FrameSpan, localVoices } from "./clean-speech.ts";
 import { type DiarizationModels, embedAll } from "./models.ts";
+import { findPauses } from "./pauses.ts";
 import { PcmReader } from "./pcm-reader.ts";
 import { writeVoices } from "./voices.ts";
 
@@ -25,10 +26,10 @@ const MAX_SAMPLES = 3 * SAMPLE_RATE;
  */
 export async function embedBlock(models: DiarizationModels, area: WorkArea, block: number): Promise<void> {
   const activity = await BlockActivity.read(area, block);
-  const sound = await soundOf(area.pcm, activity);
+  const { sound, pauses } = await soundOf(area.pcm, activity);
   const sounds: Float32Array[] = [];
   const known = new KnownFragments();
-  const local = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window))
+  const local = Array.from({ length: activity.windows }, (_, window) => localVoices(activity, window, pauses))
     .flat()
     .map(({ fragments, scraps, ...voice }) => {
       const first = voice.window * HOP_FRAMES;
@@ -51,15 +52,17 @@ export async function embedBlock(models: DiarizationModels, area: WorkArea, bloc
   }
 }
 
-/** Reads the samples of a block's windows and returns a function that maps a span of frames to its samples. */
-async function soundOf(
-  pcm: PcmFile,
-  { firstWindow, windows }: BlockActivity,
-): Promise<(span: FrameSpan) => Float32Array> {
+/**
+ * Reads the samples of a block's windows. Returns a function that maps a span of frames to its samples, and the frames of
+ * pauses.
+ */
+async function soundOf(pcm: PcmFile, { firstWindow, windows }: BlockActivity) {
   await using reader = await PcmReader.open(pcm);
   const first = windowSample(firstWindow);
   const samples = await reader.read(first, windowSample(windows - 1) + WINDOW_SAMPLES);
-  return ({ start, end }) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
+  const firstFrame = firstWindow * HOP_FRAMES;
+  const sound = ({ start, end }: FrameSpan) => samples.subarray(frameSample(start) - first, frameSample(end) - first);
+  return { sound, pauses: findPauses(samples.subarray(frameSample(0))).map((frame) => firstFrame + frame) };
 }
 
 /** Concatenates the scraps of a voice; if the result is too long, returns its middle. */

@@ -15,6 +15,14 @@ export const minSimilarity = {
   ofMeans: 0.65,
   /** Margin by which a fragment must be more similar to another speaker than to its own to be reassigned. */
   ofStrangers: 0.25,
+  /**
+   * Minimum mean similarity between the fragments of one voice. Fragments of 0.7 s have a mean similarity of 0.37 from one
+   * speaker and 0.09 from two, those of 1 s 0.47. With 0.15, 11 of 14 counts of quick exchanges are right instead of 12;
+   * with 0.25, 10.
+   */
+  ofParts: 0.2,
+  /** Margin by which a part of a divided voice must be more similar to another speaker than to the voice's own. */
+  ofDivided: 0.1,
   /** Minimum similarity of a sentence to the voice of another speaker to be reassigned to that speaker. */
   ofSentences: 0.5,
   /**
