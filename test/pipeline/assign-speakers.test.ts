@@ -56,6 +56,12 @@ describe("a word", () => {
       [0, 0, 0, 0, 1, 1, 1, 1],
     ],
     [
+      "of a short turn goes to its speaker where the text has no punctuation",
+      wordsFrom(0, "so we went home i know that and then it rained"),
+      [turn(0, 1.2, 0), turn(1.2, 2.1, 1), turn(2.1, 3.3, 0)],
+      [0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0],
+    ],
+    [
       "stays with its sentence when another speaker talks over it",
       wordsFrom(0, "So we went home and then it rained."),
       [turn(0, 3, 0), turn(1.2, 1.6, 1)],
