@@ -13,7 +13,7 @@ import { assignFragments, assignWindow } from "./assign.ts";
 import { FrameAverage } from "./frame-average.ts";
 import { joinSimilar } from "./linkage.ts";
 import { channelComponent, removeChannel } from "./remove-channel.ts";
-import { addScaled, thresholdsFor, unit } from "./similarity.ts";
+import { addScaled, dot, thresholdsFor, unit } from "./similarity.ts";
 import { type SpeakerBounds, withoutSmall } from "./speaker-bounds.ts";
 import { type Grouping, speechSeconds, VoiceCollector } from "./speakers.ts";
 import { TurnFinder } from "./turns.ts";
@@ -88,8 +88,8 @@ async function findTurns(recording: Recording, centroids: readonly Float32Array[
 }
 
 /**
- * Finds the speakers' centroids in two steps: clusters voices, then recomputes each centroid from the fragments most
- * similar to it. Both steps divide voices in which the segmentation model merged several people. Only these centroids are precise enough to
+ * Finds the speakers' centroids in two steps: clusters voices, divided where the segmentation model merged several people,
+ * then recomputes each centroid from the fragments most similar to it. Only these centroids are precise enough to
  * decide which speakers are the same person.
  */
 async function findSpeakers(recording: Recording, grouping: Grouping): Promise<Float32Array[]> {
@@ -109,17 +109,12 @@ async function findSpeakers(recording: Recording, grouping: Grouping): Promise<F
   if (found.length === 0) return clearest ? [wholeVoice(clearest)] : [];
   const groups = found.map((centroid) => ({ sum: new Float32Array(centroid.length), seconds: 0 }));
   for await (const { voices } of windows(recording)) {
-    for (const [index, speaker] of assignWindow(voices, found).entries()) {
-      const voice = voices[index];
-      if (!voice) continue;
-      for (const [at, one] of assignFragments(voice, speaker, found).entries()) {
-        const fragment = voice.fragments[at];
-        const group = groups[one];
-        if (!fragment || !group) continue;
-        const seconds = speechSeconds(fragment.end - fragment.start);
-        addScaled(group.sum, fragment.embedding, seconds);
-        group.seconds += seconds;
-      }
+    for (const { start, end, embedding } of voices.flatMap(({ fragments }) => fragments)) {
+      const group = groups[nearest(embedding, found)];
+      if (group === undefined) continue;
+      const seconds = speechSeconds(end - start);
+      addScaled(group.sum, embedding, seconds);
+      group.seconds += seconds;
     }
   }
   const spoken = groups.filter(({ seconds }) => seconds > 0);
@@ -128,6 +123,12 @@ async function findSpeakers(recording: Recording, grouping: Grouping): Promise<F
   const known = min > 1 ? withoutSmall(spoken, min) : spoken;
   const joined = withoutSmall(joinSimilar(known, least.ofSpeakers, { min, max: Number.POSITIVE_INFINITY }), min);
   return joinSimilar(joined, least.ofSpeakers, { min, max }).map((group) => unit(group.sum));
+}
+
+/** Returns the index of the centroid that is most similar to an embedding. */
+function nearest(embedding: Float32Array, centroids: readonly Float32Array[]): number {
+  const similarities = centroids.map((centroid) => dot(embedding, centroid));
+  return similarities.indexOf(Math.max(...similarities));
 }
 
 /** Returns the mean channel component of a recording's fragments (see `channelComponent`); 0 if there are none. */
