@@ -2,11 +2,12 @@ import { FRAME_SAMPLES } from "../../timeline/index.ts";
 import { frameDecibels } from "../silences.ts";
 
 /**
- * Minimum difference between a pause and the loudest frames shortly before and after it. 15 to 22 give similar results;
- * with 25, more changes of speaker are missed.
+ * Minimum difference between a pause and the loudest frames shortly before and after it. On ten quick exchanges (see
+ * docs/quality.md), 15.7 % of the words have a wrong speaker; with 15 dB 17.4 %, with 22 dB 22.7 %. The built dialogues are
+ * the same with all three.
  */
 const MIN_DEPTH_DECIBELS = 18;
-/** Frames before and after a pause in which it is compared (0.4 s). With 0.2 s, weak syllables hide pauses next to them. */
+/** Frames before and after a pause in which it is compared (0.4 s). With 0.2 s, half as many words more are wrong there. */
 const SIDE_FRAMES = 24;
 /** Minimum distance of two pauses in frames (0.6 s). */
 const MIN_DISTANCE_FRAMES = 36;

@@ -17,8 +17,8 @@ export const minSimilarity = {
   ofStrangers: 0.25,
   /**
    * Minimum mean similarity between the fragments of one voice. Fragments of 0.7 s have a mean similarity of 0.37 from one
-   * speaker and 0.09 from two, those of 1 s 0.47. With 0.15, 11 of 14 counts of quick exchanges are right instead of 12;
-   * with 0.25, 10.
+   * speaker and 0.09 from two, those of 1 s 0.47. On ten quick exchanges (see docs/quality.md), 15.7 % of the words have a
+   * wrong speaker; with 0.15, 24.1 %. With 0.25, one more speaker count is wrong.
    */
   ofParts: 0.2,
   /** Margin by which a part of a divided voice must be more similar to another speaker than to the voice's own. */
