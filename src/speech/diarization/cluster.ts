@@ -24,6 +24,10 @@ import { readVoices, type Voice, wholeVoice } from "./voices.ts";
  * Minimum clean frames of a voice that helps find the speakers (0.8 s). 0.4 s and 1.2 s are worse on the AMI excerpts.
  */
 const FOUNDING_FRAMES = Math.round((0.8 * SAMPLE_RATE) / FRAME_SAMPLES);
+/**
+ * The same for a part of a divided voice (1 s). With 0.8 s, one stressed word of a reading counts as another speaker.
+ */
+const FOUNDING_PART_FRAMES = Math.round((1 * SAMPLE_RATE) / FRAME_SAMPLES);
 
 const UNBOUNDED: SpeakerBounds = { min: 1, max: Number.POSITIVE_INFINITY };
 /** Maximum number of speakers in addition to those asked for, in place of speakers without a turn. */
@@ -96,11 +100,12 @@ async function findSpeakers(recording: Recording, grouping: Grouping): Promise<F
   const { min, max } = grouping;
   const least = thresholdsFor(await channelOf(recording));
   const collector = new VoiceCollector(least, grouping);
-  const foundingFrames = min > 1 ? 1 : FOUNDING_FRAMES;
   let clearest: Voice | undefined;
   for await (const { voices } of windows(recording)) {
     for (const voice of voices) {
-      for (const part of partsOf(voice)) if (part.cleanFrames >= foundingFrames) collector.add(part);
+      const parts = partsOf(voice);
+      const founding = parts.length > 1 ? FOUNDING_PART_FRAMES : FOUNDING_FRAMES;
+      for (const part of parts) if (part.cleanFrames >= (min > 1 ? 1 : founding)) collector.add(part);
       if (!clearest || voice.cleanFrames > clearest.cleanFrames) clearest = voice;
     }
   }
