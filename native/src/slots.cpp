@@ -67,6 +67,8 @@ struct Slots::Graph {
     ggml_tensor *best = nullptr, *best_logits = nullptr, *best_probabilities = nullptr;
     ggml_tensor *best_timestamps = nullptr, *timestamp_logits = nullptr, *timestamp_probabilities = nullptr;
     ggml_tensor * timestamp_sum = nullptr;
+    // Whether the input `timestamps` forbids any.
+    bool is_bounded = true;
 };
 
 Slots::Slots(ggml_backend_t backend, DecoderWeights weights, const std::vector<std::vector<float>> & masks, int slots, int cells,
@@ -218,6 +220,8 @@ std::unique_ptr<Slots::Graph> Slots::build(const Shape & shape) const {
     graph->masks = input(ggml_new_tensor_1d(ctx, GGML_TYPE_I32, rows));
     graph->visible = input(ggml_new_tensor_4d(ctx, GGML_TYPE_F16, shape.cells, shape.rows, 1, shape.slots));
     graph->timestamps = input(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, vocabulary_ - weights_.first_timestamp, rows));
+    // The memory of an output is not used again: this input stays from step to step.
+    ggml_set_output(graph->timestamps);
 
     ggml_tensor * stream = ggml_add(ctx, ggml_get_rows(ctx, weights_.tokens, graph->tokens),
                                     ggml_get_rows(ctx, weights_.positions, graph->positions));
@@ -266,7 +270,12 @@ void Slots::set_inputs(Graph & graph, const Shape & shape, const std::vector<Slo
     std::vector<int32_t> tokens(rows, 0), positions(rows, 0), masks(rows, 0);
     std::vector<int64_t> places(rows, slots_ * layers * cells_);
     std::vector<ggml_fp16_t> visible(rows * static_cast<size_t>(shape.cells), hidden);
-    std::vector<float> bounds(rows * static_cast<size_t>(timestamps), 0.0f);
+    const bool is_bounded = std::any_of(steps.begin(), steps.end(), [](const SlotStep & step) {
+        return std::any_of(step.rules, step.rules + step.rows, [](const SlotRule & rule) { return rule.first_timestamp > 0; });
+    });
+    // Most steps forbid none: the largest input then stays as it is.
+    const bool sets_bounds = is_bounded || graph.is_bounded;
+    std::vector<float> bounds(sets_bounds ? rows * static_cast<size_t>(timestamps) : 0, 0.0f);
     // Rows that nobody asked for look at one position, because a row without any would not be a number.
     for (size_t row = 0; row < rows; ++row) {
         visible[row * static_cast<size_t>(shape.cells)] = 0;
@@ -285,8 +294,10 @@ void Slots::set_inputs(Graph & graph, const Shape & shape, const std::vector<Slo
             for (size_t cell = 0; cell < of_row.size(); ++cell) {
                 seen[cell] = of_row[cell] ? 0 : hidden;
             }
-            float * bound = bounds.data() + row * static_cast<size_t>(timestamps);
-            std::fill_n(bound, std::clamp<int64_t>(step.rules[index].first_timestamp, 0, timestamps), -INFINITY);
+            if (is_bounded) {
+                float * bound = bounds.data() + row * static_cast<size_t>(timestamps);
+                std::fill_n(bound, std::clamp<int64_t>(step.rules[index].first_timestamp, 0, timestamps), -INFINITY);
+            }
         }
     }
     const auto set = [](ggml_tensor * tensor, const auto & numbers) {
@@ -297,7 +308,10 @@ void Slots::set_inputs(Graph & graph, const Shape & shape, const std::vector<Slo
     set(graph.places, places);
     set(graph.masks, masks);
     set(graph.visible, visible);
-    set(graph.timestamps, bounds);
+    if (sets_bounds) {
+        set(graph.timestamps, bounds);
+        graph.is_bounded = is_bounded;
+    }
 }
 
 void Slots::get_choices(const Graph & graph, const Shape & shape, const std::vector<SlotStep> & steps) {

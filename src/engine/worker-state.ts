@@ -20,6 +20,8 @@ export interface WorkerStatus {
   readonly role: WorkerRole | null;
   /** Number of operations that it runs at the same time. */
   readonly lanes: number;
+  /** Number of them whose texts are decoded together; 1: each decodes alone. */
+  readonly decoderSlots: number;
   /** The worker's GPU; null when it has none or has not been started yet. */
   readonly gpu: Gpu | null;
   /** The GPU's memory as the worker reported it last; null when there is no process. */

@@ -76,6 +76,7 @@ export class EngineWorker {
       pid: this.#child?.pid ?? null,
       role: this.#start?.role ?? null,
       lanes: this.#lanes.count,
+      decoderSlots: this.#start?.slots ?? 1,
       gpu: this.#start?.gpu ?? null,
       gpuMemory: this.#state.name === "ready" ? this.#state.gpuMemory : null,
     };
@@ -245,9 +246,9 @@ export class EngineWorker {
     this.#state = { name: "ready", child, speechDevice, gpuMemory: null, killedFor };
     this.#trouble = null;
     this.#failedStarts = 0;
-    const { role, lanes, gpu } = this.#start ?? {};
+    const { role, lanes, slots, gpu } = this.#start ?? {};
     const what = { speechDevice, gpu: gpu?.label, gpuName: gpu?.name, cpuVariant, devices };
-    this.#options.log.info({ event: "engine.ready", role, lanes, ...what });
+    this.#options.log.info({ event: "engine.ready", role, lanes, slots, ...what });
     this.#renewIfIdle();
     this.#events.onReady();
   }

@@ -16,6 +16,8 @@ interface MeasuredWorker {
   readonly role: string | null;
   /** Number of operations that it runs at the same time. */
   readonly lanes: number;
+  /** Number of them whose texts are decoded together; 1: each decodes alone. */
+  readonly decoderSlots: number;
   /** Memory of that GPU; null while it is not known. */
   readonly gpuMemory: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
@@ -106,16 +108,24 @@ export class EngineMetrics {
           return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
         }),
     );
+    const ofSpeech = (which: "lanes" | "decoderSlots") => () =>
+      source
+        .engine()
+        .workers.filter(({ role }) => role !== "speakers")
+        .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: worker[which] }));
     labelledGauge(
       registry,
       "transcribe_engine_lanes",
       "Operations of the speech model that each device runs at the same time, by measurement or setting",
       ["gpu"],
-      () =>
-        source
-          .engine()
-          .workers.filter(({ role }) => role !== "speakers")
-          .map(({ gpu, lanes }) => ({ labels: { gpu: gpu?.label ?? "" }, value: lanes })),
+      ofSpeech("lanes"),
+    );
+    labelledGauge(
+      registry,
+      "transcribe_engine_decoder_slots",
+      "Operations of each device whose texts are decoded together, by measurement or setting; 1: each decodes alone",
+      ["gpu"],
+      ofSpeech("decoderSlots"),
     );
     const memoryOf = (which: "freeBytes" | "totalBytes") =>
       source.engine().workers.flatMap(({ gpu, gpuMemory }) => {

@@ -8,6 +8,7 @@ const worker = {
   gpuMemory: { freeBytes: 3, totalBytes: 8 },
   role: "speech",
   lanes: 16,
+  decoderSlots: 8,
 };
 
 function sources(changes: Partial<MetricSources> = {}): MetricSources {
@@ -46,6 +47,7 @@ test("gauges are read with their labels when the metrics are read", async () => 
     'transcribe_gpu_memory_total_bytes{gpu="CUDA0",name="H200"} 8',
     'transcribe_model_info{model="whisper-base"} 1',
     'transcribe_engine_lanes{gpu="CUDA0"} 16',
+    'transcribe_engine_decoder_slots{gpu="CUDA0"} 8',
     "transcribe_disk_free_bytes 1",
     "transcribe_disk_size_bytes 2",
     "transcribe_database_bytes 3",
@@ -104,7 +106,7 @@ test("a series whose source is gone is dropped", async () => {
 });
 
 test("workers on the CPU next to a GPU count as one in memory, and not as lanes", async () => {
-  const speakers = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers", lanes: 1 };
+  const speakers = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers", lanes: 1, decoderSlots: 1 };
   const workers = [worker, speakers, speakers];
   const samples = await read(new Metrics(sources({ engine: () => ({ ready: true, asleep: false, workers }) })));
   const memory = samples.filter((line) => line.startsWith("transcribe_engine_worker_resident_memory_bytes"));
