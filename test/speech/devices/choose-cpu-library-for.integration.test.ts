@@ -94,11 +94,11 @@ describe("the CPU variant of the setting", () => {
     using directory = temporaryDirectory();
     const { options, model } = made(directory.path);
     const attempts = [
-      requireCpuVariant({ ...options, cpuVariant }),
-      chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]),
+      () => requireCpuVariant({ ...options, cpuVariant }),
+      () => chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]),
     ];
     for (const attempt of attempts) {
-      const error = await attempt.catch(String);
+      const error = await attempt().catch(String);
       expect(error).toMatch(reason);
       expect(error).toEndWith(
         "Available here, fastest first: best, good, plain. Set one of these names, or auto for the fastest",
