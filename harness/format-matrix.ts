@@ -212,20 +212,29 @@ function difference(own: Int16Array, other: Int16Array, least: number, what: str
   return alike < least ? `a likeness of ${alike.toFixed(3)} with ${what} instead of ${least}` : null;
 }
 
+/** Where a recording is searched in another one: the expected delay, and how far it may be from that, in samples. */
+interface DelaySearch {
+  readonly around?: number;
+  readonly mostSamples?: number;
+}
+
 /** Steps of the first search for a delay; a voice correlates with itself over more samples. */
 const COARSE_STEP = 4;
 
-/** Returns the correlation of two recordings at the delay that fits best. */
-export function likeness(one: Int16Array, other: Int16Array): number {
+/** Returns the correlation of a recording with another one, which has it later by the delay that fits best. */
+export function likeness(
+  one: Int16Array,
+  other: Int16Array,
+  { around = 0, mostSamples = Math.round(MOST_SECONDS * PCM_SAMPLE_RATE_HZ) }: DelaySearch = {},
+): number {
   const middle = Math.floor(one.length / 2);
-  const most = Math.round(MOST_SECONDS * PCM_SAMPLE_RATE_HZ);
   const near = (delay: number) => correlation(one, other, { delay, from: middle - 8000, to: middle + 8000, step: 8 });
-  const coarse = bestOf(near, -most, most, COARSE_STEP);
-  const delay = bestOf(near, coarse - COARSE_STEP, coarse + COARSE_STEP, 1);
+  const coarse = bestDelay(near, around - mostSamples, around + mostSamples, COARSE_STEP);
+  const delay = bestDelay(near, coarse - COARSE_STEP, coarse + COARSE_STEP, 1);
   return correlation(one, other, { delay, from: 0, to: one.length, step: 1 });
 }
 
-function bestOf(score: (delay: number) => number, from: number, to: number, step: number): number {
+function bestDelay(score: (delay: number) => number, from: number, to: number, step: number): number {
   let best = { delay: from, value: Number.NEGATIVE_INFINITY };
   for (let delay = from; delay <= to; delay += step) {
     const value = score(delay);
@@ -234,16 +243,15 @@ function bestOf(score: (delay: number) => number, from: number, to: number, step
   return best.delay;
 }
 
-/** Returns the correlation of a part of a recording with the same part of another one, which has it `delay` samples later. */
+/** Returns the correlation of a part of a recording with the other one. What the other one lacks counts as silence. */
 function correlation(
   one: Int16Array,
   other: Int16Array,
   { delay, from, to, step }: { delay: number; from: number; to: number; step: number },
 ): number {
   let [both, own, others] = [0, 0, 0];
-  const end = Math.min(to, one.length, other.length - delay);
-  for (let at = Math.max(from, 0, -delay); at < end; at += step) {
-    const [a, b] = [one[at] as number, other[at + delay] as number];
+  for (let at = Math.max(from, 0); at < Math.min(to, one.length); at += step) {
+    const [a, b] = [one[at] as number, other[at + delay] ?? 0];
     both += a * b;
     own += a * a;
     others += b * b;

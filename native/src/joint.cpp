@@ -21,7 +21,7 @@ template <> struct Work<whisper_window> {
     static constexpr std::chrono::nanoseconds least_wait{0};
     static constexpr std::chrono::nanoseconds most_wait{0};
     // Maximum number of windows in a graph, which bounds its memory and, on a GPU, the time that an abort takes.
-    static constexpr int most_size = 4;
+    static constexpr size_t most_size = 4;
 
     static whisper_joint * memory(whisper_context * context, int most) { return whisper_init_joint(context, most); }
     static bool alone(const whisper_window * window) { return whisper_evaluate_window(window); }
@@ -40,7 +40,7 @@ template <> struct Work<whisper_step> {
     static constexpr std::chrono::nanoseconds least_wait = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds most_wait = std::chrono::milliseconds(100);
     // All slots of a model.
-    static constexpr int most_size = std::numeric_limits<int>::max();
+    static constexpr size_t most_size = std::numeric_limits<size_t>::max();
 
     static whisper_joint * memory(whisper_context *, int) { return nullptr; }
     static bool alone(const whisper_step * step) { return whisper_evaluate_steps(&step, 1); }
@@ -139,7 +139,7 @@ template <typename Item> Clock::time_point Joint<Item>::expected_until() const {
 }
 
 template <typename Item> void Joint<Item>::take_waiting() {
-    const size_t most = is_alone_ ? 1 : std::min(most_, static_cast<size_t>(Work<Item>::most_size));
+    const size_t most = is_alone_ ? 1 : std::min(most_, Work<Item>::most_size);
     for (auto next = waiting_.begin(); next != waiting_.end() && evaluating_.size() < most;) {
         Lane * lane = *next;
         const bool fits = evaluating_.empty() || Work<Item>::fit(evaluating_.front()->item_, lane->item_);

@@ -14,7 +14,7 @@ namespace transcribe {
 namespace {
 
 constexpr size_t most_nodes = 2048;
-// Numbers of positions of a text's cache: the shortest is what half of all steps need.
+// Fewest positions of a cache that a graph reads. Half of all steps need no more.
 constexpr int least_cells = 256;
 
 int next_power_of_two(int number) {
@@ -101,7 +101,7 @@ Slots::Slots(ggml_backend_t backend, DecoderWeights weights, const std::vector<s
         }
     }
     // The largest graph shows whether the device has all operations and the memory.
-    graph_for({std::min(next_power_of_two(slots), slots + 1), most_rows, cells});
+    graph_for(shape_for(slots, most_rows, cells));
 }
 
 Slots::~Slots() = default;
@@ -248,6 +248,10 @@ std::unique_ptr<Slots::Graph> Slots::build(const Shape & shape) const {
     return graph;
 }
 
+Slots::Shape Slots::shape_for(int slots, int rows, int cells) const {
+    return {std::min(next_power_of_two(slots), slots_ + 1), rows == 1 ? 1 : most_rows, std::min(next_power_of_two(cells), cells_)};
+}
+
 Slots::Graph & Slots::graph_for(const Shape & shape) {
     auto & known = graphs_[shape];
     if (known == nullptr) {
@@ -353,15 +357,13 @@ void Slots::get_choices(const Graph & graph, const Shape & shape, const std::vec
 }
 
 bool Slots::evaluate(const std::vector<SlotStep> & steps, int threads) {
-    Shape shape{1, 1, least_cells};
+    int slots = 1, rows = 1, cells = least_cells;
     for (const SlotStep & step : steps) {
-        shape.slots = std::max(shape.slots, step.slot + 1);
-        shape.rows = std::max(shape.rows, step.rows);
-        shape.cells = std::max(shape.cells, step.cells);
+        slots = std::max(slots, step.slot + 1);
+        rows = std::max(rows, step.rows);
+        cells = std::max(cells, step.cells);
     }
-    shape.slots = std::min(next_power_of_two(shape.slots), slots_ + 1);
-    shape.rows = shape.rows == 1 ? 1 : shape.rows <= 5 ? 5 : most_rows;
-    shape.cells = std::min(next_power_of_two(shape.cells), cells_);
+    const Shape shape = shape_for(slots, rows, cells);
     Graph & graph = graph_for(shape);
     set_inputs(graph, shape, steps);
     set_threads(backend_, threads);

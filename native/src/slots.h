@@ -38,7 +38,7 @@ struct SlotCaches {
     ggml_tensor * values;
 };
 
-// What a row may continue with: an offset of the table of masks, and from which timestamp on.
+// Limits the tokens that may come next in a row: the number of a mask, and the first timestamp that is allowed.
 struct SlotRule {
     int32_t mask;
     int32_t first_timestamp;
@@ -64,11 +64,11 @@ struct SlotStep {
     int rows;
     const int32_t * tokens;
     const int32_t * positions;
-    // Where keys and values of the rows are stored: consecutive positions of the cache.
+    // The rows' keys and values are stored from this position of the cache on.
     int first_cell;
-    // Up to which position of the cache a row may look, and which positions it sees.
+    // A row sees some of the first `cells` positions: those that are set in its `visible`.
     int cells;
-    const std::vector<bool> * visible; // of each row
+    const std::vector<bool> * visible;
     const SlotRule * rules;
     SlotChoice * choices;
 };
@@ -79,7 +79,8 @@ struct SlotStep {
 // numbers return from the device. Calls must not overlap.
 class Slots {
 public:
-    static constexpr int most_rows = 8;
+    // Texts of one window: as many as a beam follows.
+    static constexpr int most_rows = 5;
 
     // `masks`: tables of a number for each token that is added to its logit
     // Throws if memory is short or the device lacks an operation.
@@ -88,9 +89,6 @@ public:
     ~Slots();
     Slots(const Slots &) = delete;
     Slots & operator=(const Slots &) = delete;
-
-    int count() const { return slots_; }
-    int cells() const { return cells_; }
 
     // The parts of the caches that belong to a slot, as tensors in `context`.
     SlotCaches self(ggml_context * context, int slot) const;
@@ -114,6 +112,8 @@ private:
     };
     struct Graph;
 
+    // Returns the shape of the smallest graph for so much.
+    Shape shape_for(int slots, int rows, int cells) const;
     Graph & graph_for(const Shape & shape);
     std::unique_ptr<Graph> build(const Shape & shape) const;
     ggml_tensor * attend_to_texts(Graph & graph, const Shape & shape, ggml_tensor * input, int layer) const;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { type Mount, type ReadText, readMounts } from "./mounts.ts";
 
-/** Where the control groups of a process are read. */
+/** Reads the control groups of a process. */
 export interface ControlGroupSource {
   readonly read: ReadText;
   /** The process's number, or `self` for this process. */

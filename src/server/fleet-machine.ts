@@ -1,10 +1,9 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
-import { usableProcessors } from "../machine/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { digestFile, programFiles, programVersion } from "../program/index.ts";
-import { SpeechEngine } from "../speech/index.ts";
+import { computeOptions, SpeechEngine } from "../speech/index.ts";
 import { DataDirectory } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
@@ -53,15 +52,10 @@ export async function startFleetMachine(settings: Settings, log: Logger): Promis
     files,
     log,
     verdictsPath: dataDirectory.verdicts,
-    threads: settings.engine.threads || usableProcessors(),
-    lanes: settings.engine.lanes,
-    decoderSlots: settings.engine.decoder_slots || settings.engine.joint_states,
+    ...computeOptions(settings.engine),
     tunes: true,
     // The coordinator decodes the recordings.
     slots: () => 0,
-    device: settings.engine.device,
-    cpuVariant: settings.engine.cpu_variant,
-    cudaLibrary: settings.engine.cuda_library,
     speechModels: () => models.paths(),
     withSample: (use) => withSpeechSample(files, use, directory),
     lackOfSpace: () => null,

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Settings } from "../config/index.ts";
-import { usableProcessors } from "../machine/index.ts";
 import { decodeRecording } from "../media/index.ts";
 import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Recordings } from "../recordings/index.ts";
 import {
+  computeOptions,
   type Language,
   requireCpuVariant,
   SpeechEngine,
@@ -148,12 +148,7 @@ export function startSpeechEngine(
 ): { readonly speechEngine: SpeechEngine; readonly models: RecordingModels } {
   const speechEngine = new SpeechEngine({
     ...options,
-    threads: settings.threads || usableProcessors(),
-    lanes: settings.lanes,
-    decoderSlots: settings.decoder_slots || settings.joint_states,
-    device: settings.device,
-    cpuVariant: settings.cpu_variant,
-    cudaLibrary: settings.cuda_library,
+    ...computeOptions(settings),
     withSample: (use) => withSpeechSample(options.files, use, temporaryDirectory),
     speechModels() {
       const current = speech.current();

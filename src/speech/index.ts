@@ -1,6 +1,7 @@
 export {
   areVerdicts,
   chooseCpuLibraryFor,
+  computeOptions,
   currentTunings,
   describeKernels,
   type FoundGpu,

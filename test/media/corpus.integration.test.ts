@@ -3,6 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { likeness } from "../../harness/format-matrix.ts";
 import {
   available,
   FFMPEG,
@@ -53,28 +54,6 @@ const leastLikenessOfGsm = 0.93;
 /** Codecs delay the sound by at most 1024 samples. */
 const maxDelaySamples = 1600;
 
-/** Returns the correlation of samples with the speech from a position on, at the delay that fits best. */
-function likenessToSpeech(samples: Int16Array, startSeconds: number): number {
-  const correlation = (delay: number, from: number, to: number, step: number) => {
-    let [both, own, other] = [0, 0, 0];
-    for (let at = from; at < to; at += step) {
-      const [a, b] = [samples[at] ?? 0, speech[at + delay] ?? 0];
-      both += a * b;
-      own += a * a;
-      other += b * b;
-    }
-    return both / Math.sqrt(own * other);
-  };
-  const start = Math.round(startSeconds * PCM_SAMPLE_RATE_HZ);
-  const middle = Math.floor(samples.length / 2);
-  let best = { delay: start, value: -1 };
-  for (let delay = start - maxDelaySamples; delay <= start + maxDelaySamples; delay++) {
-    const value = correlation(delay, middle - 8000, middle + 8000, 16);
-    if (value > best.value) best = { delay, value };
-  }
-  return correlation(best.delay, 0, samples.length, 1);
-}
-
 describe("every file of the corpus has its expected answer and sound, under the name of a stored upload", () => {
   for (const entry of entries) {
     const answer = entry.answer ?? (entry.path.startsWith("formats/") ? undefined : "completed");
@@ -96,8 +75,9 @@ describe("every file of the corpus has its expected answer and sound, under the 
         expect(check).toBeDefined();
         check?.(decoded.sampleCount / PCM_SAMPLE_RATE_HZ, entry.duration_seconds);
         if (entry.path.startsWith("formats/") && answer?.startsWith("completed")) {
-          const likeness = likenessToSpeech(await samplesOf(outputPath), PART_STARTS[entry.path] ?? 0);
-          expect(likeness).toBeGreaterThan(entry.path.includes("gsm") ? leastLikenessOfGsm : leastLikeness);
+          const around = Math.round((PART_STARTS[entry.path] ?? 0) * PCM_SAMPLE_RATE_HZ);
+          const alike = likeness(await samplesOf(outputPath), speech, { around, mostSamples: maxDelaySamples });
+          expect(alike).toBeGreaterThan(entry.path.includes("gsm") ? leastLikenessOfGsm : leastLikeness);
         }
         expect(await namesIn(folder)).toEqual(["decoded.pcm", "upload"]);
       });

@@ -4,11 +4,11 @@ import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { findRunningServer } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { usableProcessors } from "../../machine/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import { familyFacts } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
+import { computeOptions } from "../../speech/index.ts";
 import { DataPaths, readDatabase } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import type { PcmFile } from "../../timeline/index.ts";
@@ -68,22 +68,19 @@ export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark
     if (existsSync(paths.verdicts)) attempt(() => copyFileSync(paths.verdicts, verdictsPath));
     onStep("preparing");
     const recording = await makeRecording(files, directory, signal);
+    const { threads, lanes, decoderSlots, device, cpuVariant, cudaLibrary } = computeOptions(engine);
     const row = async (threads: number, usesGpu: boolean, seconds: number): Promise<BenchmarkRow> => {
       const name = `${count(threads, "thread")}${usesGpu ? "" : ", CPU only"}`;
       const measurement = await measure({
         ...{ files, recording, directory, verdictsPath, signal, threads, seconds },
         speechModel: model.path,
         languageModel,
-        speechDevice: usesGpu ? engine.device : "cpu",
-        cpuVariant: engine.cpu_variant,
-        cudaLibrary: engine.cuda_library,
-        lanes: engine.lanes,
-        decoderSlots: engine.decoder_slots || engine.joint_states,
+        speechDevice: usesGpu ? device : "cpu",
+        ...{ lanes, decoderSlots, cpuVariant, cudaLibrary },
         onStep: (step) => onStep(`${name}: ${step}`),
       });
       return { ...measurement, ...predict(measurement) };
     };
-    const threads = engine.threads || usableProcessors();
     const half = Math.floor(threads / 2);
     const rows = [await row(threads, true, Math.max(1, options.seconds * 0.6 - OVERHEAD_SECONDS))];
     const rest = Math.max(1, options.seconds * 0.4 - OVERHEAD_SECONDS);

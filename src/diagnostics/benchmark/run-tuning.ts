@@ -1,9 +1,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { usableProcessors } from "../../machine/index.ts";
 import { openProgramParts, withSpeechSample } from "../../server/index.ts";
-import { inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
+import { computeOptions, inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
@@ -59,15 +58,11 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
     const { files } = parts;
     const model = modelOf(settings, paths, files);
     onStep("preparing");
+    const compute = computeOptions(engine);
     const tunings = await tuneDevices({
       files,
       speechModels: () => [model.path],
-      threads: engine.threads || usableProcessors(),
-      lanes: engine.lanes,
-      decoderSlots: engine.decoder_slots || engine.joint_states,
-      device: engine.device,
-      cpuVariant: engine.cpu_variant,
-      cudaLibrary: engine.cuda_library,
+      ...compute,
       verdictsPath: stored ? paths.verdicts : join(directory, "devices.json"),
       log: createLogger("silent"),
       withSample: (use) => withSpeechSample(files, use),
@@ -79,8 +74,8 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
             : `${device}: ${count(speed.lanes, "operation")} at once${inSlots(speed)}, ${speed.speed.toFixed(1)} times real time`,
         ),
     });
-    const slots = engine.decoder_slots || engine.joint_states;
-    if (slots > 0) notes.push(`engine.decoder_slots = ${slots} overrides the result`);
+    const { decoderSlots } = compute;
+    if (decoderSlots > 0) notes.push(`engine.decoder_slots = ${decoderSlots} overrides the result`);
     if (engine.lanes > 0) notes.push(`engine.lanes = ${engine.lanes} overrides the result`);
     if (!stored) notes.push("there is no data directory, so that the result is not stored");
     const devices = tunings.map((tuning) => ({

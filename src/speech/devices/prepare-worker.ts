@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../../config/index.ts";
 import { cpuShares, type UnexpectedExit, type WorkerStart } from "../../engine/index.ts";
-import { memoryOf } from "../../machine/index.ts";
+import { memoryOf, usableProcessors } from "../../machine/index.ts";
 import { type ProgramFiles, renewal } from "../../program/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
@@ -38,6 +38,23 @@ export interface PrepareWorkerOptions {
   readonly runsOneAtOnce?: () => boolean;
   /** Provides the decoded sample that self-tests compare devices with. */
   readonly withSample: GpuTestOptions["withSample"];
+}
+
+type ComputeOptions = Pick<
+  PrepareWorkerOptions,
+  "threads" | "lanes" | "decoderSlots" | "device" | "cpuVariant" | "cudaLibrary"
+>;
+
+/** Returns how the settings let the workers compute. */
+export function computeOptions(engine: Settings["engine"]): ComputeOptions {
+  return {
+    threads: engine.threads || usableProcessors(),
+    lanes: engine.lanes,
+    decoderSlots: engine.decoder_slots || engine.joint_states,
+    device: engine.device,
+    cpuVariant: engine.cpu_variant,
+    cudaLibrary: engine.cuda_library,
+  };
 }
 
 /**
