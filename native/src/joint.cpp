@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <utility>
 
 namespace transcribe {
@@ -16,22 +15,31 @@ constexpr auto abort_check = std::chrono::milliseconds(20);
 
 template <typename Item> struct Work;
 
-template <> struct Work<whisper_window> {
-    // Which lane encodes next is not known.
+// Which lane encodes or reads next is not known: these items do not wait for others.
+struct WorkWithoutWait {
     static constexpr std::chrono::nanoseconds least_wait{0};
     static constexpr std::chrono::nanoseconds most_wait{0};
-    // Maximum number of windows in a graph, which bounds its memory and, on a GPU, the time that an abort takes.
-    static constexpr size_t most_size = 4;
+};
 
-    static whisper_joint * memory(whisper_context * context, int most) { return whisper_init_joint(context, most); }
-    static bool alone(const whisper_window * window) { return whisper_evaluate_window(window); }
-    static bool together(whisper_joint * memory, const std::vector<const whisper_window *> & windows, ggml_abort_callback should_end,
-                         void * data) {
-        return whisper_evaluate_windows(memory, windows.data(), static_cast<int>(windows.size()), should_end, data);
+template <> struct Work<whisper_window> : WorkWithoutWait {
+    // A GPU does not end a graph, and an abort must not take longer.
+    static constexpr std::chrono::nanoseconds most_time = std::chrono::milliseconds(150);
+
+    static bool evaluate(const std::vector<const whisper_window *> & windows, ggml_abort_callback should_end, void * data) {
+        return whisper_evaluate_windows(windows.data(), static_cast<int>(windows.size()), should_end, data);
     }
     static bool fit(const whisper_window * one, const whisper_window * other) {
-        return whisper_window_n_frames(one) == whisper_window_n_frames(other);
+        return whisper_is_encoded(one) == whisper_is_encoded(other);
     }
+};
+
+template <> struct Work<whisper_pass> : WorkWithoutWait {
+    static constexpr std::chrono::nanoseconds most_time = std::chrono::milliseconds(150);
+
+    static bool evaluate(const std::vector<const whisper_pass *> & passes, ggml_abort_callback, void *) {
+        return whisper_evaluate_passes(passes.data(), static_cast<int>(passes.size()));
+    }
+    static bool fit(const whisper_pass * one, const whisper_pass * other) { return whisper_is_prompt(one) == whisper_is_prompt(other); }
 };
 
 template <> struct Work<whisper_step> {
@@ -39,25 +47,16 @@ template <> struct Work<whisper_step> {
     // several times what choosing the next tokens takes; the maximum leaves time for an abort.
     static constexpr std::chrono::nanoseconds least_wait = std::chrono::milliseconds(10);
     static constexpr std::chrono::nanoseconds most_wait = std::chrono::milliseconds(100);
-    // All slots of a model.
-    static constexpr size_t most_size = std::numeric_limits<size_t>::max();
+    // Fewer items would hardly make it shorter.
+    static constexpr std::chrono::nanoseconds most_time = std::chrono::hours(1);
 
-    static whisper_joint * memory(whisper_context *, int) { return nullptr; }
-    static bool alone(const whisper_step * step) { return whisper_evaluate_steps(&step, 1); }
-    // A step takes some milliseconds: it is not worth ending.
-    static bool together(whisper_joint *, const std::vector<const whisper_step *> & steps, ggml_abort_callback, void *) {
+    static bool evaluate(const std::vector<const whisper_step *> & steps, ggml_abort_callback, void *) {
         return whisper_evaluate_steps(steps.data(), static_cast<int>(steps.size()));
     }
     static bool fit(const whisper_step *, const whisper_step *) { return true; }
 };
 
 }  // namespace
-
-template <typename Item>
-Joint<Item>::Joint(std::shared_ptr<whisper_context> context, int most)
-    : context_(std::move(context)), memory_(Work<Item>::memory(context_.get(), most), whisper_free_joint),
-      most_(static_cast<size_t>(most)) {
-}
 
 template <typename Item>
 Joint<Item>::Lane::Lane(std::shared_ptr<Joint> joint, std::function<bool()> should_end)
@@ -139,7 +138,7 @@ template <typename Item> Clock::time_point Joint<Item>::expected_until() const {
 }
 
 template <typename Item> void Joint<Item>::take_waiting() {
-    const size_t most = is_alone_ ? 1 : std::min(most_, Work<Item>::most_size);
+    const size_t most = is_alone_ ? 1 : std::min(most_, most_in_time_);
     for (auto next = waiting_.begin(); next != waiting_.end() && evaluating_.size() < most;) {
         Lane * lane = *next;
         const bool fits = evaluating_.empty() || Work<Item>::fit(evaluating_.front()->item_, lane->item_);
@@ -171,7 +170,9 @@ template <typename Item> void Joint<Item>::evaluate_taken(std::unique_lock<std::
     const std::chrono::nanoseconds taken = Clock::now() - start;
     lock.lock();
     wait_ = std::clamp(taken, Work<Item>::least_wait, Work<Item>::most_wait);
-    const bool is_one = evaluating_.size() == 1;
+    const size_t size = evaluating_.size();
+    most_in_time_ = std::max<size_t>(1, static_cast<size_t>(Work<Item>::most_time / (taken / size + std::chrono::nanoseconds(1))));
+    const bool is_one = size == 1;
     const auto was_aborted = [](const Lane * lane) { return lane->should_end_(); };
     is_alone_ = is_alone_ || (!succeeded && !is_one && std::none_of(evaluating_.begin(), evaluating_.end(), was_aborted));
     evaluating_.remove_if([&](Lane * lane) {
@@ -187,9 +188,6 @@ template <typename Item> void Joint<Item>::evaluate_taken(std::unique_lock<std::
 }
 
 template <typename Item> bool Joint<Item>::evaluate_graph() const {
-    if (evaluating_.size() == 1) {
-        return Work<Item>::alone(evaluating_.front()->item_);
-    }
     std::vector<const Item *> items;
     items.reserve(evaluating_.size());
     for (const Lane * lane : evaluating_) {
@@ -199,10 +197,11 @@ template <typename Item> bool Joint<Item>::evaluate_graph() const {
         const auto & lanes = static_cast<const Joint *>(joint)->evaluating_;
         return std::any_of(lanes.begin(), lanes.end(), [](const Lane * lane) { return lane->should_end_(); });
     };
-    return Work<Item>::together(memory_.get(), items, is_any_aborted, const_cast<Joint *>(this));
+    return Work<Item>::evaluate(items, is_any_aborted, const_cast<Joint *>(this));
 }
 
 template class Joint<whisper_window>;
 template class Joint<whisper_step>;
+template class Joint<whisper_pass>;
 
 }  // namespace transcribe

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <limits>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -12,13 +13,14 @@
 
 namespace transcribe {
 
-// Evaluates items of a model's states, whisper_window or whisper_step, in one graph where they meet, so that weights are read
-// once for all of them. Each state has a lane. A step waits a bounded time for lanes whose next step is expected. One of the
-// waiting threads evaluates the graph. An abort of one of its lanes ends the graph, and the others wait for the next one.
+// Evaluates items of a model's states, whisper_window, whisper_step or whisper_pass, in one graph where they meet, so that
+// weights are read once for all of them. Each state has a lane. A step waits a bounded time for lanes whose next step is
+// expected. One of the waiting threads evaluates the graph. An abort of one of its lanes ends the graph where the device can,
+// and the others wait for the next one.
 template <typename Item> class Joint {
 public:
-    // `most`: maximum number of items in a graph, from 2. Throws if the working memory cannot be set up.
-    Joint(std::shared_ptr<whisper_context> context, int most);
+    // `most`: number of the model's slots
+    explicit Joint(int most) : most_(static_cast<size_t>(most)) {}
 
     class Lane {
     public:
@@ -59,8 +61,6 @@ private:
     bool evaluate_graph() const;
     std::chrono::steady_clock::time_point expected_until() const;
 
-    const std::shared_ptr<whisper_context> context_;
-    const std::unique_ptr<whisper_joint, void (*)(whisper_joint *)> memory_;
     const size_t most_;
 
     std::mutex mutex_;
@@ -72,9 +72,21 @@ private:
     bool is_alone_ = false;
     // How long a lane's next item is waited for.
     std::chrono::nanoseconds wait_{0};
+    // Number of items whose graph leaves time for an abort.
+    size_t most_in_time_ = std::numeric_limits<size_t>::max();
 };
 
 extern template class Joint<whisper_window>;
 extern template class Joint<whisper_step>;
+extern template class Joint<whisper_pass>;
+
+// The items of the states of one model that have a slot.
+struct Joints {
+    explicit Joints(int slots) : windows(slots), steps(slots), passes(slots) {}
+
+    Joint<whisper_window> windows;
+    Joint<whisper_step> steps;
+    Joint<whisper_pass> passes;
+};
 
 }  // namespace transcribe

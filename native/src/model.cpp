@@ -1,10 +1,21 @@
 #include "model.h"
 
 #include <algorithm>
-#include <exception>
 #include <string>
 
 namespace transcribe {
+
+namespace {
+
+Napi::Object to_javascript(Napi::Env env, const whisper_evaluations & evaluations) {
+    Napi::Object result = Napi::Object::New(env);
+    result.Set("graphs", static_cast<double>(evaluations.n_graphs));
+    result.Set("evaluated", static_cast<double>(evaluations.n_evaluated));
+    result.Set("items", static_cast<double>(evaluations.n_items));
+    return result;
+}
+
+}  // namespace
 
 int language_count(whisper_context * context) {
     // The vocabulary holds 51,765 text, task and timestamp tokens; a multilingual one has a token for
@@ -42,12 +53,7 @@ Model::Model(const Napi::CallbackInfo & info) : SharedModel(info) {
 
     load(info.Env(), [&] { return whisper_init_from_file_with_params_no_state(path.c_str(), params); }, whisper_free);
     if (slots > 1) {
-        try {
-            joint_windows_ = std::make_shared<Joint<whisper_window>>(context(info.Env()), slots);
-            joint_steps_ = std::make_shared<Joint<whisper_step>>(context(info.Env()), slots);
-        } catch (const std::exception & error) {
-            throw Napi::Error::New(info.Env(), error.what());
-        }
+        joints_ = std::make_shared<Joints>(slots);
     }
 }
 
@@ -69,16 +75,15 @@ Napi::Value Model::work(const Napi::CallbackInfo & info) {
     Napi::Object result = Napi::Object::New(info.Env());
     result.Set("graphs", static_cast<double>(work.n_graphs));
     result.Set("weightBytes", static_cast<double>(work.n_weight_bytes));
-    result.Set("slotGraphs", static_cast<double>(work.n_slot_graphs));
-    result.Set("slotSteps", static_cast<double>(work.n_slot_steps));
-    result.Set("slotRows", static_cast<double>(work.n_slot_rows));
-    result.Set("slotNodes", std::to_string(work.slot_nodes));
+    result.Set("windows", to_javascript(info.Env(), work.windows));
+    result.Set("steps", to_javascript(info.Env(), work.steps));
+    result.Set("passes", to_javascript(info.Env(), work.passes));
+    result.Set("stepNodes", std::to_string(work.step_nodes));
     return result;
 }
 
 Napi::Value Model::dispose(const Napi::CallbackInfo & info) {
-    joint_windows_.reset();
-    joint_steps_.reset();
+    joints_.reset();
     return SharedModel::dispose(info);
 }
 

@@ -22,9 +22,8 @@ public:
     // Windows that its states encoded for each other with the model's own encoder.
     std::shared_ptr<EncodedWindows> windows() const { return windows_; }
 
-    // Both null if each state evaluates its own graphs.
-    std::shared_ptr<Joint<whisper_window>> joint_windows() const { return joint_windows_; }
-    std::shared_ptr<Joint<whisper_step>> joint_steps() const { return joint_steps_; }
+    // Null if each state evaluates its own graphs.
+    std::shared_ptr<Joints> joints() const { return joints_; }
 
 private:
     Napi::Value languages(const Napi::CallbackInfo & info);
@@ -32,8 +31,7 @@ private:
     Napi::Value work(const Napi::CallbackInfo & info);
     Napi::Value dispose(const Napi::CallbackInfo & info);
 
-    std::shared_ptr<Joint<whisper_window>> joint_windows_;
-    std::shared_ptr<Joint<whisper_step>> joint_steps_;
+    std::shared_ptr<Joints> joints_;
     const std::shared_ptr<EncodedWindows> windows_ = std::make_shared<EncodedWindows>();
 };
 

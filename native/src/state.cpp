@@ -8,6 +8,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace transcribe {
@@ -126,15 +127,27 @@ void StateCore::end() {
     }
 }
 
-void StateCore::join(std::shared_ptr<Joint<whisper_window>> windows, std::shared_ptr<Joint<whisper_step>> steps) {
-    const auto should_abort = [this] { return should_end(); };
-    window_lane_ = std::make_unique<Joint<whisper_window>::Lane>(std::move(windows), should_abort);
-    step_lane_ = std::make_unique<Joint<whisper_step>::Lane>(std::move(steps), should_abort);
-    whisper_set_window_callback(
-        state, [](const whisper_window * window, void * core) { return static_cast<StateCore *>(core)->window_lane_->evaluate(window); },
-        this);
-    whisper_set_step_callback(
-        state, [](const whisper_step * step, void * core) { return static_cast<StateCore *>(core)->step_lane_->evaluate(step); }, this);
+void StateCore::join(const std::shared_ptr<Joints> & joints) {
+    // Returns a lane that keeps all joints.
+    const auto lane_of = [&](auto & joint) {
+        using Items = std::remove_reference_t<decltype(joint)>;
+        return std::make_unique<typename Items::Lane>(std::shared_ptr<Items>(joints, &joint), [this] { return should_end(); });
+    };
+    window_lane_ = lane_of(joints->windows);
+    step_lane_ = lane_of(joints->steps);
+    pass_lane_ = lane_of(joints->passes);
+    const auto window = [](const whisper_window * item, void * core) {
+        return static_cast<StateCore *>(core)->window_lane_->evaluate(item);
+    };
+    const auto step = [](const whisper_step * item, void * core) {
+        return static_cast<StateCore *>(core)->step_lane_->evaluate(item);
+    };
+    const auto pass = [](const whisper_pass * item, void * user_data) {
+        auto & core = *static_cast<StateCore *>(user_data);
+        core.leave_steps();
+        return core.pass_lane_->evaluate(item);
+    };
+    whisper_set_slot_callbacks(state, {window, step, pass, this});
 }
 
 void StateCore::leave_steps() {
@@ -169,8 +182,8 @@ State::State(const Napi::CallbackInfo & info) : JobState(info) {
             encoder = std::make_unique<EncoderUse>(shared);
         }
         auto core = std::make_shared<StateCore>(model->context(info.Env()), std::move(windows), std::move(encoder));
-        if (model->joint_steps() != nullptr) {
-            core->join(model->joint_windows(), model->joint_steps());
+        if (model->joints() != nullptr) {
+            core->join(model->joints());
         }
         return core;
     });

@@ -28,7 +28,7 @@ struct StateCore : JobCore {
     void keep_window();
     void end() override;
     // Evaluates graphs together with the other states of the model.
-    void join(std::shared_ptr<Joint<whisper_window>> windows, std::shared_ptr<Joint<whisper_step>> steps);
+    void join(const std::shared_ptr<Joints> & joints);
     // No other state need wait for steps of this one any more.
     void leave_steps();
 
@@ -41,6 +41,7 @@ private:
     // Null if the state evaluates its own graphs.
     std::unique_ptr<Joint<whisper_window>::Lane> window_lane_;
     std::unique_ptr<Joint<whisper_step>::Lane> step_lane_;
+    std::unique_ptr<Joint<whisper_pass>::Lane> pass_lane_;
     // Used by the job's thread only.
     bool encoder_failed_ = false;
     std::vector<float> spectrum_;

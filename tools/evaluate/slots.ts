@@ -98,15 +98,16 @@ async function recognize(
     state.dispose();
   };
   const { seconds } = await timed(() => Promise.all(Array.from({ length: count }, work)));
-  const { graphs, weightBytes, slotGraphs, slotSteps, slotRows } = model.work();
+  const { graphs, weightBytes, windows: encoded, steps, passes } = model.work();
   model.dispose();
   const minutes = total(windows, ({ samples }) => samples.length) / SAMPLE_RATE / 60;
   const speed = `${count} at once, ${kind}: ${((60 * minutes) / seconds).toFixed(1)} times real time`;
   const weights = `${(weightBytes / minutes / 1e9).toFixed(2)} GB of weights a minute of audio`;
   console.log(`${speed}, ${(graphs / minutes).toFixed(0)} graphs and ${weights}`);
-  if (slotSteps > 0) {
-    const rows = `${(slotRows / minutes).toFixed(0)} rows a minute, ${(slotRows / slotSteps).toFixed(1)} in each step`;
-    console.log(`  in slots: ${rows}; ${slotSteps} steps by ${slotGraphs} graphs that were built once`);
+  for (const [name, { graphs: built, evaluated, items }] of Object.entries({ windows: encoded, rows: steps, texts: passes })) {
+    if (evaluated === 0) continue;
+    const each = `${(items / evaluated).toFixed(1)} at a time`;
+    console.log(`  ${(items / minutes).toFixed(0)} ${name} a minute, ${each}: ${evaluated} evaluations of ${built} graphs`);
   }
   return texts;
 }

@@ -27,16 +27,25 @@ export interface NativeModelOptions {
   slots: number;
 }
 
+/** How often graphs of one kind were evaluated for states that have a slot. */
+export interface NativeEvaluations {
+  /** Different graphs, each built once. */
+  graphs: number;
+  evaluated: number;
+  /** Windows, rows of texts, or whole texts in all evaluations. */
+  items: number;
+}
+
 /** Graphs that a model's states evaluated so far, and the bytes of weights that these graphs read. */
 export interface NativeWork {
   graphs: number;
   weightBytes: number;
-  /** Different graphs that decode texts together, evaluations of them, and rows of texts in these. */
-  slotGraphs: number;
-  slotSteps: number;
-  slotRows: number;
-  /** Digest of all nodes of the last such graph: a device replays a graph whose nodes stay. */
-  slotNodes: string;
+  windows: NativeEvaluations;
+  steps: NativeEvaluations;
+  /** Long prompts and aligned texts. */
+  passes: NativeEvaluations;
+  /** Digest of all nodes of the last graph of steps: a device replays a graph whose nodes stay. */
+  stepNodes: string;
 }
 
 export interface NativeModel {

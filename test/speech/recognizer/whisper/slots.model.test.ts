@@ -12,11 +12,13 @@ setDefaultTimeout(120_000);
 
 const recordings = ["formats/jfk.flac", "dialogue/dlg-01-2spk-FM.flac"];
 const options: TranscribeOptions = { language: "en", threads: 1, temperatureIncrement: 0 };
-/** The first and the second pass, as the product runs them, and a greedy one. */
+const vocabulary = "Names: Anna Karenina, Konstantin Dmitrievich Levin, Princess Katerina Alexandrovna Shcherbatskaya.";
+/** The first and the second pass, as the product runs them, a greedy one, and one that repeats doubtful texts. */
 const passes: readonly TranscribeOptions[] = [
   { ...options, beamSize: 5, withoutTimestamps: true, suppressNonSpeech: true },
   { ...options, beamSize: 5, withoutTimestamps: false, suppressNonSpeech: true, initialPrompt: "Names." },
   { ...options, beamSize: 1, withoutTimestamps: true },
+  { ...options, beamSize: 5, withoutTimestamps: true, initialPrompt: vocabulary, temperatureIncrement: 0.5 },
 ];
 
 const directory = temporaryDirectory();
@@ -37,15 +39,29 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
   const openSmall = (slots: number) =>
     openModel(loadGgml({ nativeDirectory }), join(directory.path, "small.bin"), false, slots);
 
-  test("have the words that each has alone", async () => {
-    const [pass = options] = passes;
+  test("have the words and times that each has alone", async () => {
+    const pass = passes[3] as TranscribeOptions;
+    const model = openModel(loadGgml({ nativeDirectory }), basePath, false, speech.length);
+    const states = speech.map(() => model.createState());
+    const together = await Promise.all(states.map((state, at) => textOf(state, speech[at] as Float32Array, pass)));
+    expect(model.work().passes.items).toBeGreaterThanOrEqual(speech.length);
+    const { steps } = model.work();
+    // All slots are taken.
+    const without = model.createState();
     const alone: string[] = [];
-    for (const samples of speech) alone.push(await withState(openBase(), (state) => textOf(state, samples, pass)));
-    const model = openModel(loadGgml({ nativeDirectory }), basePath, false, 2);
-    const together = await Promise.all(
-      speech.map((samples) => withState(model, (state) => textOf(state, samples, pass))),
-    );
+    for (const samples of speech) alone.push(await textOf(without, samples, pass));
+    expect(model.work().steps).toEqual(steps);
     expect(together).toEqual(alone);
+    for (const state of [...states, without]) state.dispose();
+    model.dispose();
+  });
+
+  test("have the words that a model without slots has", async () => {
+    const [pass = options] = passes;
+    const samples = speech[0] as Float32Array;
+    const wordsOf = async (model: WhisperModel) => await withState(model, (state) => wordsIn(state, samples, pass));
+    const model = openModel(loadGgml({ nativeDirectory }), basePath, false, 2);
+    expect(await wordsOf(model)).toBe(await wordsOf(openBase()));
     model.dispose();
   });
 
@@ -65,10 +81,15 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
           }),
         ),
       );
-      const { slotSteps, slotRows, slotGraphs } = model.work();
-      expect(slotRows - before.slotRows).toBeGreaterThan(slotSteps - before.slotSteps);
+      const { steps, windows: encoded, passes: read } = model.work();
+      // More windows than slots: the others are transcribed alone.
+      const least = Math.min(slots, few.length);
+      expect(encoded.items - before.windows.items).toBeGreaterThanOrEqual(least);
+      // Prompts that are longer than a step, and aligned texts.
+      expect(read.items - before.passes.items).toBeGreaterThanOrEqual(least);
+      expect(steps.items - before.steps.items).toBeGreaterThan(steps.evaluated - before.steps.evaluated);
       // One for each number of slots, rows and positions that occurs; see shapes in slots.cpp.
-      expect(slotGraphs).toBeLessThan(20);
+      expect(steps.graphs).toBeLessThan(20);
       model.dispose();
     }
     expect(found[0]?.every((text) => text.length > 0)).toBe(true);
@@ -80,18 +101,22 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
     const model = openSmall(2);
     const nodes: string[] = [];
     const graphs: number[] = [];
+    const built: number[] = [];
     const steps: number[] = [];
     const state = model.createState();
     for (let time = 0; time < 3; time++) {
       await textOf(state, windows[0] as Float32Array, passes[0] as TranscribeOptions);
       const work = model.work();
-      nodes.push(work.slotNodes);
-      graphs.push(work.slotGraphs);
-      steps.push(work.slotSteps);
+      nodes.push(work.stepNodes);
+      graphs.push(work.graphs - work.windows.evaluated - work.steps.evaluated - work.passes.evaluated);
+      built.push(work.windows.graphs + work.steps.graphs + work.passes.graphs);
+      steps.push(work.steps.evaluated);
     }
     expect(new Set(steps).size).toBe(3);
     expect(new Set(nodes).size).toBe(1);
-    expect(new Set(graphs).size).toBe(1);
+    expect(new Set(built).size).toBe(1);
+    // Windows, steps, prompts and alignments: nothing is evaluated in a graph that is built for it.
+    expect(graphs).toEqual([0, 0, 0]);
     state.dispose();
     model.dispose();
   });
@@ -103,12 +128,12 @@ describe.skipIf(!canTranscribe("slots", ...recordings))("texts that are decoded 
     const alone: string[] = [];
     for (const samples of rest) alone.push(await withState(model, (state) => textOf(state, samples, pass)));
     const [aborted, disposed] = [model.createState(), model.createState()];
-    const before = model.work().slotSteps;
+    const before = model.work().steps.evaluated;
     const others = rest.map((samples) => withState(model, (state) => textOf(state, samples, pass)));
     let completed = 0;
     for (const other of others) other.then(() => completed++);
     const ended = [aborted.transcribe(one as Float32Array, pass), disposed.transcribe(two as Float32Array, pass)];
-    while (model.work().slotSteps < before + 5) await Bun.sleep(1);
+    while (model.work().steps.evaluated < before + 5) await Bun.sleep(1);
     aborted.abort();
     disposed.dispose();
     for (const result of await Promise.all(ended)) expect(result).toEqual({ aborted: true, segments: [] });
@@ -145,7 +170,15 @@ async function withState<T>(model: WhisperModel, job: (state: WhisperState) => P
   }
 }
 
+async function wordsIn(state: WhisperState, samples: Float32Array, how: TranscribeOptions): Promise<string> {
+  const { segments } = await state.transcribe(samples, how);
+  return segments.map(({ text }) => text).join("");
+}
+
+/** Returns the words with their times. */
 async function textOf(state: WhisperState, samples: Float32Array, how: TranscribeOptions): Promise<string> {
   const { segments } = await state.transcribe(samples, how);
-  return segments.map((segment) => segment.text).join("");
+  const wordOf = ({ text, startSeconds }: { readonly text: string; readonly startSeconds: number }) =>
+    `${text}@${startSeconds.toFixed(2)}`;
+  return segments.map(({ text, words }) => `${text} ${words.map(wordOf).join(" ")}`).join("");
 }

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <ggml-backend.h>
-#include <ggml.h>
+#include "graph.h"
 
-#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,31 +9,17 @@
 
 namespace transcribe {
 
-// The weights of a model's text decoder, tensors in the memory of one device.
-struct DecoderWeights {
-    struct Linear {
-        ggml_tensor * weight;
-        ggml_tensor * bias; // nullptr: none
-    };
-    struct Layer {
-        Linear self_norm, query, key, value, self_output;
-        Linear cross_norm, cross_query, cross_output;
-        Linear mlp_norm, mlp_input, mlp_output;
-    };
+// Keys and values of all slots. Those of a slot follow each other layer by layer, and in a layer position by position; a row has
+// the numbers of all heads.
+struct SlotCache {
+    ggml_tensor * keys = nullptr;
+    ggml_tensor * values = nullptr;
+    int64_t layers = 0;
+    int64_t positions = 0;
 
-    ggml_tensor * tokens;
-    ggml_tensor * positions;
-    Linear norm;
-    std::vector<Layer> layers;
-    int heads;
-    float epsilon;
-    int first_timestamp;
-};
-
-// Keys and values of one layer's attention follow those of the layer before: for each position, the numbers of all heads.
-struct SlotCaches {
-    ggml_tensor * keys;
-    ggml_tensor * values;
+    int64_t first_row(int slot, int64_t layer) const { return (slot * layers + layer) * positions; }
+    // Stores rows of keys and values of a layer. `rows`: a number for each, of its place in the first layer
+    void store(DeviceGraph & graph, int64_t layer, ggml_tensor * new_keys, ggml_tensor * new_values, ggml_tensor * rows) const;
 };
 
 // Limits the tokens that may come next in a row: the number of a mask, and the first timestamp that is allowed.
@@ -69,8 +53,10 @@ struct SlotStep {
     // A row sees some of the first `cells` positions: those that are set in its `visible`.
     int cells;
     const std::vector<bool> * visible;
-    const SlotRule * rules;
-    SlotChoice * choices;
+    const SlotRule * rules; // nullptr: everything may come next
+    SlotChoice * choices; // nullptr: not wanted
+    // Of all tokens, row by row; nullptr: not wanted
+    float * logits;
 };
 
 // Decodes texts of many windows on one device. Each window has a slot: a place in tensors of keys and values that all slots
@@ -90,17 +76,17 @@ public:
     Slots(const Slots &) = delete;
     Slots & operator=(const Slots &) = delete;
 
-    // The parts of the caches that belong to a slot, as tensors in `context`.
-    SlotCaches self(ggml_context * context, int slot) const;
-    SlotCaches cross(ggml_context * context, int slot) const;
-
+    const DecoderWeights & weights() const { return weights_; }
+    // Of the texts, and of the audio.
+    const SlotCache & self() const { return self_; }
+    const SlotCache & cross() const { return cross_; }
+    // Number of a slot that no text has: rows that nobody asked for are stored there.
+    int spare() const { return slots_; }
     // Returns false if the device failed.
     bool evaluate(const std::vector<SlotStep> & steps, int threads);
 
-    // Number of different graphs that were built, of evaluations, of rows of texts in them, and of bytes of weights that each reads.
-    int64_t built() const { return built_; }
-    int64_t evaluated() const { return evaluated_; }
-    int64_t rows() const { return rows_; }
+    const Evaluations & evaluations() const { return evaluations_; }
+    // Bytes of weights that each evaluation reads.
     int64_t weight_bytes() const { return weight_bytes_; }
     // Of all nodes of the last evaluated graph: what a device compares before it replays a graph. Not during an evaluation.
     uint64_t digest() const;
@@ -116,34 +102,29 @@ private:
     Shape shape_for(int slots, int rows, int cells) const;
     Graph & graph_for(const Shape & shape);
     std::unique_ptr<Graph> build(const Shape & shape) const;
-    ggml_tensor * attend_to_texts(Graph & graph, const Shape & shape, ggml_tensor * input, int layer) const;
-    ggml_tensor * attend_to_audio(Graph & graph, const Shape & shape, ggml_tensor * input, int layer) const;
+    ggml_tensor * attend_to_texts(Graph & graph, const Shape & shape, ggml_tensor * input, int64_t layer) const;
+    ggml_tensor * attend_to_audio(Graph & graph, const Shape & shape, ggml_tensor * input, int64_t layer) const;
     void choose(Graph & graph, ggml_tensor * logits) const;
     void set_inputs(Graph & graph, const Shape & shape, const std::vector<SlotStep> & steps) const;
     static void get_choices(const Graph & graph, const Shape & shape, const std::vector<SlotStep> & steps);
-    SlotCaches part(ggml_context * context, const SlotCaches & caches, int slot, int64_t positions) const;
-    ggml_tensor * layer_of(ggml_context * context, ggml_tensor * cache, const Shape & shape, int layer, int64_t all, int64_t used) const;
+    void get_logits(const Graph & graph, const Shape & shape, const std::vector<SlotStep> & steps) const;
 
     const ggml_backend_t backend_;
     const DecoderWeights weights_;
     const int slots_;
     const int cells_;
-    const int audio_positions_;
     const int64_t width_;
     const int64_t vocabulary_;
 
-    std::unique_ptr<ggml_context, void (*)(ggml_context *)> context_;
-    SlotCaches self_{};
-    SlotCaches cross_{};
+    const ggml_context_ptr context_;
+    SlotCache self_;
+    SlotCache cross_;
     ggml_tensor * masks_ = nullptr;
-    std::unique_ptr<ggml_backend_buffer, void (*)(ggml_backend_buffer_t)> buffer_;
+    ggml_backend_buffer_ptr buffer_;
 
     std::map<Shape, std::unique_ptr<Graph>> graphs_;
     const Graph * last_ = nullptr;
-    // Other threads read these.
-    std::atomic<int64_t> built_{0};
-    std::atomic<int64_t> evaluated_{0};
-    std::atomic<int64_t> rows_{0};
+    Evaluations evaluations_;
     int64_t weight_bytes_ = 0;
 };
 
