@@ -19,12 +19,17 @@ const encoder = Type.Optional(path);
 export const operations = {
   /** Detects the speaker activity of one block of the recording and writes it to a file. */
   detectBlock: operation(Type.Object({ area: workAreaSchema, block: Type.Integer({ minimum: 0 }) }), none),
-  /** Finds the speech spans and packs them into chunks for the recognizer. Needs every block's activity. */
+  /**
+   * Finds the speech spans and packs them into chunks for the recognizer. Needs every block's activity, or that of the
+   * first `blocks`.
+   */
   planChunks: operation(
     Type.Object({
       area: workAreaSchema,
       /** Whether chunks continue over long silences, which one side of a call has. */
       joinsTurns: Type.Optional(Type.Boolean()),
+      /** Number of known blocks: the result has only the first chunks, which the other blocks cannot change. */
+      blocks: Type.Optional(Type.Integer({ minimum: 1 })),
     }),
     Type.Object({ chunks: Type.Array(chunkSchema) }),
   ),

@@ -12,6 +12,21 @@ export function planChunks(regions: readonly Span[], totalSeconds: number, joins
   return chunks.map((chunk) => ({ ...chunk, speech: reaching.overlapping(chunk) }));
 }
 
+/**
+ * Returns the first chunks of a recording's plan before all of its speech is known: those that no further region can
+ * change. Every chunk but the last ends because of a known region. The last is final if the silence after it is already
+ * too long to continue it. Each end of a chunk depends on the next region alone, so that the padding is final, too.
+ *
+ * Not for chunks that continue over long silences: their last one never ends before the recording does.
+ * @param regions the first regions of the recording, in order and disjoint
+ * @param knownSeconds moment at which or after which every further region starts
+ */
+export function planFinalChunks(regions: readonly Span[], knownSeconds: number, totalSeconds: number): Chunk[] {
+  const chunks = planChunks(regions, totalSeconds, false);
+  const silence = knownSeconds - (regions.at(-1)?.endSeconds ?? 0);
+  return silence > MAX_GAP_SECONDS + ROUNDING_SECONDS ? chunks : chunks.slice(0, -1);
+}
+
 /** Packs by a clock that stands still in the middle of long silences. */
 function packJoined(regions: readonly Span[], totalSeconds: number): Span[] {
   const whole = { startSeconds: 0, endSeconds: totalSeconds };
@@ -32,6 +47,8 @@ const MAX_SECONDS = 30;
 const PADDING_SECONDS = 0.2;
 /** Longest silence inside a chunk, unless the caller passes another value. A longer silence starts a new chunk. */
 const MAX_GAP_SECONDS = 2;
+/** Tolerance for rounding where a silence is compared with the longest one before the next region is known. */
+const ROUNDING_SECONDS = 1e-6;
 
 /** Share of the maximum length from which a chunk may end at its longest silence instead of its last one. */
 const FULL_ENOUGH = 2 / 3;

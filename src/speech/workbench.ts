@@ -14,6 +14,7 @@ import {
   embed,
   embedBlock,
   embedSentences,
+  knownSpeech,
   onnxLibraryOf,
   openDiarizationModels,
   PcmReader,
@@ -27,7 +28,7 @@ import { loadGgml } from "./ggml.ts";
 import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";
-import { planChunks } from "./plan-chunks.ts";
+import { planChunks, planFinalChunks } from "./plan-chunks.ts";
 import { type EncoderOptions, familyOf } from "./recognizer/index.ts";
 
 /** The loaded models and the operations on them, shared by all recordings. */
@@ -120,9 +121,13 @@ function createHandlers(
       await detectBlock(loaded(diarization), area, block);
       return {};
     },
-    async planChunks({ area, joinsTurns }) {
-      const regions = await speechRegions(area);
-      return { chunks: planChunks(regions, area.pcm.sampleCount / SAMPLE_RATE, joinsTurns === true) };
+    async planChunks({ area, joinsTurns, blocks }) {
+      const totalSeconds = area.pcm.sampleCount / SAMPLE_RATE;
+      if (blocks === undefined) {
+        return { chunks: planChunks(await speechRegions(area), totalSeconds, joinsTurns === true) };
+      }
+      const { regions, knownSeconds } = await knownSpeech(area, blocks);
+      return { chunks: planFinalChunks(regions, knownSeconds, totalSeconds) };
     },
     async detectLanguage({ area, chunk, model, encoder }, signal) {
       // Reads the same samples as transcription, so that their window is encoded only once.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { planChunks } from "../../src/speech/plan-chunks.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
+import { planChunks, planFinalChunks } from "../../src/speech/plan-chunks.ts";
 import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
 import type { Chunk, Span } from "../../src/timeline/spans.ts";
 
@@ -59,5 +60,51 @@ describe("chunks of a recording", () => {
       [[11.1, 12]],
     ]);
     for (const chunk of chunks) expect(pairs(transcribedSpans(chunk))).toEqual(pairs([chunk]));
+  });
+});
+
+describe("the final chunks of a part of the speech", () => {
+  /** Speech of about an hour: mostly short silences, and some around the longest one inside a chunk. */
+  const speechOf = (seed: number): Span[] => {
+    const random = randomNumbers(seed);
+    const regions: Span[] = [];
+    for (let at = random(); at < 3600; ) {
+      const endSeconds = at + 0.05 + random() * (random() < 0.2 ? 28.9 : 6);
+      regions.push({ startSeconds: at, endSeconds });
+      const kind = random();
+      at =
+        endSeconds + (kind < 0.1 ? 0 : kind < 0.2 ? 2 + (random() - 0.5) / 10 : kind < 0.9 ? random() : random() * 20);
+    }
+    return regions;
+  };
+
+  test("are the first chunks of the whole plan, whatever the rest is", () => {
+    let finalChunks = 0;
+    let allChunks = 0;
+    for (let seed = 1; seed <= 200; seed++) {
+      const random = randomNumbers(seed);
+      const regions = speechOf(seed);
+      const totalSeconds = (regions.at(-1)?.endSeconds ?? 0) + random() * (seed % 2 === 0 ? 5 : 0.3);
+      const whole = planChunks(regions, totalSeconds, false);
+      for (let cut = 0; cut < 20; cut++) {
+        const count = Math.floor(random() * (regions.length + 1));
+        const from = regions[count - 1]?.endSeconds ?? 0;
+        const next = regions[count]?.startSeconds ?? totalSeconds;
+        for (const knownSeconds of [from, from + random() * (next - from), next]) {
+          const final = planFinalChunks(regions.slice(0, count), knownSeconds, totalSeconds);
+          expect(final).toEqual(whole.slice(0, final.length));
+          finalChunks += final.length;
+          allChunks += whole.filter(({ endSeconds }) => endSeconds <= from).length;
+        }
+      }
+    }
+    // Only the last known chunk waits for more.
+    expect(finalChunks).toBeGreaterThan(0.9 * allChunks);
+  });
+
+  test("include the last one as soon as the silence after it is too long to continue it", () => {
+    const regions = spans([1, 5], [6, 9]);
+    expect(planFinalChunks(regions, 11, 60)).toEqual([]);
+    expect(planFinalChunks(regions, 11.1, 60)).toEqual(planChunks(regions, 60, false));
   });
 });

@@ -22,4 +22,4 @@ export {
 } from "./models.ts";
 export { PcmReader } from "./pcm-reader.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
-export { speechRegions } from "./speech-regions.ts";
+export { knownSpeech, speechRegions } from "./speech-regions.ts";

@@ -27,19 +27,41 @@ const MAX_REGION_SECONDS = 29;
  * weakest frame. Reads one block at a time, and only the samples of speech that must be cut.
  */
 export async function speechRegions(area: WorkArea): Promise<Span[]> {
-  const { pcm } = area;
-  await using reader = await PcmReader.open(pcm);
-  const finder = new RegionFinder(pcm.sampleCount / SAMPLE_RATE, reader);
+  await using reader = await PcmReader.open(area.pcm);
+  const finder = new RegionFinder(area.pcm.sampleCount / SAMPLE_RATE, reader);
+  const average = await addBlocks(finder, area, blockCount(area.pcm.sampleCount));
+  average.end();
+  return await finder.end();
+}
+
+/** The first speech regions of a recording, and the moment at which or after which every further one starts. */
+interface KnownSpeech {
+  readonly regions: readonly Span[];
+  readonly knownSeconds: number;
+}
+
+/**
+ * Returns the speech regions that the first `blocks` blocks determine: the first ones of `speechRegions`, because both
+ * pass through the same states from block to block.
+ */
+export async function knownSpeech(area: WorkArea, blocks: number): Promise<KnownSpeech> {
+  await using reader = await PcmReader.open(area.pcm);
+  const finder = new RegionFinder(area.pcm.sampleCount / SAMPLE_RATE, reader);
+  await addBlocks(finder, area, blocks);
+  return finder.known();
+}
+
+/** Adds the first `blocks` blocks. The frames that later windows overlap are missing until the returned average ends. */
+async function addBlocks(finder: RegionFinder, area: WorkArea, blocks: number): Promise<FrameAverage> {
   const average = new FrameAverage(1, (frame, values) => finder.add(frame, values[0] ?? 0));
-  for (let block = 0; block < blockCount(pcm.sampleCount); block++) {
+  for (let block = 0; block < blocks; block++) {
     const activity = await BlockActivity.read(area, block);
     for (let window = 0; window < activity.windows; window++) {
       average.add((frame) => activity.speech(window, frame));
     }
     await finder.settle();
   }
-  average.end();
-  return await finder.end();
+  return average;
 }
 
 /** Converter from speech probabilities, frame by frame, to regions. */
@@ -49,6 +71,7 @@ class RegionFinder {
   private ended: Run[] = [];
   /** Frames since the probability last rose above OFFSET. They become speech if one of them exceeds ONSET. */
   private open: Run = { firstFrame: 0, levels: [] };
+  private nextFrame = 0;
 
   constructor(
     private readonly totalSeconds: number,
@@ -56,6 +79,7 @@ class RegionFinder {
   ) {}
 
   add(frame: number, level: number): void {
+    this.nextFrame = frame + 1;
     if (frameSeconds(frame) >= this.totalSeconds || level <= OFFSET) {
       this.close();
       return;
@@ -69,6 +93,12 @@ class RegionFinder {
     for (const run of this.ended) this.push(await this.cutLong(run));
     this.ended = [];
     this.open = await this.cutLong(this.open);
+  }
+
+  /** Returns the regions so far, after `settle`. */
+  known(): KnownSpeech {
+    const frame = this.open.levels.length > 0 ? this.open.firstFrame : this.nextFrame;
+    return { regions: this.regions, knownSeconds: Math.min(this.totalSeconds, frameSeconds(frame)) };
   }
 
   async end(): Promise<Span[]> {

@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
-import { speechRegions } from "../../../src/speech/diarization/index.ts";
-import { frameSeconds } from "../../../src/timeline/grid.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { knownSpeech, speechRegions } from "../../../src/speech/diarization/index.ts";
+import { planChunks, planFinalChunks } from "../../../src/speech/plan-chunks.ts";
+import { blockCount, FRAME_SAMPLES, frameSeconds, SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 /** Regions in frames, which the averaging over windows moves by none. */
@@ -60,3 +62,40 @@ test("continuous speech across many blocks is cut without any loss", async () =>
     if (index > 0) expect(start).toBe(regions[index - 1]?.[1] ?? 0);
   }
 });
+
+test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+  "the chunks that the first blocks of a recording determine are the first of the whole plan (seed %p)",
+  async (seed) => {
+    const random = randomNumbers(seed);
+    const frames = 7200 * (3 + (seed % 3)) + Math.floor(random() * 7200);
+    const levels: number[] = [];
+    const loudness: number[] = [];
+    // From long speech that must be cut, to short speech with silences of all lengths.
+    while (levels.length < frames) {
+      const spoken = Math.floor(random() * (seed % 2 === 0 ? 4000 : 300)) + 1;
+      const silent = Math.floor(random() * (random() < 0.2 ? 1000 : 100));
+      for (let frame = 0; frame < spoken; frame++) levels.push(random() < 0.01 ? 0.2 : 0.2 + 0.8 * random());
+      for (let frame = 0; frame < silent; frame++) levels.push(0.1 * random());
+    }
+    for (let frame = 0; frame < frames; frame++) loudness.push(random() / 2);
+    const activity = (frame: number, local: number) => (local === 0 ? (levels[frame] ?? 0) : 0);
+    const amplitude = (frame: number) => loudness[frame] ?? 0;
+    await withBlocks({ frames, activity, amplitude }, async (area) => {
+      const totalSeconds = (frames * FRAME_SAMPLES) / SAMPLE_RATE;
+      const regions = await speechRegions(area);
+      const whole = planChunks(regions, totalSeconds, false);
+      const blocks = blockCount(area.pcm.sampleCount);
+      for (let known = 1; known < blocks; known++) {
+        const part = await knownSpeech(area, known);
+        expect(part.regions).toEqual(regions.slice(0, part.regions.length));
+        expect(regions[part.regions.length]?.startSeconds ?? totalSeconds).toBeGreaterThanOrEqual(part.knownSeconds);
+        const final = planFinalChunks(part.regions, part.knownSeconds, totalSeconds);
+        expect(final).toEqual(whole.slice(0, final.length));
+        // A block has 121 s. The last chunk may grow, and the speech before it may be one long run.
+        expect(final.length).toBeGreaterThanOrEqual(
+          whole.filter(({ endSeconds }) => endSeconds < known * 121 - 70).length,
+        );
+      }
+    });
+  },
+);
