@@ -64,6 +64,14 @@ export class Engine {
     return this.#pool.speechLanes;
   }
 
+  /**
+   * Number of operations of the recognizer that run at the same time in workers of their own; 0 where all operations
+   * share the lanes.
+   */
+  get recognizerLanes(): number {
+    return this.#pool.recognizerLanes;
+  }
+
   /** Resolves when all operations can run for the first time. */
   ready(): Promise<void> {
     return this.#whenReady.promise;

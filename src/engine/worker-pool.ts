@@ -74,6 +74,11 @@ export class WorkerPool {
     return lanesOf(this.#speech.filter((worker) => worker.acceptsWork));
   }
 
+  /** See `Engine.recognizerLanes`. */
+  get recognizerLanes(): number {
+    return this.#speakers.length === 0 ? 0 : this.speechLanes;
+  }
+
   /** Returns the worker with the most free lanes that can start the operation; null when it has to wait. */
   workerFor(task: Task): EngineWorker | null {
     let best: EngineWorker | null = null;

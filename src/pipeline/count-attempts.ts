@@ -46,6 +46,9 @@ export function countAttempts(engine: StepEngine, options: AttemptOptions): Step
     get partsAtOnce() {
       return engine.partsAtOnce;
     },
+    get recognizerLanes() {
+      return engine.recognizerLanes ?? 0;
+    },
     async run(operation, params, signal) {
       signal.throwIfAborted();
       using attempts = new StoredAttempts(checkpoints, placesInUse, `${operation} ${digestOf(params)}`);

@@ -1,11 +1,18 @@
-import type { OperationName, Params, Result } from "../engine/index.ts";
+import type { OperationName, Params } from "../engine/index.ts";
 import { orAborted } from "../text/index.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
-import type { StepEngine } from "./step.ts";
+import { type StepEngine, withRun } from "./step.ts";
+
+/** Numbers of operations that a recording has requested. */
+interface Requested {
+  urgent: number;
+  patient: number;
+}
 
 /**
  * The lanes that a recording leaves unused, for operations that its next step does not wait for. Speech detection ends
- * with one block, and the vote on the language continues chunk by chunk: the other lanes would be idle meanwhile.
+ * with one block, and the vote on the language continues chunk by chunk: the other lanes would be idle meanwhile. Next to
+ * a GPU, the recognizer's lanes are idle during all of speech detection, so they are counted separately.
  */
 export class SpareLanes {
   /** The engine for operations that the next step waits for. */
@@ -16,17 +23,27 @@ export class SpareLanes {
    */
   readonly patient: StepEngine;
   readonly #engine: StepEngine;
-  readonly #requested = { urgent: 0, patient: 0 };
+  readonly #shared: Requested = { urgent: 0, patient: 0 };
+  readonly #recognizer: Requested = { urgent: 0, patient: 0 };
   #isReleased = false;
   #changed = Promise.withResolvers<void>();
 
   constructor(engine: StepEngine) {
     this.#engine = engine;
-    this.urgent = withRun(engine, (...request) => this.#run("urgent", request));
-    this.patient = withRun(engine, async (...request) => {
-      const [, , signal] = request;
-      await this.#untilSpare(signal);
-      return await this.#run("patient", request);
+    this.urgent = withRun(engine, (...request) => {
+      const requested = this.#requestedLike(request[1]);
+      requested.urgent += 1;
+      return this.#untilDone(requested, "urgent", () => engine.run(...request));
+    });
+    this.patient = this.patientOf(engine);
+  }
+
+  /** Returns the engine for patient operations that run on another engine, which runs them on this one. */
+  patientOf(engine: StepEngine): StepEngine {
+    return withRun(engine, async (...request) => {
+      const [, params, signal] = request;
+      const requested = await this.#reserve(params, signal);
+      return await this.#untilDone(requested, "patient", () => engine.run(...request));
     });
   }
 
@@ -36,24 +53,37 @@ export class SpareLanes {
     this.#change();
   }
 
-  async #untilSpare(signal: AbortSignal): Promise<void> {
+  /** Waits for a spare lane, and counts the patient operation that will use it. */
+  async #reserve(params: Params<OperationName>, signal: AbortSignal): Promise<Requested> {
     // A step requests its next operation as soon as it has the result of another. That one goes first.
     await yieldToEventLoop(signal);
-    while (!this.#hasSpare()) await orAborted(this.#changed.promise, signal);
+    const requested = this.#requestedLike(params);
+    while (!this.#hasSpare(requested)) await orAborted(this.#changed.promise, signal);
+    // Counted before another waiting operation can look at the same lane.
+    requested.patient += 1;
+    return requested;
   }
 
-  #hasSpare(): boolean {
-    const { urgent, patient } = this.#requested;
-    const lanes = this.#engine.partsAtOnce;
+  /** Returns the operations that use the same lanes as an operation with these parameters. */
+  #requestedLike(params: Params<OperationName>): Requested {
+    return "model" in params && this.#recognizerLanes > 0 ? this.#recognizer : this.#shared;
+  }
+
+  #hasSpare(requested: Requested): boolean {
+    const { urgent, patient } = requested;
+    const lanes = requested === this.#recognizer ? this.#recognizerLanes : this.#engine.partsAtOnce;
     return this.#isReleased || (urgent + patient < lanes && patient < Math.max(1, lanes - 1));
   }
 
-  async #run<N extends OperationName>(kind: "urgent" | "patient", request: Request<N>): Promise<Result<N>> {
-    this.#requested[kind] += 1;
+  get #recognizerLanes(): number {
+    return this.#engine.recognizerLanes ?? 0;
+  }
+
+  async #untilDone<T>(requested: Requested, kind: keyof Requested, run: () => Promise<T>): Promise<T> {
     try {
-      return await this.#engine.run(...request);
+      return await run();
     } finally {
-      this.#requested[kind] -= 1;
+      requested[kind] -= 1;
       setImmediate(() => this.#change());
     }
   }
@@ -62,23 +92,4 @@ export class SpareLanes {
     this.#changed.resolve();
     this.#changed = Promise.withResolvers();
   }
-}
-
-type Request<N extends OperationName> = [
-  operation: N,
-  params: Params<N>,
-  signal: AbortSignal,
-  record?: Parameters<StepEngine["run"]>[3],
-];
-
-function withRun(
-  engine: StepEngine,
-  run: <N extends OperationName>(...request: Request<N>) => Promise<Result<N>>,
-): StepEngine {
-  return {
-    get partsAtOnce() {
-      return engine.partsAtOnce;
-    },
-    run,
-  };
 }

@@ -1,12 +1,36 @@
-import type { Engine } from "../engine/index.ts";
+import type { Engine, OperationName, Params, Result } from "../engine/index.ts";
 import { MediaError } from "../media/index.ts";
 import type { Checkpoints, Failure, Recording } from "../recordings/index.ts";
 import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { forEachConcurrently } from "./concurrency.ts";
 
-/** The part of the engine that the steps of a recording use. */
-export type StepEngine = Pick<Engine, "run" | "partsAtOnce">;
+/** The part of the engine that the steps of a recording use. A fleet has no lanes of the recognizer alone. */
+export type StepEngine = Pick<Engine, "run" | "partsAtOnce"> & Partial<Pick<Engine, "recognizerLanes">>;
+
+/** The arguments of an engine's `run`. */
+export type EngineRequest<N extends OperationName> = [
+  operation: N,
+  params: Params<N>,
+  signal: AbortSignal,
+  record?: Parameters<StepEngine["run"]>[3],
+];
+
+/** Returns an engine with the lanes of another one and its own `run`. */
+export function withRun(
+  engine: StepEngine,
+  run: <N extends OperationName>(...request: EngineRequest<N>) => Promise<Result<N>>,
+): StepEngine {
+  return {
+    get partsAtOnce() {
+      return engine.partsAtOnce;
+    },
+    get recognizerLanes() {
+      return engine.recognizerLanes ?? 0;
+    },
+    run,
+  };
+}
 
 /** The context of a step. A step does only the work that its checkpoints lack, so it can be run again at any time. */
 export interface StepContext {

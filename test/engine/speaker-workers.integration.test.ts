@@ -65,9 +65,9 @@ describe("speaker workers", () => {
 
   test("let one recording use all lanes of the GPU, and do not count as lanes of a fleet's worker", async () => {
     const made = await engine();
-    expect([made.partsAtOnce, made.lanes]).toEqual([3, 3]);
+    expect([made.partsAtOnce, made.lanes, made.recognizerLanes]).toEqual([3, 3, 3]);
     const more = await engine({ prepare: async () => [{ ...onGpu, lanes: 1 }, speakers, speakers] });
-    expect([more.partsAtOnce, more.lanes]).toEqual([2, 1]);
+    expect([more.partsAtOnce, more.lanes, more.recognizerLanes]).toEqual([2, 1, 1]);
   });
 
   test("report their crash as one without a GPU, and the operation completes in the next process", async () => {

@@ -1,15 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import type { Params } from "../../src/engine/index.ts";
 import { SpareLanes } from "../../src/pipeline/spare-lanes.ts";
 import type { StepEngine } from "../../src/pipeline/step.ts";
 
 const never = new AbortController().signal;
 
 /** An engine whose operations, named by their block, end on demand. */
-function scripted(partsAtOnce: number) {
+function scripted(partsAtOnce: number, recognizerLanes = 0) {
   const running = new Map<number, PromiseWithResolvers<unknown>>();
   const started: number[] = [];
   const engine = {
-    partsAtOnce,
+    ...{ partsAtOnce, recognizerLanes },
     run: (_operation: string, { block }: { block: number }) => {
       started.push(block);
       const one = Promise.withResolvers<unknown>();
@@ -24,6 +25,9 @@ function scripted(partsAtOnce: number) {
     started,
     urgent: (block: number) => lanes.urgent.run("detectBlock", { area, block }, never),
     patient: (block: number, signal = never) => lanes.patient.run("embedBlock", { area, block }, signal),
+    /** Requests an operation of the recognizer. */
+    recognize: (block: number) =>
+      lanes.patient.run("transcribe", { block, model: "base" } as unknown as Params<"transcribe">, never),
     end: (block: number) => running.get(block)?.resolve({}),
     fail: (block: number) => running.get(block)?.reject(new Error("it failed")),
   };
@@ -68,6 +72,25 @@ describe("an operation that nothing waits for", () => {
     void single.patient(10);
     await settled();
     expect(single.started).toEqual([10]);
+  });
+
+  test("does not start together with another one in the same lane", async () => {
+    const { urgent, patient, started, end } = scripted(3);
+    for (const block of [1, 2, 3]) void urgent(block);
+    for (const block of [10, 11, 12]) void patient(block);
+    await settled();
+    end(1);
+    await settled();
+    expect(started).toEqual([1, 2, 3, 10]);
+  });
+
+  test("starts in the recognizer's own lanes while the others are in use, and not beyond them", async () => {
+    const { urgent, patient, recognize, started } = scripted(2, 3);
+    for (const block of [1, 2]) void urgent(block);
+    void patient(10);
+    for (const block of [20, 21, 22]) void recognize(block);
+    await settled();
+    expect(started).toEqual([1, 2, 20, 21]);
   });
 
   test("starts when another has failed", async () => {
