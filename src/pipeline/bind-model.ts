@@ -27,6 +27,8 @@ export interface RecordingModels {
    * encoder first if the amount of speech justifies it. @throws the signal's reason
    */
   encoderOf(model: SpeechModel, spokenSeconds: number, signal: AbortSignal): Promise<string | null>;
+  /** Returns the result of `encoderOf` where it does not depend on the amount of speech; else undefined. */
+  knownEncoderOf(model: SpeechModel, signal: AbortSignal): Promise<string | null | undefined>;
 }
 
 /** The model that transcribes a recording, from its first word to its last. */
@@ -83,6 +85,37 @@ export async function bindModel(
     }
     return { id: one.id, path: one.path, encoder: encoder.path };
   };
+  return await withOthers(models, model, bind);
+}
+
+/**
+ * Returns the model that `bindModel` will most likely return, before the amount of speech is known. Stores nothing.
+ * Returns null if an encoder depends on that amount, or if `bindModel` has to replace the recording's model.
+ */
+export async function foreseeModel(
+  { recording: { speechModel, speechModelSha256 }, checkpoints, signal }: StepContext,
+  models: RecordingModels,
+): Promise<BoundModel | null> {
+  const model = speechModel === null ? models.current() : models.find(speechModel);
+  if (model === null) return null;
+  if (speechModelSha256 !== null && speechModelSha256 !== (await models.sha256Of(model))) return null;
+  let isKnown = true;
+  const bound = await withOthers(models, model, async (one, part) => {
+    await models.admit(one, signal);
+    const stored = checkpoints.read("encoder", part, encoderSchema);
+    const encoder = stored === null ? await models.knownEncoderOf(one, signal) : stored.path;
+    isKnown &&= encoder !== undefined;
+    return { id: one.id, path: one.path, encoder: encoder ?? null };
+  });
+  return isKnown ? bound : null;
+}
+
+/** Binds a model and the models that recognize some languages instead of it. @param bind gets a number for each model */
+async function withOthers(
+  models: RecordingModels,
+  model: SpeechModel,
+  bind: (model: SpeechModel, part: number) => Promise<EncodedModel>,
+): Promise<BoundModel> {
   const bindAnother = async (one: SpeechModel, part: number) => {
     // A fleet names models by their digests.
     await models.sha256Of(one);

@@ -14,9 +14,18 @@ export interface Detected {
 /** The blocks whose speaker activity is stored. Their voices can be embedded before all speech is found. */
 export class DetectedBlocks {
   readonly #blocks = new Map<string, PromiseWithResolvers<void>>();
+  readonly #added = new Set<string>();
 
   add(track: Track, block: number): void {
+    this.#added.add(nameOf(track, block));
     this.#at(track, block).resolve();
+  }
+
+  /** Returns how many blocks of a track are added without a gap from its start. */
+  countFromStart(track: Track): number {
+    let count = 0;
+    while (this.#added.has(nameOf(track, count))) count++;
+    return count;
   }
 
   /** Waits until a block is added. @throws the signal's reason when it is aborted */
@@ -24,12 +33,21 @@ export class DetectedBlocks {
     await orAborted(this.#at(track, block).promise, signal);
   }
 
-  #at({ index }: Track, block: number): PromiseWithResolvers<void> {
-    const name = `${index} ${block}`;
+  #at(track: Track, block: number): PromiseWithResolvers<void> {
+    const name = nameOf(track, block);
     const known = this.#blocks.get(name) ?? Promise.withResolvers<void>();
     this.#blocks.set(name, known);
     return known;
   }
+}
+
+function nameOf({ index }: Track, block: number): string {
+  return `${index} ${block}`;
+}
+
+/** Returns whether the chunks of a track are known from an earlier attempt. */
+export function isPlanned({ checkpoints }: TrackContext): boolean {
+  return checkpoints.read("plan", 0, planSchema) !== null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { Type } from "@sinclair/typebox";
+import type { Recording } from "../recordings/index.ts";
 import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
 import { type Chunk, chunkAudioSeconds, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";
@@ -21,7 +22,7 @@ export interface SpeechPart {
   readonly language: Language;
 }
 
-interface ChosenLanguage {
+export interface ChosenLanguage {
   /** The pinned language, or the language of most of the speech. */
   readonly language: Language;
   /** Whether other languages are spoken, too. */
@@ -30,6 +31,16 @@ interface ChosenLanguage {
   readonly isOnly: boolean;
   /** How sure the model is of the language, from 0 to 1. */
   readonly confidence: number;
+}
+
+/** Returns the only possible language of a recording: the pinned one, or that of a model for one; null without one. */
+export function soleLanguage(
+  { pinnedLanguage }: Pick<Recording, "pinnedLanguage">,
+  { languages }: Pick<BoundModel, "languages">,
+): Language | null {
+  const [only, second] = languages;
+  const pinned = languages.find(({ code }) => code === pinnedLanguage);
+  return pinned ?? (second === undefined ? (only ?? null) : null);
 }
 
 /**
@@ -44,10 +55,8 @@ export async function chooseLanguage(
 ): Promise<ChosenLanguage> {
   const { checkpoints, recording } = context;
   const { languages } = model;
-  const [only, second] = languages;
-  const pinned = languages.find(({ code }) => code === recording.pinnedLanguage);
-  const sole = pinned ?? (second === undefined ? only : undefined);
-  if (sole !== undefined) return { language: sole, isMixed: false, isOnly: true, confidence: 1 };
+  const sole = soleLanguage(recording, model);
+  if (sole !== null) return { language: sole, isMixed: false, isOnly: true, confidence: 1 };
   const stored = checkpoints.read("language", 0, chosenSchema);
   const known = languages.find(({ code }) => code === stored?.code);
   if (stored !== null && known !== undefined) {
@@ -108,8 +117,9 @@ export function mostSpoken(
   return languages.reduce((most, one) => (total(one) > total(most) ? one : most), language);
 }
 
-async function detectLanguage(
-  { engine, signal }: StepContext,
+/** Returns the probability of each language in a chunk. */
+export async function detectLanguage(
+  { engine, signal }: Pick<StepContext, "engine" | "signal">,
   { area, chunk }: TrackChunk,
   model: BoundModel,
 ): Promise<Probabilities> {

@@ -42,22 +42,15 @@ export async function transcribe(
   chunks: readonly Chunk[],
   { model, partsOf, mayChangeLanguage, countRecognized, onTranscribed }: TranscriptionPlan,
 ) {
-  const { engine, area, signal, checkpoints, recording } = context;
+  const { area, signal, checkpoints } = context;
   const found = { wordCount: 0, languages: [] as Static<typeof languagesSchema>[] };
   if (chunks.length === 0) return found;
-  // Whisper drops the beginning of a vocabulary that is too long, so the recording's own terms come last.
-  const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
-  const params = { area, mayChangeLanguage, ...(vocabulary === "" ? {} : { vocabulary }) };
-  const recognize = async ({ path, encoder }: EncodedModel, { chunk, language }: SpeechPart) => {
-    const by = { model: path, ...(encoder === null ? {} : { encoder }) };
-    return await engine.run("transcribe", { ...params, ...by, chunk, language: language.modelCode }, signal);
-  };
-  const route = routesOf(model);
+  const recognize = recognizerOf(context, model, mayChangeLanguage);
   await forEachMissingPart(context, "transcribe", chunks.length, async (part) => {
     const result = { words: [] as EngineWord[], languages: {} as Record<string, number> };
     const recognized = new Map<string, number>();
     for (const speech of await partsOf({ area, chunk: chunks[part] as Chunk })) {
-      const { by, read } = await route(speech, recognize);
+      const { by, read } = await recognize(speech);
       recognized.set(by, (recognized.get(by) ?? 0) + 1);
       result.words.push(...read.words);
       for (const [code, seconds] of Object.entries(read.languages)) {
@@ -74,6 +67,26 @@ export async function transcribe(
     found.languages.push(languages);
   }
   return found;
+}
+
+/**
+ * Returns a function that recognizes a part with the model for its language, and names the model whose words it returns.
+ * @param mayChangeLanguage see TranscriptionPlan
+ */
+export function recognizerOf(
+  { engine, area, signal, recording }: Pick<TrackContext, "engine" | "area" | "signal" | "recording">,
+  model: TranscriptionPlan["model"],
+  mayChangeLanguage: boolean,
+) {
+  // Whisper drops the beginning of a vocabulary that is too long, so the recording's own terms come last.
+  const vocabulary = joinTerms([recording.vocabulary ?? "", recording.prompt ?? ""]);
+  const params = { area, mayChangeLanguage, ...(vocabulary === "" ? {} : { vocabulary }) };
+  const route = routesOf(model);
+  return (part: SpeechPart) =>
+    route(part, async ({ path, encoder }: EncodedModel, { chunk, language }: SpeechPart) => {
+      const by = { model: path, ...(encoder === null ? {} : { encoder }) };
+      return await engine.run("transcribe", { ...params, ...by, chunk, language: language.modelCode }, signal);
+    });
 }
 
 type Recognize<R> = (model: EncodedModel, part: SpeechPart) => Promise<R>;

@@ -8,6 +8,7 @@ import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, DetectedBlocks, detect } from "./detect.ts";
 import { type Diarized, diarize, findVoices } from "./diarize.ts";
+import { EarlyChunks } from "./early-chunks.ts";
 import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
 import type { PipelineServices } from "./services.ts";
@@ -85,6 +86,8 @@ function stepsOf(services: PipelineServices, recording: Recording) {
     nextTo: (signal: AbortSignal): StepContext => ({ ...base, engine: lanes.patient, signal, progress: () => {} }),
     /** Lets that work take turns with the steps from now on. */
     shareLanes: () => lanes.release(),
+    /** Returns the early work on the recording's first chunks. */
+    earlyChunks: () => new EarlyChunks(engine, lanes),
   };
 }
 
@@ -97,13 +100,19 @@ async function findWords(
   signal: AbortSignal,
 ) {
   const { recordings, events, metrics } = services;
-  const detecting = steps.start("detect", signal);
+  await using early = steps.earlyChunks();
+  const detecting = early.inStep(steps.start("detect", signal));
   const { id } = detecting.recording;
   const detected = await eachTrack(
     detecting,
     tracks,
     () => 1,
-    (own, track) => detect(own, track, blocks),
+    async (own, track) => {
+      early.start(own, track, blocks, services.models);
+      const found = await detect(own, track, blocks);
+      early.planned(found.chunks);
+      return found;
+    },
   );
   const speech = detected.flatMap(({ area, chunks }) => chunks.map((chunk) => ({ area, chunk })));
   if (speech.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no speech was found");
@@ -113,7 +122,8 @@ async function findWords(
   recordings.describe(id, { language: chosen.language.code });
   events.languageChosen({ id, language: chosen.language.code, confidence: chosen.confidence });
 
-  const transcribing = steps.start("transcribe", signal);
+  early.settle(chosen.isMixed ? null : chosen.language.code);
+  const transcribing = early.inStep(steps.start("transcribe", signal));
   steps.shareLanes();
   const plan: TranscriptionPlan = {
     model,

@@ -170,6 +170,7 @@ export function startSpeechEngine(
     sha256Of: (model) => speech.sha256Of(model),
     admit: ({ path }, signal) => speechEngine.admit(path, signal),
     encoderOf: ({ path }, spokenSeconds, signal) => speechEngine.encoderOf(path, spokenSeconds, signal),
+    knownEncoderOf: ({ path }, signal) => speechEngine.knownEncoderOf(path, signal),
   };
   return { speechEngine, models };
 }

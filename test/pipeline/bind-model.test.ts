@@ -3,7 +3,7 @@ import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import type { SpeechModel } from "../../src/models/index.ts";
-import { bindModel } from "../../src/pipeline/bind-model.ts";
+import { bindModel, foreseeModel } from "../../src/pipeline/bind-model.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
 import { readModelLanguages } from "../../src/speech/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
@@ -42,7 +42,12 @@ async function made(speechModel: string) {
     return path === undefined ? null : { id: name, path };
   };
   /** The currently best encoder, and the amounts of speech with which it was requested. */
-  const encoders = { best: "/encoders/one" as string | null, asked: [] as number[] };
+  const encoders = {
+    best: "/encoders/one" as string | null,
+    /** The encoder that does not depend on the amount of speech; undefined if there is none. */
+    known: undefined as string | null | undefined,
+    asked: [] as number[],
+  };
   /** Set by tests in which the model `english` cannot detect languages. */
   const companion = { model: null as SpeechModel | null };
   const models = {
@@ -50,6 +55,7 @@ async function made(speechModel: string) {
       encoders.asked.push(spokenSeconds);
       return encoders.best;
     },
+    knownEncoderOf: async () => encoders.known,
     find,
     companionOf: ({ id: name }: SpeechModel) => (name === "english" ? companion.model : null),
     routes: () => [],
@@ -59,15 +65,30 @@ async function made(speechModel: string) {
     admit: async (model: SpeechModel) => void admitted.push(model.id),
   };
   const checkpoints = new Checkpoints(store, id);
-  const bind = () => {
+  const context = () => {
     const recording = recordings.get(id);
     if (recording === null) throw new Error("it is gone");
-    const context = { recording, checkpoints, log: createLogger("silent") };
-    return bindModel(context as unknown as Parameters<typeof bindModel>[0], { models, recordings }, 200);
+    return { recording, checkpoints, log: createLogger("silent") } as unknown as Parameters<typeof bindModel>[0];
   };
+  const bind = () => bindModel(context(), { models, recordings }, 200);
+  const foresee = () => foreseeModel(context(), models);
   const begun = () => checkpoints.finished("transcribe").size;
   const begin = () => store.$client.run("INSERT INTO checkpoints VALUES (?, 'transcribe', 0, '{}')", [id]);
-  return { directory, recordings, id, files, digests, admitted, encoders, companion, find, bind, begin, begun };
+  return {
+    directory,
+    recordings,
+    id,
+    files,
+    digests,
+    admitted,
+    encoders,
+    companion,
+    find,
+    bind,
+    foresee,
+    begin,
+    begun,
+  };
 }
 
 describe("the model of a recording", () => {
@@ -136,4 +157,32 @@ describe("the model of a recording", () => {
       expect(recordings.get(id)).toMatchObject({ speechModel: "multi", speechModelSha256: "digest of multi" });
     },
   );
+});
+
+describe("the model before the amount of speech is known", () => {
+  test("is the one that will be bound, if its encoders do not depend on the amount, and nothing is stored", async () => {
+    const { directory, recordings, id, encoders, companion, find, bind, foresee } = await made("english");
+    using _directory = directory;
+    companion.model = find("multi");
+    encoders.known = encoders.best;
+    const foreseen = await foresee();
+    expect(recordings.get(id)?.speechModelSha256).toBeNull();
+    expect(encoders.asked).toEqual([]);
+    expect(await bind()).toEqual(foreseen as NonNullable<typeof foreseen>);
+    encoders.known = undefined;
+    expect(await foresee()).toEqual(foreseen);
+  });
+
+  test("is unknown if an encoder depends on the amount, or the model will be replaced", async () => {
+    const { directory, files, digests, encoders, bind, foresee } = await made("old");
+    using _directory = directory;
+    expect(await foresee()).toBeNull();
+    await bind();
+    expect(await foresee()).not.toBeNull();
+    encoders.known = null;
+    digests.set("old", "another digest");
+    expect(await foresee()).toBeNull();
+    files.delete("old");
+    expect(await foresee()).toBeNull();
+  });
 });

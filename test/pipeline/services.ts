@@ -21,6 +21,7 @@ export const unusedModels: PipelineServices["models"] = {
   sha256Of: unused,
   admit: unused,
   encoderOf: unused,
+  knownEncoderOf: unused,
 };
 
 /** Returns the services of a pipeline that has just started. Its recordings contain no speech, so no model is used. */

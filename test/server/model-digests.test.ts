@@ -22,6 +22,7 @@ test("the models that workers must have include a newly chosen one before its fi
     },
     admit: async () => {},
     encoderOf: async () => null,
+    knownEncoderOf: async () => null,
   };
   const digests = new ModelDigests(models);
   await digests.sha256Of(models.current());

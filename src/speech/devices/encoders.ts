@@ -67,12 +67,7 @@ export class Encoders {
    */
   async find(use: EncoderUse, spokenSeconds: number): Promise<string | null> {
     const key = keyOf(use);
-    this.#expireOwn(key);
-    const lookup = this.#found.get(key) ?? this.#stored(use);
-    this.#found.set(key, lookup);
-    const known = await lookup;
-    if (known === null && !this.#ownSince.has(key)) this.#ownSince.set(key, this.#now());
-    if (typeof known === "string") await this.#operations.noteUse(known);
+    const { lookup, known } = await this.#lookUp(use, key);
     if (known !== undefined) return known;
     this.#untestedSeconds += spokenSeconds;
     const worth = this.#hasFailed ? TOTAL_SPEECH_WORTH_TEST : SPEECH_WORTH_TEST;
@@ -82,6 +77,21 @@ export class Encoders {
     const test = before === lookup || before === undefined ? this.#test(use) : before;
     this.#found.set(key, test);
     return (await test) ?? null;
+  }
+
+  /** Returns the result of `find` where it does not depend on the amount of speech; else undefined. */
+  async known(use: EncoderUse): Promise<string | null | undefined> {
+    return (await this.#lookUp(use, keyOf(use))).known;
+  }
+
+  async #lookUp(use: EncoderUse, key: string) {
+    this.#expireOwn(key);
+    const lookup = this.#found.get(key) ?? this.#stored(use);
+    this.#found.set(key, lookup);
+    const known = await lookup;
+    if (known === null && !this.#ownSince.has(key)) this.#ownSince.set(key, this.#now());
+    if (typeof known === "string") await this.#operations.noteUse(known);
+    return { lookup, known };
   }
 
   /** Aborts a running self-test; no other starts. */

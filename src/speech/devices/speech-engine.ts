@@ -5,7 +5,7 @@ import { memoryOf } from "../../machine/index.ts";
 import { ownCommand } from "../../program/index.ts";
 import { messageOf, orAborted } from "../../text/index.ts";
 import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
-import { Encoders, type EncodersOptions } from "./encoders.ts";
+import { Encoders, type EncodersOptions, type EncoderUse } from "./encoders.ts";
 import { MemoryFallback } from "./memory-fallback.ts";
 import { memoryNeed } from "./memory-need.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
@@ -101,11 +101,24 @@ export class SpeechEngine {
    * encoder first if the amount of speech justifies it. @throws the signal's reason
    */
   async encoderOf(modelPath: string, spokenSeconds: number, signal: AbortSignal): Promise<string | null> {
+    const use = await this.#encoderUse(modelPath, signal);
+    return use === null ? null : await orAborted(this.#encoders.find(use, spokenSeconds), signal);
+  }
+
+  /**
+   * Returns the result of `encoderOf` where it does not depend on the amount of speech, because the encoder has been
+   * tested or none is used; else undefined. @throws the signal's reason
+   */
+  async knownEncoderOf(modelPath: string, signal: AbortSignal): Promise<string | null | undefined> {
+    const use = await this.#encoderUse(modelPath, signal);
+    return use === null ? null : await orAborted(this.#encoders.known(use), signal);
+  }
+
+  /** Returns what a model's encoder is tested for; null on a GPU, where the model's own encoder is much faster. */
+  async #encoderUse(modelPath: string, signal: AbortSignal): Promise<EncoderUse | null> {
     await orAborted(this.engine.ready(), signal);
-    // On a GPU, the model's own encoder is much faster.
     if (this.#start === null || this.#start.gpus > 0) return null;
-    const use = { cpuLibrary: this.#start.cpuLibrary, speechModel: modelPath };
-    return await orAborted(this.#encoders.find(use, spokenSeconds), signal);
+    return { cpuLibrary: this.#start.cpuLibrary, speechModel: modelPath };
   }
 
   /** Frees the models that are no longer needed. */

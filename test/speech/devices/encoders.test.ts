@@ -70,6 +70,15 @@ test.each([["/encoders/known"], [null]])("%p is not tried again where it is know
   expect(trials).toEqual([]);
 });
 
+test("an encoder without a result stays unknown, and costs no self-test, until speech justifies one", async () => {
+  using directory = temporaryDirectory();
+  const { encoders, find, trials, speechModel } = encodersWith(directory.path, {});
+  const known = () => encoders.known({ cpuLibrary: "this", speechModel });
+  expect([await known(), await find(100), await known()]).toEqual([undefined, null, undefined]);
+  expect(trials).toEqual([]);
+  expect([await find(200), await known()]).toEqual(["/encoders/one", "/encoders/one"]);
+});
+
 test("the encoder of a model is not used with another file under the same path", async () => {
   using directory = temporaryDirectory();
   let known: string | null = "/encoders/one";
