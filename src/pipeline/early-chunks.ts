@@ -40,12 +40,14 @@ export class EarlyChunks implements AsyncDisposable {
   readonly #plan = Promise.withResolvers<readonly Chunk[]>();
   /** Aborted when no further early operation may start. */
   readonly #starting = new AbortController();
+  readonly #log: (fields: { event: string; chunks?: number; detail?: string }) => void;
   #work = Promise.resolve();
 
   /** @param engine the engine that `lanes` distributes */
-  constructor(engine: StepEngine, lanes: SpareLanes) {
+  constructor({ engine, recording, log }: Pick<StepContext, "engine" | "recording" | "log">, lanes: SpareLanes) {
     this.#engine = engine;
     this.#lanes = lanes;
+    this.#log = (fields) => log.debug({ ...fields, recordingId: recording.id });
   }
 
   /** Starts early work, unless the machine has no lanes for it or the chunks are already known. */
@@ -53,14 +55,13 @@ export class EarlyChunks implements AsyncDisposable {
     const { partsAtOnce, recognizerLanes = 0 } = this.#engine;
     const hasLanes = recognizerLanes > 1 || partsAtOnce >= MIN_SHARED_LANES;
     if (!hasLanes || track.isParty || isPlanned(context)) return;
-    const { log, recording, signal } = context;
     // The results would be lost with the server, so a suspension grants no time for them.
-    signal.addEventListener("abort", () => this.#stop(), { once: true });
+    context.signal.addEventListener("abort", () => this.#stop(), { once: true });
     const own = { ...context, signal: this.#starting.signal };
     this.#work = this.#recognize(own, track, blocks, models).catch((error: unknown) => {
       if (this.#starting.signal.aborted) return;
       this.#starting.abort(new SuspendError(0));
-      log.debug({ event: "recording.early_work_failed", recordingId: recording.id, detail: messageOf(error) });
+      this.#log({ event: "recording.early_work_failed", detail: messageOf(error) });
     });
   }
 
@@ -97,6 +98,8 @@ export class EarlyChunks implements AsyncDisposable {
    */
   settle(language: string | null): void {
     this.#starting.abort(new SuspendError(0));
+    const chunks = this.#results.values().filter((early) => early.language !== null);
+    this.#log({ event: "recording.early_chunks", chunks: chunks.toArray().length });
     for (const [key, { language: other, started }] of this.#results) {
       if (language === null || other === null || other === language) continue;
       this.#results.delete(key);

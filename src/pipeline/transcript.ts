@@ -87,7 +87,7 @@ function stepsOf(services: PipelineServices, recording: Recording) {
     /** Lets that work take turns with the steps from now on. */
     shareLanes: () => lanes.release(),
     /** Returns the early work on the recording's first chunks. */
-    earlyChunks: () => new EarlyChunks(engine, lanes),
+    earlyChunks: () => new EarlyChunks({ ...base, engine }, lanes),
   };
 }
 
