@@ -109,16 +109,15 @@ export class EarlyChunks implements AsyncDisposable {
 
   /** Aborts what is still running, and waits until it has stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const running = [...this.#results.values()];
     this.#stop();
-    await Promise.allSettled([this.#work, ...running.map(({ result }) => result)]);
+    await Promise.allSettled([this.#work, ...this.#results.values().map(({ result }) => result)]);
+    this.#results.clear();
   }
 
   /** Stops without counting an interruption against the operations, see countAttempts. */
   #stop(): void {
     this.#starting.abort(new SuspendError(0));
     for (const { started } of this.#results.values()) started.abort(new SuspendError(0));
-    this.#results.clear();
   }
 
   async #recognize(context: TrackContext, track: Track, blocks: DetectedBlocks, models: RecordingModels) {
