@@ -5,9 +5,17 @@ import { EngineOperationError } from "./errors.ts";
 import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
 import { TaskQueue } from "./task-queue.ts";
-import type { Answer, EngineWorker } from "./worker.ts";
+import { modelOf } from "./time-limits.ts";
+import type { EngineWorker } from "./worker.ts";
+import type { Answer } from "./worker-events.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
+
+/** Operations that wait for a lane: those of the recognizer, and the others. */
+export interface WaitingOperations {
+  readonly speech: number;
+  readonly speakers: number;
+}
 
 /**
  * Runs operations in worker processes and survives their crashes. When a worker exits, the engine starts another and
@@ -47,8 +55,10 @@ export class Engine {
   }
 
   /** Returns the status. `trouble`: why the engine cannot work. `busy`: whether an operation waits or runs. */
-  status(): PoolStatus & { busy: boolean } {
-    return { ...this.#pool.status(), busy: this.#isBusy };
+  status(): PoolStatus & { readonly busy: boolean; readonly waiting: WaitingOperations } {
+    const speech = this.#queue.count(({ operation }) => modelOf(operation) !== null);
+    const waiting = { speech, speakers: this.#queue.count(() => true) - speech };
+    return { ...this.#pool.status(), busy: this.#isBusy, waiting };
   }
 
   /**

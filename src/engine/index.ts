@@ -6,6 +6,7 @@ export { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalle
 export { HealthCheck } from "./health-check.ts";
 export { dataOf, isSpanOperation, type SpanOperation } from "./operation-data.ts";
 export {
+  type DecoderWork,
   type FromWorker,
   type Gpu,
   type GpuFailure,

@@ -164,6 +164,13 @@ const gpuMemorySchema = Type.Object({
 });
 export type GpuMemory = Static<typeof gpuMemorySchema>;
 
+const decoderWorkSchema = Type.Object({
+  /** Steps of the decoder that all operations with slots share, and the rows of texts in them. */
+  steps: Type.Integer({ minimum: 0 }),
+  rows: Type.Integer({ minimum: 0 }),
+});
+export type DecoderWork = Static<typeof decoderWorkSchema>;
+
 const gpuFailureSchema = Type.Object({ message: Type.String(), outOfMemory: Type.Boolean() });
 export type GpuFailure = Static<typeof gpuFailureSchema>;
 
@@ -177,6 +184,8 @@ export const fromWorkerSchema = Type.Union([
   }),
   /** Sent at regular intervals by a worker whose recognizer computes on a GPU: the memory of that GPU. */
   Type.Object({ type: Type.Literal("gpuMemory"), memory: gpuMemorySchema }),
+  /** Sent with it where operations are decoded together: the work since the worker's start. */
+  Type.Object({ type: Type.Literal("decoderWork"), work: decoderWorkSchema }),
   /** The GPU failed and the server must kill the worker: the operations that it is running get no answer. */
   Type.Object({ type: Type.Literal("gpuFailed"), failure: gpuFailureSchema }),
   /** The worker cannot work at all; it exits after this message. */

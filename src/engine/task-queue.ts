@@ -8,6 +8,11 @@ export class TaskQueue {
     return this.#tasks.length === 0;
   }
 
+  /** Returns how many waiting operations meet a condition. */
+  count(condition: (task: Task) => boolean): number {
+    return this.#tasks.filter(condition).length;
+  }
+
   add(task: Task): void {
     this.#tasks.push(task);
   }

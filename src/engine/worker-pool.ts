@@ -2,7 +2,8 @@ import type { ResolvedOptions } from "./engine-options.ts";
 import type { Start } from "./protocol.ts";
 import type { Task } from "./task.ts";
 import { modelOf } from "./time-limits.ts";
-import { EngineWorker, type WorkerEvents } from "./worker.ts";
+import { EngineWorker } from "./worker.ts";
+import type { WorkerEvents } from "./worker-events.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerState, WorkerStatus } from "./worker-state.ts";
 

@@ -1,3 +1,4 @@
+import type { DecoderStatus } from "./decoder-count.ts";
 import type { Gpu, GpuMemory, WorkerRole } from "./protocol.ts";
 import type { UnexpectedExit } from "./worker-exit.ts";
 import type { WorkerProcess } from "./worker-process.ts";
@@ -22,6 +23,7 @@ export interface WorkerStatus {
   readonly lanes: number;
   /** Number of them whose texts are decoded together; 1: each decodes alone. */
   readonly decoderSlots: number;
+  readonly decoder: DecoderStatus;
   /** The worker's GPU; null when it has none or has not been started yet. */
   readonly gpu: Gpu | null;
   /** The GPU's memory as the worker reported it last; null when there is no process. */

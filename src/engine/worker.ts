@@ -1,38 +1,16 @@
 import { messageOf } from "../text/index.ts";
 import { type CountedOperation, describeWork, type SpeechDevice } from "./completed-operation.ts";
+import { DecoderCount } from "./decoder-count.ts";
 import type { ResolvedOptions } from "./engine-options.ts";
 import type { FromWorker, Params, Start } from "./protocol.ts";
 import { suspectsById, type Task } from "./task.ts";
 import { Lanes } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";
 import { Watchdog } from "./watchdog.ts";
+import type { Answer, WorkerEvents } from "./worker-events.ts";
 import { describeExit, identityOf, type ProcessExit, type UnexpectedExit } from "./worker-exit.ts";
 import { WorkerProcess } from "./worker-process.ts";
 import { type KillReasons, reportedState, type State, stateAfter, type WorkerStatus } from "./worker-state.ts";
-
-/** The worker's answer to an operation. */
-export type Answer = Extract<FromWorker, { type: "done" | "failed" }>;
-
-export interface WorkerEvents {
-  /**
-   * Returns what the worker loads at its next start; null when the worker is no longer needed and was closed.
-   * @param exit how the previous process exited; null for the first process, and after an expected exit
-   */
-  prepare(exit: UnexpectedExit | null, signal: AbortSignal): Promise<Start | null>;
-  /** Called when the worker starts to accept operations. */
-  onReady(): void;
-  /**
-   * Called when the worker has finished an operation and can take another.
-   * @param task the operation; null when it is no longer known
-   */
-  onAnswer(task: Task | null, answer: Answer): void;
-  /**
-   * Called when the worker exited unexpectedly.
-   * @param interrupted the operations that it was running
-   * @param trouble the reason, for people
-   */
-  onUnexpectedExit(interrupted: Task[], exit: UnexpectedExit, trouble: string): void;
-}
 
 /** Number of consecutive failed starts before the state becomes `failing`. */
 const FAILURES_UNTIL_FAILING = 3;
@@ -56,6 +34,7 @@ export class EngineWorker {
   readonly #modelsUsed = new Set<string>();
   /** Whether the process is to be replaced as soon as it is idle. */
   #mustRenew = false;
+  readonly #decoder = new DecoderCount();
   #trouble: string | null = null;
   /** Passed to `prepare` before the next start. */
   #lastExit: UnexpectedExit | null = null;
@@ -77,6 +56,7 @@ export class EngineWorker {
       role: this.#start?.role ?? null,
       lanes: this.#lanes.count,
       decoderSlots: this.#start?.slots ?? 1,
+      decoder: this.#decoder.status,
       gpu: this.#start?.gpu ?? null,
       gpuMemory: this.#state.name === "ready" ? this.#state.gpuMemory : null,
     };
@@ -199,6 +179,7 @@ export class EngineWorker {
       this.#lastExit = null;
       this.#start = start;
       this.#lanes.count = start.lanes;
+      this.#decoder.restart();
       const { log, timeLimits } = this.#options;
       const child = new WorkerProcess(start, this.#options, {
         onMessage: (message) => this.#receive(message),
@@ -225,6 +206,9 @@ export class EngineWorker {
         return;
       case "gpuMemory":
         if (this.#state.name === "ready") this.#state = { ...this.#state, gpuMemory: message.memory };
+        return;
+      case "decoderWork":
+        this.#decoder.add(message.work);
         return;
       case "gpuFailed":
         // Neither the GPU nor the process can be trusted. The first failure is the most telling.

@@ -42,9 +42,9 @@ export function createMetrics(parts: MeasuredParts): Metrics {
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {
-      const { state, trouble, workers } = engine().status();
+      const { state, trouble, workers, waiting } = engine().status();
       const isThere = state === "ready" || state === "asleep" || state === "waking";
-      return { ready: isThere && trouble === null, asleep: state === "asleep", workers };
+      return { ready: isThere && trouble === null, asleep: state === "asleep", workers, waiting };
     },
     machine: () => parts.machine?.() ?? null,
     modelInUse: parts.modelInUse,

@@ -1,3 +1,4 @@
+import type { DecoderWork } from "../engine/index.ts";
 import { GpuError } from "./gpu-error.ts";
 import type { EncoderOptions, Recognizer, RecognizerModel } from "./recognizer/index.ts";
 
@@ -20,6 +21,8 @@ export class ModelPool {
   readonly #open: (path: string) => RecognizerModel;
   readonly #usesGpu: boolean;
   readonly #loaded = new Map<string, LoadedModel>();
+  /** Work of the models that were freed. */
+  #freedWork: DecoderWork = { steps: 0, rows: 0 };
 
   constructor(open: (path: string) => RecognizerModel, usesGpu: boolean) {
     this.#open = open;
@@ -95,6 +98,11 @@ export class ModelPool {
     return this.#loaded.get(path)?.encoder;
   }
 
+  /** Returns the work of all models' decoders in slots since this process started. */
+  decoderWork(): DecoderWork {
+    return [...this.#loaded.values()].map(({ model }) => model.decoderWork()).reduce(sumOf, this.#freedWork);
+  }
+
   /** Frees all other models; those in use are freed as soon as their jobs finish. */
   keepOnly(paths: readonly string[]): void {
     for (const [path, loaded] of this.#loaded) {
@@ -141,7 +149,12 @@ export class ModelPool {
   #freeIfIdle(path: string, loaded: LoadedModel): void {
     if (loaded.users > 0) return;
     this.#loaded.delete(path);
+    this.#freedWork = sumOf(this.#freedWork, loaded.model.decoderWork());
     for (const { recognizer } of loaded.idle) recognizer.dispose();
     loaded.model.dispose();
   }
+}
+
+function sumOf(a: DecoderWork, b: DecoderWork): DecoderWork {
+  return { steps: a.steps + b.steps, rows: a.rows + b.rows };
 }

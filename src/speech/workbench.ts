@@ -1,4 +1,4 @@
-import type { GpuMemory, OperationName, Params, Result, WorkerStart } from "../engine/index.ts";
+import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../engine/index.ts";
 import {
   type PcmFile,
   SAMPLE_RATE,
@@ -40,6 +40,8 @@ export interface Workbench {
   readonly devices: string[];
   /** Returns the current memory of the recognizer's GPU; null when the recognizer computes on the CPU. */
   gpuMemory(): GpuMemory | null;
+  /** Returns the work of the decoder in slots so far; null when each operation decodes alone. */
+  decoderWork(): DecoderWork | null;
   run(operation: OperationName, params: unknown, signal: AbortSignal): Promise<unknown>;
   /** Frees all other speech models; those in use are freed as soon as their jobs finish. */
   keepModels(paths: readonly string[]): void;
@@ -58,6 +60,7 @@ async function openSpeakerWorkbench(start: WorkerStart): Promise<Workbench> {
     devices: [],
     speechDevice: "cpu",
     gpuMemory: () => null,
+    decoderWork: () => null,
     run: runnerOf(createHandlers(diarization, null, start.threads, () => undefined)),
     keepModels: () => {},
   };
@@ -91,6 +94,7 @@ async function openSpeechWorkbench(start: WorkerStart): Promise<Workbench> {
       const [gpu] = gpus();
       return gpu === undefined ? null : { freeBytes: gpu.memoryFreeBytes, totalBytes: gpu.memoryTotalBytes };
     },
+    decoderWork: () => ((start.slots ?? 1) > 1 ? models.decoderWork() : null),
     run: runnerOf(createHandlers(diarization, models, speechThreads, encoderAt)),
     keepModels: (paths) => models.keepOnly(paths),
   };

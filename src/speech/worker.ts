@@ -24,7 +24,7 @@ export function runWorker(): void {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
   const faultPoint = testFault(process.env);
   let workbench: Workbench | null = null;
-  let reportMemory = () => {};
+  let reportStatus = () => {};
   const releaseMemory = memoryReleaser();
   const running = new Map<number, AbortController>();
 
@@ -33,7 +33,7 @@ export function runWorker(): void {
       workbench = await openWorkbench(message);
       const { cpuVariant, devices, speechDevice } = workbench;
       send({ type: "ready", cpuVariant, devices, speechDevice });
-      reportMemory = memoryReport(workbench);
+      reportStatus = statusReport(workbench);
     } catch (error) {
       if (error instanceof GpuError) return send({ type: "gpuFailed", failure: error.failure });
       send({ type: "unusable", message: messageOf(error) });
@@ -49,7 +49,7 @@ export function runWorker(): void {
       if (!Value.Check(operations[operation].params, params)) throw new Error(`bad parameters of ${operation}`);
       faultPoint(operation, params, workbench.speechDevice);
       const result = await workbench.run(operation, params, controller.signal);
-      reportMemory();
+      reportStatus();
       send({ type: "done", id, result });
       releaseMemory();
     } catch (error) {
@@ -71,24 +71,29 @@ export function runWorker(): void {
   });
 }
 
-/** Interval of the memory reports. GPUs are shared with other programs, so the free memory changes by itself. */
-const gpuMemoryMilliseconds = 15_000;
+/** Interval of the reports. GPUs are shared with other programs, so the free memory changes by itself. */
+const reportMilliseconds = 15_000;
 /** Minimum time between two reports of a busy worker. */
-const busyGpuMemoryMilliseconds = 1000;
+const busyReportMilliseconds = 1000;
 
-/** Reports the GPU's memory now and at intervals. @returns a function that reports it after an operation */
-function memoryReport(workbench: Workbench): () => void {
+/**
+ * Reports the GPU's memory and the work of the decoder in slots, now and at intervals.
+ * @returns a function that reports them after an operation
+ */
+function statusReport(workbench: Workbench): () => void {
   if (workbench.speechDevice === "cpu") return () => {};
   let reportedAt = 0;
   const report = () => {
     reportedAt = performance.now();
     const memory = workbench.gpuMemory();
     if (memory !== null) send({ type: "gpuMemory", memory });
+    const work = workbench.decoderWork();
+    if (work !== null) send({ type: "decoderWork", work });
   };
   report();
-  setInterval(report, gpuMemoryMilliseconds);
+  setInterval(report, reportMilliseconds);
   return () => {
-    if (performance.now() - reportedAt >= busyGpuMemoryMilliseconds) report();
+    if (performance.now() - reportedAt >= busyReportMilliseconds) report();
   };
 }
 

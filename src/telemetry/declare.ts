@@ -43,6 +43,26 @@ export function labelledGauge<L extends string>(
   });
 }
 
+/** Registers a counter whose values are read with the metrics. `read` returns all series that exist then. */
+export function readCounter<L extends string>(
+  registry: Registry,
+  name: string,
+  help: string,
+  labelNames: readonly L[],
+  read: () => readonly Sample<L>[],
+): void {
+  const metric = new Counter<L>({
+    name,
+    help,
+    labelNames,
+    registers: [registry],
+    collect() {
+      metric.reset();
+      for (const { labels, value } of read()) metric.inc(labels, value);
+    },
+  });
+}
+
 /** Registers a counter. @param series the series that start at 0, so that Prometheus sees their first increase */
 export function counter<L extends string = never>(
   registry: Registry,

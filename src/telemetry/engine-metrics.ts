@@ -1,6 +1,6 @@
 import type { Counter, Registry } from "prom-client";
 import { residentBytes } from "../program/index.ts";
-import { type Counted, counter, countsOf, gauge, labelledGauge } from "./declare.ts";
+import { type Counted, counter, countsOf, gauge, labelledGauge, readCounter } from "./declare.ts";
 
 /** A worker process and its device. */
 interface MeasuredWorker {
@@ -18,6 +18,8 @@ interface MeasuredWorker {
   readonly lanes: number;
   /** Number of them whose texts are decoded together; 1: each decodes alone. */
   readonly decoderSlots: number;
+  /** Steps of the decoder that they share, and the rows of texts in these, since the start of the server. */
+  readonly decoder: { readonly steps: number; readonly rows: number };
   /** Memory of that GPU; null while it is not known. */
   readonly gpuMemory: { readonly freeBytes: number; readonly totalBytes: number } | null;
 }
@@ -29,6 +31,8 @@ export interface EngineSource {
     readonly asleep: boolean;
     /** One worker; or one for each GPU, and those for the CPU's part of the work. */
     readonly workers: readonly MeasuredWorker[];
+    /** Operations that wait for a lane, by the role of the workers that run them. */
+    readonly waiting: { readonly speech: number; readonly speakers: number };
   };
   /** Returns this machine's name in its fleet; null if the server works alone. */
   machine(): string | null;
@@ -108,24 +112,45 @@ export class EngineMetrics {
           return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
         }),
     );
-    const ofSpeech = (which: "lanes" | "decoderSlots") => () =>
+    const ofSpeech = (read: (worker: MeasuredWorker) => number) => () =>
       source
         .engine()
         .workers.filter(({ role }) => role !== "speakers")
-        .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: worker[which] }));
+        .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: read(worker) }));
     labelledGauge(
       registry,
       "transcribe_engine_lanes",
       "Operations of the speech model that each device runs at the same time, by measurement or setting",
       ["gpu"],
-      ofSpeech("lanes"),
+      ofSpeech(({ lanes }) => lanes),
     );
     labelledGauge(
       registry,
       "transcribe_engine_decoder_slots",
       "Operations of each device whose texts are decoded together, by measurement or setting; 1: each decodes alone",
       ["gpu"],
-      ofSpeech("decoderSlots"),
+      ofSpeech(({ decoderSlots }) => decoderSlots),
+    );
+    readCounter(
+      registry,
+      "transcribe_engine_decoder_steps_total",
+      "Steps of the decoder that operations of a device share; 0 where each decodes alone",
+      ["gpu"],
+      ofSpeech(({ decoder }) => decoder.steps),
+    );
+    readCounter(
+      registry,
+      "transcribe_engine_decoder_rows_total",
+      "Rows of texts in these steps; divided by the steps it is how well they are filled",
+      ["gpu"],
+      ofSpeech(({ decoder }) => decoder.rows),
+    );
+    labelledGauge(
+      registry,
+      "transcribe_engine_waiting_operations",
+      "Operations that wait until a worker of this machine is free: with the speech model, and of the speaker models",
+      ["role"],
+      () => Object.entries(source.engine().waiting).map(([role, value]) => ({ labels: { role }, value })),
     );
     const memoryOf = (which: "freeBytes" | "totalBytes") =>
       source.engine().workers.flatMap(({ gpu, gpuMemory }) => {

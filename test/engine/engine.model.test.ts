@@ -88,6 +88,39 @@ describe("the engine", () => {
     await crashing;
   });
 
+  test("adds up the work of the decoder in slots by all processes of a worker", async () => {
+    const made = engine({ prepare: async () => [{ ...scriptedStart, lanes: 4, slots: 4 }] });
+    await made.run("planChunks", script("answer"), never);
+    const decoder = { steps: 2, rows: 9, rowsPerStep: 4.5 };
+    expect(made.status().workers).toMatchObject([{ decoderSlots: 4, decoder }]);
+    await made.run("planChunks", script("kill"), never).catch(() => {});
+    await made.run("planChunks", script("answer"), never);
+    const [worker] = made.status().workers;
+    expect(worker?.restarts).toBeGreaterThan(1);
+    expect(worker?.decoder).toEqual({
+      steps: 2 + 2 * (worker?.restarts ?? 0),
+      rows: 9 + 9 * (worker?.restarts ?? 0),
+      rowsPerStep: 4.5,
+    });
+  });
+
+  test("reports how many operations wait for a lane, those of the recognizer apart", async () => {
+    const made = engine({ lanes: 1 });
+    const enough = new AbortController();
+    const span = { startSeconds: 0, endSeconds: 1 };
+    const chunk = { ...span, speech: [span] };
+    const held = [
+      made.run("planChunks", script("wait"), enough.signal),
+      made.run("planChunks", script("answer"), enough.signal),
+      ...[1, 2].map(() => made.run("detectLanguage", { ...script("answer"), chunk, model: "/" }, enough.signal)),
+    ].map((each) => each.catch(() => "stopped"));
+    await made.ready();
+    expect(made.status().waiting).toEqual({ speech: 2, speakers: 1 });
+    enough.abort();
+    expect(await Promise.all(held)).toEqual(["stopped", "stopped", "stopped", "stopped"]);
+    expect(made.status().waiting).toEqual({ speech: 0, speakers: 0 });
+  });
+
   test("refuses a result that does not match its schema", async () => {
     expect(engine().run("planChunks", script("nonsense"), never)).rejects.toThrow("does not match its schema");
   });

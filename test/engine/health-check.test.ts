@@ -3,6 +3,8 @@ import { type Engine, HealthCheck } from "../../src/engine/index.ts";
 
 type Status = ReturnType<Engine["status"]>;
 
+const waiting = { speech: 0, speakers: 0 };
+
 describe("the health check", () => {
   let status: Status;
   /** The tested models: the path of the speech model, or `small`. */
@@ -13,7 +15,7 @@ describe("the health check", () => {
   let health: HealthCheck;
 
   beforeEach(() => {
-    status = { state: "ready", trouble: null, busy: false, restarts: 0, workers: [] };
+    status = { state: "ready", trouble: null, busy: false, waiting, restarts: 0, workers: [] };
     tested = [];
     outcomes = {};
     clock = 0;

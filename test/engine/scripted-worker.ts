@@ -19,6 +19,7 @@ interface Message {
   readonly operation: string;
   readonly params: { readonly area?: { readonly pcm: { readonly path: string } } };
   readonly speechModel: string;
+  readonly slots?: number;
 }
 
 const visibleGpu = process.env.CUDA_VISIBLE_DEVICES ?? "all";
@@ -32,6 +33,7 @@ process.on("message", (message: Message) => {
     }
     process.send?.({ type: "ready", cpuVariant: "scripted", devices: [], speechDevice: "cuda" });
     process.send?.({ type: "gpuMemory", memory: { freeBytes: 7, totalBytes: 9 } });
+    if (message.slots !== undefined) process.send?.({ type: "decoderWork", work: { steps: 2, rows: 9 } });
   }
   if (message.type !== "run") return;
   const [action, times, file] = (message.params.area?.pcm.path ?? "answer").split(":");

@@ -22,6 +22,7 @@ function pool(room = 9) {
       events.push(`close ${path}`);
     };
     return {
+      decoderWork: () => ({ steps: 1, rows: 5 }),
       createRecognizer: (encoder?: EncoderOptions) => state(encoder) as unknown as Recognizer,
       dispose: close,
     } as unknown as RecognizerModel;
@@ -48,6 +49,13 @@ describe("the worker's speech models", () => {
       ...["open a", "state a", "end state a", "state a with one", "end state a", "state a"],
       ...["end state a", "state a"],
     ]);
+  });
+
+  test("still count the decoder's work of models that were freed", async () => {
+    const { models } = pool();
+    for (const path of ["a", "b"]) await models.use(path, never, async () => {});
+    models.keepOnly(["b"]);
+    expect(models.decoderWork()).toEqual({ steps: 2, rows: 10 });
   });
 
   test("name the encoder of the latest job, with which a self-test needs no further recognizer", async () => {

@@ -2,6 +2,8 @@ import { createMetrics, type MeasuredParts } from "../../src/server/index.ts";
 import { type DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import type { Metrics } from "../../src/telemetry/index.ts";
 
+const waiting = { speech: 0, speakers: 0 };
+
 /** Returns the metrics of a server without an engine and without TLS. */
 export function metricsWithoutEngine({
   dataPaths,
@@ -11,7 +13,7 @@ export function metricsWithoutEngine({
     ...parts,
     disk: new DiskUsage(dataPaths, () => performance.now()),
     engine: () => ({
-      status: () => ({ state: "starting", trouble: null, busy: false, restarts: 0, workers: [] }),
+      status: () => ({ state: "starting", trouble: null, busy: false, waiting, restarts: 0, workers: [] }),
     }),
     modelInUse: () => "whisper-base",
     certificateEndsAt: () => null,

@@ -9,7 +9,9 @@ const worker = {
   role: "speech",
   lanes: 16,
   decoderSlots: 8,
+  decoder: { steps: 20, rows: 500 },
 };
+const waiting = { speech: 3, speakers: 1 };
 
 function sources(changes: Partial<MetricSources> = {}): MetricSources {
   return {
@@ -19,7 +21,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
     stalledRecordings: () => [{ trouble: "disk_full", count: 1 }],
     oldestWaitingSeconds: () => 61,
-    engine: () => ({ ready: true, asleep: false, workers: [worker] }),
+    engine: () => ({ ready: true, asleep: false, workers: [worker], waiting }),
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
@@ -48,6 +50,10 @@ test("gauges are read with their labels when the metrics are read", async () => 
     'transcribe_model_info{model="whisper-base"} 1',
     'transcribe_engine_lanes{gpu="CUDA0"} 16',
     'transcribe_engine_decoder_slots{gpu="CUDA0"} 8',
+    'transcribe_engine_decoder_steps_total{gpu="CUDA0"} 20',
+    'transcribe_engine_decoder_rows_total{gpu="CUDA0"} 500',
+    'transcribe_engine_waiting_operations{role="speech"} 3',
+    'transcribe_engine_waiting_operations{role="speakers"} 1',
     "transcribe_disk_free_bytes 1",
     "transcribe_disk_size_bytes 2",
     "transcribe_database_bytes 3",
@@ -90,7 +96,7 @@ test("a series whose source is gone is dropped", async () => {
       openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
       engine: () => {
         const gone = { ...worker, pid: null, gpuMemory: null };
-        return { ready: there, asleep: !there, workers: [there ? worker : gone] };
+        return { ready: there, asleep: !there, workers: there ? [worker] : [gone], waiting };
       },
       modelInUse: () => (there ? "whisper-base" : "whisper-large"),
       certificateEndsAt: () => (there ? 1 : null),
@@ -106,9 +112,12 @@ test("a series whose source is gone is dropped", async () => {
 });
 
 test("workers on the CPU next to a GPU count as one in memory, and not as lanes", async () => {
-  const speakers = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers", lanes: 1, decoderSlots: 1 };
+  const own = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers" };
+  const speakers = { ...own, lanes: 1, decoderSlots: 1, decoder: { steps: 0, rows: 0 } };
   const workers = [worker, speakers, speakers];
-  const samples = await read(new Metrics(sources({ engine: () => ({ ready: true, asleep: false, workers }) })));
+  const samples = await read(
+    new Metrics(sources({ engine: () => ({ ready: true, asleep: false, workers, waiting }) })),
+  );
   const memory = samples.filter((line) => line.startsWith("transcribe_engine_worker_resident_memory_bytes"));
   expect(memory.map((line) => line.split(" ")[0])).toEqual([
     'transcribe_engine_worker_resident_memory_bytes{gpu="CUDA0"}',

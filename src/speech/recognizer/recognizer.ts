@@ -1,4 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
+import type { DecoderWork } from "../../engine/index.ts";
 import type { EngineWord } from "../../timeline/index.ts";
 import type { GgmlRuntime } from "../ggml.ts";
 import type { Instructions } from "../instructions.ts";
@@ -110,6 +111,8 @@ export type EncoderComparison = Static<typeof encoderComparisonSchema>;
 export interface RecognizerModel {
   /** Creates a recognizer. @param encoder replaces the model's own encoder */
   createRecognizer(encoder?: EncoderOptions): Recognizer;
+  /** Returns the work of the decoder in slots since the model was loaded; none where each recognizer decodes alone. */
+  decoderWork(): DecoderWork;
   /** Frees the weights, once the model's recognizers are disposed too. */
   dispose(): void;
 }

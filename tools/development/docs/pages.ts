@@ -70,7 +70,7 @@ export function describedMetrics(): MetricDescription[] {
     openRecordings: () => [],
     stalledRecordings: () => [],
     oldestWaitingSeconds: () => 0,
-    engine: () => ({ ready: false, asleep: false, workers: [] }),
+    engine: () => ({ ready: false, asleep: false, workers: [], waiting: { speech: 0, speakers: 0 } }),
     modelInUse: () => "",
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,

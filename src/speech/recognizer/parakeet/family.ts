@@ -24,7 +24,11 @@ export const parakeetFamily: RecognizerFamily = {
   countVocabularyTokens: () => 0,
   open: (runtime, path, useGpu) => {
     const model = openModel(runtime, path, useGpu);
-    return { createRecognizer: () => createRecognizer(model.createState()), dispose: () => model.dispose() };
+    return {
+      createRecognizer: () => createRecognizer(model.createState()),
+      decoderWork: () => ({ steps: 0, rows: 0 }),
+      dispose: () => model.dispose(),
+    };
   },
   describeKernels,
   compareEncoders: null,

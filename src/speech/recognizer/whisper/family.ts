@@ -21,6 +21,10 @@ export const whisperFamily: RecognizerFamily = {
     const model = openModel(runtime, path, useGpu, slots);
     return {
       createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder)),
+      decoderWork: () => {
+        const { slotSteps, slotRows } = model.work();
+        return { steps: slotSteps, rows: slotRows };
+      },
       dispose: () => model.dispose(),
     };
   },
