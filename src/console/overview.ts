@@ -20,7 +20,7 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     metrics.recordings.failures(),
     diskOf(services),
   ]);
-  const { state, processIds, lanes, gpus } = worker();
+  const { state, processIds, lanes, waiting, decoder, gpus } = worker();
   const memory = memoryOf();
   const workerBytes = processIds.map((id) => residentBytes(id) ?? 0);
   return {
@@ -69,7 +69,11 @@ export async function readOverview(services: ConsoleServices): Promise<Overview>
     disk,
     refusals: refusals.map(({ name, count }) => ({ code: name, count })),
     failures: failures.map(({ reason, cause, count }) => ({ reason, cause: cause === "" ? null : cause, count })),
-    worker: { state, lanes, crashes: crashes.map(({ name, count }) => ({ signal: name, count })) },
+    worker: {
+      ...{ state, lanes, waiting },
+      decoder: decoder === null ? null : { slots: decoder.slots, rows_per_step: decoder.rowsPerStep },
+      crashes: crashes.map(({ name, count }) => ({ signal: name, count })),
+    },
     fleet:
       machines()?.map(({ machine, version, lanes, busy, problem }) => ({
         name: machine,

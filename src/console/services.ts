@@ -13,8 +13,15 @@ export interface WorkerStatus {
   /** State of the worker that is closest to `ready`. */
   readonly state: "ready" | "asleep" | "starting" | "down";
   readonly processIds: readonly number[];
-  /** Number of operations of the speech model that run at the same time. */
+  /** Number of operations of the speech model that run at the same time, and that wait for it. */
   readonly lanes: number;
+  readonly waiting: number;
+  /** The decoder that operations of a GPU share; null: each decodes alone. */
+  readonly decoder: {
+    readonly slots: number;
+    /** Rows of texts in each of its latest steps; null: it made none. */
+    readonly rowsPerStep: number | null;
+  } | null;
   /** The GPUs that the workers use and whose memory is known. */
   readonly gpus: readonly {
     /** Backend and number, e.g. `CUDA0`. */

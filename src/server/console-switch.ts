@@ -56,11 +56,21 @@ const states: Readonly<Record<ReturnType<Engine["status"]>["state"], WorkerStatu
 
 /** Returns the status of the workers for the console. */
 export function workerStatus(engine: Pick<Engine, "status">): WorkerStatus {
-  const { state, workers } = engine.status();
+  const { state, workers, waiting } = engine.status();
   return {
     state: states[state],
     processIds: workers.flatMap(({ pid }) => pid ?? []),
     lanes: workers.reduce((sum, { role, lanes }) => sum + (role === "speakers" ? 0 : lanes), 0),
+    waiting: waiting.speech,
+    decoder: decoderOf(workers.filter(({ decoderSlots }) => decoderSlots > 1)),
     gpus: workers.flatMap(({ gpu, gpuMemory }) => (gpu === null || gpuMemory === null ? [] : { ...gpu, ...gpuMemory })),
   };
+}
+
+/** Returns all decoders with slots as one. */
+function decoderOf(workers: ReturnType<Engine["status"]>["workers"]): WorkerStatus["decoder"] {
+  if (workers.length === 0) return null;
+  const slots = workers.reduce((sum, { decoderSlots }) => sum + decoderSlots, 0);
+  const rows = workers.flatMap(({ decoder }) => decoder.rowsPerStep ?? []);
+  return { slots, rowsPerStep: rows.length === 0 ? null : rows.reduce((sum, each) => sum + each) / rows.length };
 }

@@ -89,7 +89,10 @@ describe("the overview", () => {
       },
     ]);
     expect(overview.refusals).toEqual([{ code: "missing_api_key", count: 1 }]);
-    expect(overview.worker).toEqual({ state: "ready", lanes: 2, crashes: [{ signal: "SIGILL", count: 1 }] });
+    expect(overview.worker).toEqual({
+      ...{ state: "ready", lanes: 2, waiting: 3, decoder: { slots: 2, rows_per_step: 6.1 } },
+      crashes: [{ signal: "SIGILL", count: 1 }],
+    });
     expect(overview.server).toMatchObject({ model: "whisper-base", problem: "the disk is full" });
     expect(overview.memory.worker_bytes).toBeGreaterThan(1e6);
     expect(overview.disk?.size_bytes).toBeGreaterThan(overview.disk?.free_bytes ?? 0);

@@ -15,6 +15,9 @@ import { ApiServer, type ApiServerOptions } from "../http/support.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 
+/** A GPU whose operations share the decoder. */
+const working = { lanes: 2, waiting: 3, decoder: { slots: 2, rowsPerStep: 6.1 } };
+
 /** The real HTTP server with the API and the console, without an engine; see ApiServer. */
 export class ConsoleServer implements Disposable {
   readonly api: ApiServer;
@@ -41,7 +44,7 @@ export class ConsoleServer implements Disposable {
           settings: () => ({ ...defaults, limits: this.api.limits }),
           modelInUse: () => this.api.speechModel,
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
-          worker: () => ({ state: "ready", processIds: [process.pid], lanes: 2, gpus: [] }),
+          worker: () => ({ state: "ready", processIds: [process.pid], ...working, gpus: [] }),
           machines: () => this.machines,
           fleetProblem: () => this.fleetProblem,
           problem: () => this.api.trouble,

@@ -62,6 +62,11 @@ function Speed({ overview: { speed, worker } }: { overview: Overview }) {
           </Figure>
         ))}
         <Figure name={texts.atOnce}>{number(worker.lanes)}</Figure>
+        <Figure name={texts.waitingParts}>{number(worker.waiting)}</Figure>
+        {worker.decoder !== null && <Figure name={texts.decoderSlots}>{number(worker.decoder.slots)}</Figure>}
+        {typeof worker.decoder?.rows_per_step === "number" && (
+          <Figure name={texts.rowsPerStep}>{roughly(worker.decoder.rows_per_step)}</Figure>
+        )}
       </dl>
     </Part>
   );

@@ -120,6 +120,16 @@ export const overviewSchema = Type.Object({
     state: Type.Union([Type.Literal("ready"), Type.Literal("asleep"), Type.Literal("starting"), Type.Literal("down")]),
     /** Number of operations of the speech model that run at the same time on this machine. */
     lanes: countSchema,
+    /** Number of operations of the speech model that wait for one of them. */
+    waiting: countSchema,
+    /** The decoder that operations of a GPU share; null: each decodes alone. */
+    decoder: nullable(
+      Type.Object({
+        slots: countSchema,
+        /** Rows of texts in each of its latest steps; null: it made none. */
+        rows_per_step: nullable(secondsSchema),
+      }),
+    ),
     /** Unexpected exits of the worker since the start of the server, by signal; `none`: the worker exited by itself. */
     crashes: Type.Array(Type.Object({ signal: Type.String(), count: countSchema })),
   }),
