@@ -1,49 +1,48 @@
-import { statfsSync } from "node:fs";
+import { existsSync, statfsSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { gpuOf } from "../../harness/device.ts";
 import { programCommand } from "../../harness/program.ts";
+import { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Engine, type Gpu, type WorkerStart } from "../../src/engine/index.ts";
+import type { Gpu } from "../../src/engine/index.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { withSpeechSample } from "../../src/server/index.ts";
 import { chooseGpus } from "../../src/speech/devices/choose-gpus.ts";
-import {
-  bestShares,
-  inSlots,
-  type LaneShares,
-  type LaneSpeed,
-  slotsOf,
-  threadsOf,
-} from "../../src/speech/devices/lane-shares.ts";
-import { operationsPerSecond, tuneDevice } from "../../src/speech/devices/tune-device.ts";
 import { type GpuBackendKind, gpuBackends } from "../../src/speech/ggml.ts";
 import { chooseCpuLibraryFor, isGpuWithinReach } from "../../src/speech/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
-import { messageOf } from "../../src/text/index.ts";
+import { SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { corpusOption, readCorpus, samplesOf } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
-import { inMib, MIB } from "../shared/figures.ts";
-import { flag, text, whole } from "../shared/options.ts";
-import { asText, headingOf } from "../shared/table.ts";
-import { RANDOM_WHISPER_BYTES, writeRandomWhisper } from "./random-whisper.ts";
+import { FASTEST_CPU_VARIANT } from "../shared/cpu-variant.ts";
+import { flag, text, whole, wholes } from "../shared/options.ts";
+import { headingOf } from "../shared/table.ts";
+import { Budget } from "./budget.ts";
+import { measurePasses, type Passes, type PassesTask, WINDOW_SECONDS } from "./gpu-passes.ts";
+import { type GpuFigures, gpuReport, type MeasuredPasses, type MeasuredRecordings } from "./gpu-report.ts";
+import { RANDOM_WHISPER_BYTES, RANDOM_WHISPER_TOKENS, writeRandomWhisper } from "./random-whisper.ts";
+import { makeRecording } from "./recordings.ts";
+import { transcribe } from "./transcribe.ts";
+import { measureTransformers, type TransformersFigures } from "./transformers-whisper.ts";
 
-/** Seconds of audio of one pass with the large model: the window is always encoded as a whole. */
-const WINDOW_SECONDS = 30;
-/** Operations at once: each decodes alone, then in slots. */
-const LARGE_SHARES: readonly Pick<LaneShares, "lanes" | "slots">[] = [
-  ...[1, 2, 4, 8, 16].map((lanes) => ({ lanes })),
-  ...[4, 8, 16, 32, 64].map((slots) => ({ lanes: slots, slots })),
-];
+/** Operations that decode alone. */
+const LANES = [1, 2, 4, 8, 16];
+/** Slots in the order in which they are measured: the most useful ones first. */
+const SLOTS = [32, 16, 64, 8, 4, 2];
+const BEAMS = [5, 1];
+/** Minimum duration of a measurement. */
 const MIN_SECONDS = 2;
-
-interface Measured {
-  readonly gpu: string;
-  readonly name: string;
-  readonly model: string;
-  readonly speeds: readonly LaneSpeed[];
-  /** Reason why more lanes were not measured. */
-  readonly stopped: string | null;
-}
+/** Times of the measurements; starts, and operations that take longer than expected, are part of them. */
+const SECONDS = {
+  passes: { least: 15, most: 60 },
+  transformers: { least: 30, most: 150 },
+  recordings: { least: 75, most: 240 },
+};
+const COPIES = [1, 5];
+/** Number of windows of speech for the real model. */
+const WINDOWS = 20;
+const LARGE = "large-v3-turbo, random";
 
 const progress = (message: string) => console.error(message);
 const never = new AbortController().signal;
@@ -51,152 +50,228 @@ const never = new AbortController().signal;
 export const command = defineCommand({
   name: "scripts/bench gpu",
   about:
-    "Measures the recognizer on each GPU, with each backend that works, and several operations at once. Prints the speed " +
-    "and the GPU's memory with Whisper base and with random weights in the shape of large-v3-turbo, which are written to " +
-    "the system's directory for temporary files (1.7 GB). Without a GPU it reports that nothing was measured.",
+    "Measures each GPU within a time limit, the most important figures first: windows of 30 s with random weights in the " +
+    "shape of large-v3-turbo (1.7 GB in the system's directory for temporary files) and with Whisper base, with beams of " +
+    "5 and greedy, in slots and alone; transformers with the same shape, if Python has it; and seven minutes of meetings " +
+    "from upload to transcript. What does not fit is reported as skipped. Without a GPU it reports that nothing was measured.",
   options: {
     cuda: text("PATH", "also measure the CUDA backend with this path, see engine.cuda_library", ""),
-    onlyBase: flag("leave out the large model"),
+    minutes: whole("time limit in minutes", { fallback: 8 }),
+    model: text("FILE", "another Whisper model than random weights in the shape of large-v3-turbo", ""),
+    onlyBase: flag("leave out the large model, and transformers"),
+    slots: wholes("numbers of slots", { least: 2, fallback: SLOTS }),
+    lanes: wholes("numbers of operations at once that decode alone", { fallback: LANES }),
+    python: text("PROGRAM", "Python that has torch and transformers", "python3"),
     threads: whole("number of CPU threads", { fallback: availableParallelism() }),
+    audio: corpusOption,
     json: flag("print the figures as JSON"),
   },
-  async run({ cuda, onlyBase, threads, json }) {
+  async run({ minutes, json, ...values }) {
     if (!isGpuWithinReach()) {
       console.log("SKIPPED: no GPU can be reached here, because /dev has none. Nothing was measured.");
       return;
     }
+    const budget = new Budget(minutes, (what) => progress(`SKIPPED: ${what}`));
     using folder = temporaryDirectory();
-    const skipped: string[] = [];
-    const skip = (reason: string) => {
-      skipped.push(reason);
-      progress(`SKIPPED: ${reason}`);
-    };
-    const results = await measureAll({ folder: folder.path, cuda, onlyBase, threads, skip });
+    const measurement = new GpuMeasurement({ ...values, folder: folder.path, budget });
+    const figures = await measurement.run();
     const when = await circumstances(Date.now());
-    if (json) console.log(JSON.stringify({ ...when, threads, results, skipped }, null, 2));
-    else if (results.length === 0) console.log("No GPU passed its self-test. Nothing was measured.");
+    const { threads } = values;
+    if (json) console.log(JSON.stringify({ ...when, threads, ...figures, skipped: budget.skipped }, null, 2));
     else {
-      console.log(`${headingOf(when, `${threads} threads`)}:`);
-      for (const one of results) print(one);
-      console.log(
-        "\nNot measured here: whole recordings. scripts/bench --only transcribe does that, on the same device.",
-      );
+      console.log(`${headingOf(when, `${threads} threads`)}:\n`);
+      console.log(gpuReport(figures, LARGE) || "No GPU passed its self-test. Nothing was measured.");
+      for (const what of budget.skipped) console.log(`\nSKIPPED: ${what}`);
     }
   },
 });
 
 interface Terms {
   readonly folder: string;
+  readonly budget: Budget;
   readonly cuda: string;
+  readonly model: string;
   readonly onlyBase: boolean;
+  readonly slots: readonly number[];
+  readonly lanes: readonly number[];
+  readonly python: string;
   readonly threads: number;
-  /** Reports what is not measured. */
-  readonly skip: (reason: string) => void;
+  readonly audio: string;
 }
 
-async function measureAll(terms: Terms): Promise<Measured[]> {
-  const { folder, cuda, threads, skip } = terms;
-  const files = await programFiles("");
-  const { nativeDirectory, speechModel, onnxBinding, segmentationModel, embeddingModel } = files;
-  const verdictsPath = join(folder, "devices.json");
-  const withSample = <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use);
-  const selfTest = { command: programCommand("__selftest"), nativeDirectory, verdictsPath, signal: never };
-  const { cpuLibrary } = await chooseCpuLibraryFor(selfTest, [speechModel]);
-  const common = {
-    ...{ type: "start" as const, nativeDirectory, cpuLibrary, onnxBinding, segmentationModel, embeddingModel },
-  };
-  const gpusOf = async (kind: GpuBackendKind): Promise<readonly Gpu[]> => {
-    const { gpus, leftOut } = await chooseGpus({
-      ...{ ...selfTest, cpuLibrary, speechModel, cudaLibrary: cuda, withSample, mustBeFaster: false },
-      backends: (backend) => backend === kind,
-      allows: () => true,
-    });
-    for (const { library, gpu, reason } of leftOut) skip(`${gpu ?? library}: ${reason}`);
-    return gpus;
-  };
-  const large = largeModel(terms, speechModel);
-  const results: Measured[] = [];
-  for (const { kind } of gpuBackends(nativeDirectory, cuda)) {
-    for (const gpu of await gpusOf(kind)) {
-      const start = { ...common, speechModel, gpu, threads, speechThreads: threads, lanes: 1 };
-      const about = { gpu: gpu.label, name: gpu.name };
-      const onMeasured = (speed: LaneSpeed) => progress(`${gpu.label}, base: ${describe(speed)}`);
-      const log = createLogger("silent");
-      const options = { command: programCommand("__worker"), verdictsPath, withSample, log, signal: never, onMeasured };
-      const { measured, failed } = await tuneDevice({ start, threads }, options);
-      const stopped = failed === undefined ? null : `${failed.lanes} at once: ${failed.reason}`;
-      results.push({ ...about, model: "base", speeds: measured, stopped });
-      if (large === null) continue;
-      const found = await measureLarge({ ...start, speechModel: large }, threads);
-      results.push({ ...about, model: "large-v3-turbo, random", ...found });
+/** A GPU with the parts of a task that are the same for all measurements on it. */
+interface Device {
+  readonly kind: GpuBackendKind;
+  readonly gpu: Gpu;
+  readonly cpuLibrary: string;
+}
+
+/** A model, and the windows that it recognizes. */
+interface Subject {
+  readonly name: string;
+  readonly path: string;
+  readonly windows: string;
+}
+
+/** The measurements in their order, and the figures so far. */
+class GpuMeasurement {
+  readonly #terms: Terms;
+  readonly #passes: (MeasuredPasses & { readonly passes: Passes[] })[] = [];
+  readonly #recordings: MeasuredRecordings[] = [];
+  #transformers: TransformersFigures = { about: null, speeds: [], missing: null };
+
+  constructor(terms: Terms) {
+    this.#terms = terms;
+  }
+
+  async run(): Promise<GpuFigures> {
+    const { folder, budget, model, onlyBase } = this.#terms;
+    const devices = await this.#devices();
+    const { speechModel } = await programFiles("");
+    if (devices.length > 0) {
+      const base = { name: "base", path: speechModel, windows: await this.#writeWindows() };
+      const given = model === "" ? null : { ...base, name: model, path: model };
+      const large = onlyBase ? null : (given ?? this.#random(join(folder, "large.bin"), speechModel));
+      const subjects = large === null ? [base] : [large, base];
+      for (const [index, device] of devices.entries()) {
+        const [first = base, ...others] = subjects;
+        await this.#inSlots(device, first);
+        if (index === 0 && large !== null) await this.#measureTransformers();
+        const isFirstOfKind = devices.findIndex(({ kind }) => kind === device.kind) === index;
+        if (isFirstOfKind) await this.#measureRecordings(device.kind);
+        for (const other of others) await this.#inSlots(device, other);
+        for (const subject of subjects) await this.#alone(device, subject);
+      }
+    } else budget.skip("all measurements: no GPU passed its self-test");
+    const { about, speeds } = this.#transformers;
+    return { passes: this.#passes, recordings: this.#recordings, transformers: { about, speeds } };
+  }
+
+  /** Returns the GPUs that pass their self-test, those of CUDA first. */
+  async #devices(): Promise<Device[]> {
+    const { folder, cuda, budget } = this.#terms;
+    const files = await programFiles("");
+    const { nativeDirectory, speechModel } = files;
+    const withSample = <T>(use: (pcmPath: string) => Promise<T>) => withSpeechSample(files, use);
+    const verdictsPath = join(folder, "devices.json");
+    const selfTest = { command: programCommand("__selftest"), nativeDirectory, verdictsPath, signal: never };
+    const { cpuLibrary } = await chooseCpuLibraryFor(selfTest, [speechModel]);
+    const found: Device[] = [];
+    for (const { kind } of gpuBackends(nativeDirectory, cuda)) {
+      const { gpus, leftOut } = await chooseGpus({
+        ...{ ...selfTest, cpuLibrary, speechModel, cudaLibrary: cuda, withSample, mustBeFaster: false },
+        backends: (backend) => backend === kind,
+        allows: () => true,
+      });
+      for (const { library, gpu, reason } of leftOut) budget.skip(`${gpu ?? library}: ${reason}`);
+      found.push(...gpus.map((gpu) => ({ kind, gpu, cpuLibrary })));
     }
+    return found;
   }
-  return results;
-}
 
-/** Writes the large model. @returns null if it is left out */
-function largeModel({ folder, onlyBase, skip }: Terms, wordsOf: string): string | null {
-  if (onlyBase) return null;
-  const { bavail, bsize } = statfsSync(folder);
-  if (bavail * bsize < 2 * RANDOM_WHISPER_BYTES) {
-    skip(`the large model: ${tmpdir()} has no space for it`);
-    return null;
-  }
-  const path = join(folder, "large.bin");
-  progress("writing the large model …");
-  writeRandomWhisper(path, wordsOf);
-  return path;
-}
-
-/** Measures one greedy pass for each window: random weights have no words that end a text early. */
-async function measureLarge(start: WorkerStart, threads: number): Promise<Pick<Measured, "speeds" | "stopped">> {
-  const speeds: LaneSpeed[] = [];
-  /** Reasons by whether operations were decoded together. */
-  const failures = new Map<boolean, string>();
-  for (const { lanes, slots = 1 } of LARGE_SHARES) {
-    const shares = { lanes, threads: threadsOf(threads, lanes), ...(slots > 1 ? { slots } : {}) };
-    // More operations of the same kind would fail, too.
-    if (failures.has(slots > 1)) continue;
-    const ended = Promise.withResolvers<never>();
-    const engine = new Engine({
-      command: programCommand("__worker"),
-      prepare: async () => [{ ...start, ...shares, role: "speech", speechThreads: shares.threads }],
-      log: createLogger("silent"),
-      onUnexpectedExit: ({ gpuFailure, signal }) =>
-        ended.reject(new Error(gpuFailure?.message ?? `ended by ${signal}`)),
-    });
-    const pass = async () => void (await engine.run("selfTest", { model: start.speechModel }, never));
-    try {
-      const perSecond = await Promise.race([operationsPerSecond(lanes, MIN_SECONDS, pass), ended.promise]);
-      const memory = engine.status().workers[0]?.gpuMemory ?? null;
-      const used = memory === null ? {} : { gpuBytes: memory.totalBytes - memory.freeBytes };
-      const speed = { ...shares, speed: WINDOW_SECONDS * perSecond, ...used };
-      speeds.push(speed);
-      progress(`${start.gpu?.label}, large: ${describe(speed)}`);
-    } catch (error) {
-      failures.set(slots > 1, `${lanes} at once${inSlots(shares)}: ${messageOf(error)}`);
-    } finally {
-      await engine.close();
+  /** Writes the model with random weights. @returns null if it is left out */
+  #random(path: string, wordsOf: string): Subject | null {
+    const { folder, budget } = this.#terms;
+    const { bavail, bsize } = statfsSync(folder);
+    if (bavail * bsize < 2 * RANDOM_WHISPER_BYTES) {
+      budget.skip(`the large model: ${tmpdir()} has no space for it`);
+      return null;
     }
+    progress("writing the large model …");
+    writeRandomWhisper(path, wordsOf);
+    return { name: LARGE, path, windows: "" };
   }
-  return { speeds, stopped: [...failures.values()].join("; ") || null };
-}
 
-function describe(shares: LaneSpeed): string {
-  const { lanes, speed, gpuBytes } = shares;
-  const memory = gpuBytes === undefined ? "" : `, ${inMib(gpuBytes)} in use`;
-  return `${lanes} at once${inSlots(shares)}, ${speed.toFixed(1)} × real time${memory}`;
-}
+  /** Writes windows of meetings, or of the bundled speech where the corpus is missing. @returns the path */
+  async #writeWindows(): Promise<string> {
+    const { audio, folder } = this.#terms;
+    const wanted = WINDOWS * WINDOW_SECONDS * SAMPLE_RATE;
+    const files = await programFiles("");
+    const meetings = existsSync(join(audio, "manifest.json"))
+      ? (await readCorpus(audio)).filter(({ group }) => group === "meeting").map(({ file }) => file)
+      : [];
+    const sources = meetings.length === 0 ? [files.benchRecording] : meetings;
+    const parts: Float32Array[] = [];
+    for (const file of sources) parts.push(await samplesOf(file));
+    const once = new Float32Array(Bun.concatArrayBuffers(parts as Float32Array<ArrayBuffer>[]));
+    const path = join(folder, "windows.f32");
+    await Bun.write(
+      path,
+      Float32Array.from({ length: wanted }, (_, at) => once[at % once.length] ?? 0),
+    );
+    return path;
+  }
 
-function print({ gpu, name, model, speeds, stopped }: Measured): void {
-  const best = bestShares(speeds);
-  const lines = speeds.map((shares) => [
-    `${shares.lanes}${shares === best ? " *" : ""}`,
-    slotsOf(shares) > 1 ? "together" : "alone",
-    shares.speed.toFixed(1),
-    shares.gpuBytes === undefined ? "" : String(Math.round(shares.gpuBytes / MIB)),
-  ]);
-  console.log(`\n${gpu} (${name}), ${model}; * is used`);
-  console.log(asText({ head: ["at once", "decoded", "× real time", "GPU memory in use, MiB"], lines }));
-  if (stopped !== null) console.log(`Not measured: ${stopped}`);
+  async #inSlots(device: Device, subject: Subject): Promise<void> {
+    for (const slots of this.#terms.slots) await this.#measurePasses(device, subject, { slots, lanes: [slots] });
+  }
+
+  async #alone(device: Device, subject: Subject): Promise<void> {
+    await this.#measurePasses(device, subject, { slots: 1, lanes: [...this.#terms.lanes] });
+  }
+
+  async #measurePasses(
+    { gpu, cpuLibrary }: Device,
+    { name, path, windows }: Subject,
+    shares: Pick<PassesTask, "slots" | "lanes">,
+  ): Promise<void> {
+    const { budget, threads } = this.#terms;
+    const { nativeDirectory } = await programFiles("");
+    let measured = this.#passes.find((each) => each.gpu === gpu.label && each.model === name);
+    if (measured === undefined) {
+      measured = { gpu: gpu.label, name: gpu.name, model: name, passes: [] };
+      this.#passes.push(measured);
+    }
+    const { passes } = measured;
+    const what = `${gpu.label}, ${name}, ${shares.slots > 1 ? `${shares.slots} in slots` : "alone"}`;
+    const task = { ...shares, nativeDirectory, cpuLibrary, gpu: gpu.library, model: path, windows, threads };
+    await budget.measure(what, SECONDS.passes, (seconds) =>
+      measurePasses(
+        { ...task, beams: [...BEAMS], minSeconds: MIN_SECONDS },
+        {
+          ...{ seconds, environment: gpu.environment },
+          onLine: (line) => {
+            passes.push(line);
+            progress(`${what}: ${line.lanes} at once, beam ${line.beams}: ${line.speed.toFixed(1)} × real time`);
+          },
+        },
+      ),
+    );
+  }
+
+  async #measureTransformers(): Promise<void> {
+    const { budget, python } = this.#terms;
+    await budget.measure("transformers", SECONDS.transformers, async (seconds) => {
+      progress("measuring transformers …");
+      this.#transformers = await measureTransformers({ python, tokens: RANDOM_WHISPER_TOKENS, seconds });
+      return this.#transformers.missing;
+    });
+  }
+
+  /** Measures whole recordings as `scripts/bench --only transcribe` does. */
+  async #measureRecordings(kind: GpuBackendKind): Promise<void> {
+    const { budget, audio, cuda, threads, folder } = this.#terms;
+    await budget.measure(`whole recordings, ${kind}`, SECONDS.recordings, async (seconds) => {
+      if (!existsSync(join(audio, "manifest.json"))) return `${audio} contains no recordings`;
+      const { file, seconds: audioSeconds } = await makeRecording("meetings", audio, folder);
+      const gpu = await gpuOf(kind === "cuda" ? cuda : kind);
+      const [ours] = await transcribe({ threads, language: null, cpu: FASTEST_CPU_VARIANT, cpuSettings: {}, gpu });
+      const isOver = Bun.sleep(1000 * seconds).then(() => null);
+      for (const atOnce of COPIES) {
+        progress(`${kind}: ${atOnce} whole recordings at once …`);
+        const run = ours?.run(Array.from({ length: atOnce }, () => file));
+        const figures = await Promise.race([run, isOver]);
+        if (figures === undefined) return "the server is not available";
+        if (figures === null) {
+          run?.catch(() => {});
+          await Promise.all([...TestServer.running].map((server) => server.killHard()));
+          return `${atOnce} at once was ended after ${Math.round(seconds)} s`;
+        }
+        this.#recordings.push({
+          ...{ device: kind, atOnce, audioSeconds: atOnce * audioSeconds, seconds: figures.seconds },
+        });
+      }
+      return null;
+    });
+  }
 }
