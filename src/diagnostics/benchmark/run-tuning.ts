@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openProgramParts, withSpeechSample } from "../../server/index.ts";
-import { computeOptions, inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
+import { computeOptions, cpuLimit, inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { DataPaths } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
@@ -77,6 +77,8 @@ export async function runTuning(options: Omit<BenchmarkOptions, "seconds">): Pro
     const { decoderSlots } = compute;
     if (decoderSlots > 0) notes.push(`engine.decoder_slots = ${decoderSlots} overrides the result`);
     if (engine.lanes > 0) notes.push(`engine.lanes = ${engine.lanes} overrides the result`);
+    const limit = cpuLimit(tunings, compute.threads);
+    if (limit !== null) notes.push(limit);
     if (!stored) notes.push("there is no data directory, so that the result is not stored");
     const devices = tunings.map((tuning) => ({
       device: tuning.device,

@@ -1,5 +1,4 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { laneBytes } from "./memory-need.ts";
 
 const count = Type.Integer({ minimum: 1 });
 
@@ -162,4 +161,13 @@ const CPU_MEMORY_SHARE = 0.5;
 /** Returns whether the memory suffices for the recognizer's lanes on the CPU. */
 export function fitsCpu({ lanes }: LaneShares, modelBytes: number, availableBytes: number): boolean {
   return modelBytes + lanes * laneBytes(modelBytes) <= CPU_MEMORY_SHARE * availableBytes;
+}
+
+/**
+ * Returns the working memory of one operation of the recognizer, which grows with the size of the model. whisper.cpp's
+ * README gives these totals: tiny 273 MB (75 on disk), base 388 (142), small 852 (466), medium 2.1 GB (1.5), large 3.9 GB
+ * (2.9).
+ */
+export function laneBytes(modelBytes: number): number {
+  return modelBytes * 0.3 + 150e6;
 }

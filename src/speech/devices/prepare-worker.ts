@@ -13,7 +13,7 @@ import { GpuFallback } from "./gpu-fallback.ts";
 import type { GpuTestOptions } from "./gpu-self-test.ts";
 import { slotsWith, threadsOf } from "./lane-shares.ts";
 import { speakerWorkers } from "./speaker-workers.ts";
-import { readTuning, sharesOf, storeTuning } from "./tunings.ts";
+import { gpuSpeedOf, readTuning, sharesOf, storeTuning } from "./tunings.ts";
 
 export interface PrepareWorkerOptions {
   /** The files that a worker loads. */
@@ -125,7 +125,8 @@ export function workerPreparation(
     const start = { type: "start" as const, nativeDirectory, cpuLibrary, ...models, ...cpuShares(threads), threads };
     const oneAtOnce = options.runsOneAtOnce?.() === true;
     const usedGpus = oneAtOnce ? gpus.slice(0, 1) : gpus;
-    const speakers = oneAtOnce ? 0 : speakerWorkers(threads, gpus.length, availableBytes).count;
+    const gpuSpeed = gpuSpeedOf(usedGpus.map((gpu) => readTuning(verdictsPath, { start: { ...start, gpu }, threads })));
+    const speakers = oneAtOnce ? 0 : speakerWorkers(threads, gpus.length, availableBytes, gpuSpeed).count;
     const [first, ...more] = usedGpus.map((gpu) => {
       const lanes = oneAtOnce ? 1 : fallback.lanesOf(gpu.label, lanesOf({ ...start, gpu }));
       const speechThreads = threadsOf(threads, usedGpus.length * lanes);

@@ -6,11 +6,12 @@ import { ownCommand } from "../../program/index.ts";
 import { messageOf, orAborted } from "../../text/index.ts";
 import { chooseCpuLibraryFor } from "./cpu-libraries.ts";
 import { Encoders, type EncodersOptions, type EncoderUse } from "./encoders.ts";
+import type { Tuning } from "./lane-shares.ts";
 import { MemoryFallback } from "./memory-fallback.ts";
 import { memoryNeed } from "./memory-need.ts";
 import { type PrepareWorkerOptions, workerPreparation } from "./prepare-worker.ts";
 import { Tuner } from "./tuner.ts";
-import { devicesOf } from "./tunings.ts";
+import { devicesOf, readTuning } from "./tunings.ts";
 
 export interface SpeechEngineOptions extends PrepareWorkerOptions {
   /** Whether the best number of lanes is measured in idle time. */
@@ -38,7 +39,7 @@ export class SpeechEngine {
   readonly #tuner: Tuner | null;
   readonly #memory: MemoryFallback;
   /** Devices of the first worker; null before the first start. */
-  #start: { readonly cpuLibrary: string; readonly gpus: number } | null = null;
+  #start: { readonly cpuLibrary: string; readonly gpus: number; readonly tunings: readonly Tuning[] } | null = null;
   /** Models that the workers were started for, or that were self-tested since. */
   #admitted: ReadonlySet<string> = new Set();
 
@@ -56,7 +57,11 @@ export class SpeechEngine {
         if (exit !== null) this.#memory.after(exit);
         const starts = await prepare(exit, signal);
         const [{ cpuLibrary }] = starts;
-        this.#start = { cpuLibrary, gpus: starts.filter(({ gpu }) => gpu !== undefined).length };
+        const gpus = starts.filter(({ gpu }) => gpu !== undefined).length;
+        const recognizing = starts.filter(({ role }) => role !== "speakers");
+        const { verdictsPath, threads } = options;
+        const tunings = recognizing.map((start) => readTuning(verdictsPath, { start, threads }));
+        this.#start = { cpuLibrary, gpus, tunings };
         this.#admitted = new Set(models);
         void this.engine.ready().then(() => this.#tuner?.use(devicesOf(starts, options.threads)));
         return starts;
@@ -150,7 +155,8 @@ export class SpeechEngine {
   #createMemoryFallback(): MemoryFallback {
     const { threads, lanes, slots, log } = this.#options;
     const need = () => {
-      const use = { modelBytes: this.#modelBytes(), gpus: this.#start?.gpus ?? 0, slots: slots() };
+      const { gpus, tunings } = this.#start ?? { gpus: 0, tunings: [] };
+      const use = { modelBytes: this.#modelBytes(), gpus, tunings, slots: slots() };
       return memoryNeed({ ...use, threads, lanes, availableBytes: memoryOf().availableBytes });
     };
     const onEnd = () => this.engine.renewWorkers();

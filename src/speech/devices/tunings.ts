@@ -4,7 +4,7 @@ import type { WorkerStart } from "../../engine/index.ts";
 import { programVersion } from "../../program/index.ts";
 import { cpuIdentity } from "./cpu-libraries.ts";
 import { gpuIdentity } from "./gpu-presence.ts";
-import { bestShares, type LaneShares, slotsOf, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
+import { bestShares, type LaneSpeed, slotsOf, type Tuning, UNMEASURED_GPU_LANES } from "./lane-shares.ts";
 import { readDevices, updateDevices, verdictKey } from "./verdicts.ts";
 
 /** A device and a model, whose lanes are measured. */
@@ -18,13 +18,16 @@ export interface TunedDevice {
 /** The parts of a device on which its speed depends, next to the machine. */
 type DeviceParts = Pick<Tuning, "name" | "library" | "model" | "threads" | "version">;
 
+/** Label and name of the device without a GPU. */
+const CPU = "CPU";
+
 /** Version of the measurement; increase it with every change of what is measured. */
 const TUNING_VERSION = 2;
 
 /** Returns the stored tuning of a device; one without measurements if there is none. */
 export function readTuning(verdictsPath: string, { start, threads }: TunedDevice): Tuning {
   const { gpu, cpuLibrary: library, speechModel: model } = start;
-  const device = gpu === undefined ? { device: "CPU", name: "CPU", library } : { ...gpu, device: gpu.label };
+  const device = gpu === undefined ? { device: CPU, name: CPU, library } : { ...gpu, device: gpu.label };
   const parts = { device: device.device, name: device.name, library: device.library, model, threads };
   const none: Tuning = { ...parts, version: programVersion, measured: [], isComplete: false, measuredAt: 0 };
   const stored = readDevices(verdictsPath).tunings?.[keyOf(none)] ?? none;
@@ -54,11 +57,17 @@ export function currentTunings(verdictsPath: string, model: string, threads: num
 }
 
 /** Returns the shares that a complete tuning found; null if it is not complete. */
-export function sharesOf({ measured, failed, failedSlots, isComplete }: Tuning): LaneShares | null {
+export function sharesOf({ measured, failed, failedSlots, isComplete }: Tuning): LaneSpeed | null {
   if (!isComplete) return null;
   const mostSlots = failedSlots === undefined ? Number.POSITIVE_INFINITY : slotsOf(failedSlots) - 1;
   const usable = measured.filter((shares) => failed === undefined || shares.lanes < failed.lanes);
   return bestShares(usable.filter((shares) => slotsOf(shares) <= Math.max(1, mostSlots)));
+}
+
+/** Returns the measured multiple of real time at which all GPUs among these recognize speech together; 0: not known. */
+export function gpuSpeedOf(tunings: readonly Tuning[]): number {
+  const ofGpus = tunings.filter(({ device }) => device !== CPU);
+  return ofGpus.reduce((sum, tuning) => sum + (sharesOf(tuning)?.speed ?? 0), 0);
 }
 
 /** Returns the key of a tuning: a digest of everything that the speed depends on. A change needs a new measurement. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import type { UnexpectedExit } from "../../../src/engine/index.ts";
 import { MemoryFallback } from "../../../src/speech/devices/memory-fallback.ts";
-import { memoryNeed } from "../../../src/speech/devices/memory-need.ts";
+import { type MemoryUse, memoryNeed } from "../../../src/speech/devices/memory-need.ts";
 
 const MiB = 1024 ** 2;
 const MINUTE = 60_000;
@@ -77,11 +77,14 @@ test("a limit below the need is a warning before the first kill", () => {
 });
 
 test("the need grows with slots, with the operations of a CPU and with the workers of GPUs, and a setting limits it", () => {
-  const base = { modelBytes: 100e6, threads: 2, lanes: 0, gpus: 0, slots: 2, availableBytes: 16e9 };
-  const need = (changes: Partial<typeof base>) => memoryNeed({ ...base, ...changes });
+  const base = { modelBytes: 100e6, threads: 2, lanes: 0, gpus: 0, tunings: [], slots: 2, availableBytes: 16e9 };
+  const need = (changes: Partial<MemoryUse>) => memoryNeed({ ...base, ...changes });
   expect(need({})).toBe(250e6 + 350e6 + 100e6 + 2 * 180e6 + 2 * 60e6);
   expect(need({ threads: 64 }) - need({})).toBe(2 * 180e6);
   expect(need({ threads: 64, lanes: 1 }) - need({})).toBe(-180e6);
   expect(need({ slots: 4 }) - need({})).toBe(2 * 60e6);
   expect(need({ gpus: 2 }) - need({ gpus: 1 })).toBe(350e6 + 100e6 + 180e6);
+  const tuning = { device: "CUDA0", name: "a GPU", library: "/", model: "/", threads: 64, version: "1", measuredAt: 0 };
+  const tunings = [{ ...tuning, measured: [{ lanes: 16, threads: 4, speed: 700 }], isComplete: true }];
+  expect(need({ threads: 64, gpus: 1, tunings }) - need({ threads: 64, gpus: 1 })).toBe(2 * 250e6);
 });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { cpuQuota } from "../../../machine/index.ts";
-import { areVerdicts, currentTunings, inSlots, sharesOf } from "../../../speech/index.ts";
+import { areVerdicts, cpuLimit, currentTunings, inSlots, sharesOf } from "../../../speech/index.ts";
 import { count, messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { cpuSurvey, kernelsInUse, speechModelOf } from "../context.ts";
@@ -145,7 +145,7 @@ const lanes: Check = {
   id: "engine.lanes",
   title: "Operations at once",
   explanation:
-    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result. On a GPU it also measures how many of them are decoded together; engine.decoder_slots overrides that.",
+    "How many operations each GPU, or a CPU with more than four threads, runs at once. The server measures this in idle time, once for each device, driver, model and version; a recording ends the measurement at once. `transcribe bench --tune` measures now, and the setting engine.lanes overrides the result. On a GPU it also measures how many of them are decoded together; engine.decoder_slots overrides that. Next to a GPU, the CPU detects speech and distinguishes speakers; a GPU that is faster than that waits for it.",
   run(context) {
     const { settings, data, paths } = context;
     if (settings.engine.lanes > 0) return ok(`${settings.engine.lanes} by engine.lanes, which is not measured`);
@@ -173,7 +173,12 @@ const lanes: Check = {
       const shares = sharesOf(tuning);
       return `${shares?.lanes ?? "?"}${shares === null ? "" : inSlots(shares)} on ${tuning.device}`;
     });
-    return ok(best.join(", "), ...detail);
+    const limit = cpuLimit(complete, threads);
+    if (limit === null) return ok(best.join(", "), ...detail);
+    return warning(`${best.join(", ")}; ${limit}`, {
+      detail,
+      advice: "The GPU waits at times. More CPU cores let it recognize faster, see docs/gpu.md.",
+    });
   },
 };
 

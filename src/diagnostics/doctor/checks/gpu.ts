@@ -1,6 +1,6 @@
 import { basename, dirname } from "node:path";
 import { withSpeechSample } from "../../../server/index.ts";
-import { type FoundGpu, type GpuBackend, GpuTester, isGpuWithinReach, listGpus } from "../../../speech/index.ts";
+import { type GpuBackend, GpuTester, isGpuWithinReach, listGpus } from "../../../speech/index.ts";
 import { count, messageOf, size } from "../../../text/index.ts";
 import { type Check, ok, skipped, warning } from "../check.ts";
 import { cpuSurvey, filesOf, gpuBackendsOf, speechModelOf } from "../context.ts";
@@ -165,7 +165,7 @@ const inference: Check = {
     });
     const detail: string[] = [];
     const unusable: string[] = [];
-    const gpusOf = async (backend: GpuBackend): Promise<FoundGpu[]> => {
+    const gpusOf = async (backend: GpuBackend): ReturnType<typeof listGpus> => {
       try {
         return await listGpus(options, backend);
       } catch (error) {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { arch, release } from "node:os";
 import { max } from "drizzle-orm";
 import { memoryKills, memoryOf } from "../../../machine/index.ts";
-import { memoryNeed } from "../../../speech/index.ts";
+import { currentTunings, memoryNeed } from "../../../speech/index.ts";
 import { tables } from "../../../storage/index.ts";
 import { count, memorySize, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, ok, problem, skipped, warning } from "../check.ts";
@@ -16,16 +16,19 @@ const memory: Check = {
   explanation:
     "The memory of the machine, or the limit of its container or service, compared with the needs of the server, the current model and the decoders of recordings that are processed at once. When memory runs out, the kernel kills the worker while it is processing; from then on one operation runs at once, which is slower.",
   run(context) {
-    const { machine, settings, server } = context;
+    const { machine, settings, server, data, paths } = context;
     const bytesOf = memoryReader(machine);
     if (bytesOf === null) return skipped("this system has no /proc/meminfo");
     const groups = controlGroupsOf(context);
     const { totalBytes: total, availableBytes: available, limitBytes } = memoryOf(groups);
+    const threads = threadsOf(context);
+    const tunings = data === "present" ? currentTunings(paths.verdicts, speechModelOf(context), threads) : [];
     const need = memoryNeed({
       modelBytes: statSync(speechModelOf(context)).size,
-      threads: threadsOf(context),
+      threads,
       lanes: settings.engine.lanes,
       gpus: settings.engine.device === "cpu" ? 0 : findGpus(machine).length,
+      tunings,
       slots: settings.queue.slots,
       availableBytes: available,
     });
