@@ -21,6 +21,10 @@ await runWithParts(
       "cost of growth: more recordings at once, longer ones, more threads or devices",
       () => import("./scale.ts"),
     ],
+    speakers: [
+      "CPU time of speech detection and speaker diarization, and the cores that a GPU needs",
+      () => import("./speakers.ts"),
+    ],
     start: ["start time of a server, and its memory when idle", () => import("./start.ts")],
     "whisper-cli": [
       "our whisper addon and whisper.cpp's own program with the same settings",
