@@ -1,6 +1,7 @@
 import { MIB } from "../shared/figures.ts";
 import { asText, type Table } from "../shared/table.ts";
 import type { Passes } from "./gpu-passes.ts";
+import { coresTable, type SpeakerFigures } from "./speakers-tables.ts";
 import type { TransformersSpeed } from "./transformers-whisper.ts";
 
 /** Passes of one model on one GPU. */
@@ -26,6 +27,8 @@ export interface MeasuredRecordings {
 export interface GpuFigures {
   readonly passes: readonly MeasuredPasses[];
   readonly recordings: readonly MeasuredRecordings[];
+  /** Speech detection and speaker diarization on all threads. */
+  readonly speakers: readonly SpeakerFigures[];
   readonly transformers: { readonly about: string | null; readonly speeds: readonly TransformersSpeed[] };
 }
 
@@ -58,9 +61,10 @@ function fastest<T extends { readonly speed: number }>(all: readonly T[]): T | n
 
 /** Returns the report for a terminal. @param model name of the model that has the shape of transformers' */
 export function gpuReport(figures: GpuFigures, model: string): string {
-  const { passes, recordings, transformers } = figures;
+  const { passes, recordings, speakers, transformers } = figures;
   const parts = passes.map((each) => `${each.gpu} (${each.name}), ${each.model}\n${asText(passesTable(each.passes))}`);
   if (recordings.length > 0) parts.push(`Whole recordings, with speakers\n${asText(recordingsTable(recordings))}`);
+  if (speakers.length > 0) parts.push(...coresTable(speakers).map(asText));
   if (transformers.speeds.length > 0) {
     parts.push(`${transformers.about}\n${asText(transformersTable(transformers.speeds))}`);
   }

@@ -1,9 +1,7 @@
 import { existsSync, statfsSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join } from "node:path";
-import { gpuOf } from "../../harness/device.ts";
+import { join, resolve } from "node:path";
 import { programCommand } from "../../harness/program.ts";
-import { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Gpu } from "../../src/engine/index.ts";
 import { programFiles } from "../../src/program/index.ts";
@@ -15,16 +13,16 @@ import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { corpusOption, readCorpus, samplesOf } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
-import { FASTEST_CPU_VARIANT } from "../shared/cpu-variant.ts";
 import { flag, text, whole, wholes } from "../shared/options.ts";
 import { headingOf } from "../shared/table.ts";
 import { Budget } from "./budget.ts";
 import { measurePasses, type Passes, type PassesTask, WINDOW_SECONDS } from "./gpu-passes.ts";
 import { type GpuFigures, gpuReport, type MeasuredPasses, type MeasuredRecordings } from "./gpu-report.ts";
 import { RANDOM_WHISPER_BYTES, RANDOM_WHISPER_TOKENS, writeRandomWhisper } from "./random-whisper.ts";
-import { makeRecording } from "./recordings.ts";
-import { transcribe } from "./transcribe.ts";
+import { measureSpeakers } from "./speakers.ts";
+import type { SpeakerFigures } from "./speakers-tables.ts";
 import { measureTransformers, type TransformersFigures } from "./transformers-whisper.ts";
+import { measureRecordings } from "./whole-recordings.ts";
 
 /** Operations that decode alone. */
 const LANES = [1, 2, 4, 8, 16];
@@ -38,8 +36,8 @@ const SECONDS = {
   passes: { least: 15, most: 60 },
   transformers: { least: 30, most: 150 },
   recordings: { least: 75, most: 240 },
+  speakers: { least: 20, most: 60 },
 };
-const COPIES = [1, 5];
 /** Number of windows of speech for the real model. */
 const WINDOWS = 20;
 const LARGE = "large-v3-turbo, random";
@@ -52,8 +50,8 @@ export const command = defineCommand({
   about:
     "Measures each GPU within a time limit, the most important figures first: windows of 30 s with random weights in the " +
     "shape of large-v3-turbo (1.7 GB in the system's directory for temporary files) and with Whisper base, with beams of " +
-    "5 and greedy, in slots and alone; transformers with the same shape, if Python has it; and seven minutes of meetings " +
-    "from upload to transcript. What does not fit is reported as skipped. Without a GPU it reports that nothing was measured.",
+    "5 and greedy, in slots and alone; transformers with the same shape, if Python has it; seven minutes of meetings from " +
+    "upload to transcript; and the speaker models on the CPU. What does not fit is reported as skipped. Without a GPU it reports that nothing was measured.",
   options: {
     cuda: text("PATH", "also measure the CUDA backend with this path, see engine.cuda_library", ""),
     minutes: whole("time limit in minutes", { fallback: 8 }),
@@ -66,7 +64,8 @@ export const command = defineCommand({
     audio: corpusOption,
     json: flag("print the figures as JSON"),
   },
-  async run({ minutes, json, ...values }) {
+  async run({ minutes, json, ...given }) {
+    const values = { ...given, cuda: given.cuda === "" ? "" : resolve(given.cuda) };
     if (!isGpuWithinReach()) {
       console.log("SKIPPED: no GPU can be reached here, because /dev has none. Nothing was measured.");
       return;
@@ -118,6 +117,7 @@ class GpuMeasurement {
   readonly #terms: Terms;
   readonly #passes: (MeasuredPasses & { readonly passes: Passes[] })[] = [];
   readonly #recordings: MeasuredRecordings[] = [];
+  readonly #speakers: SpeakerFigures[] = [];
   #transformers: TransformersFigures = { about: null, speeds: [], missing: null };
 
   constructor(terms: Terms) {
@@ -139,12 +139,14 @@ class GpuMeasurement {
         if (index === 0 && large !== null) await this.#measureTransformers();
         const isFirstOfKind = devices.findIndex(({ kind }) => kind === device.kind) === index;
         if (isFirstOfKind) await this.#measureRecordings(device.kind);
+        if (index === 0) await this.#measureSpeakers();
         for (const other of others) await this.#inSlots(device, other);
         for (const subject of subjects) await this.#alone(device, subject);
       }
     } else budget.skip("all measurements: no GPU passed its self-test");
     const { about, speeds } = this.#transformers;
-    return { passes: this.#passes, recordings: this.#recordings, transformers: { about, speeds } };
+    const [passes, recordings, speakers] = [this.#passes, this.#recordings, this.#speakers];
+    return { passes, recordings, speakers, transformers: { about, speeds } };
   }
 
   /** Returns the GPUs that pass their self-test, those of CUDA first. */
@@ -248,29 +250,30 @@ class GpuMeasurement {
     });
   }
 
-  /** Measures whole recordings as `scripts/bench --only transcribe` does. */
   async #measureRecordings(kind: GpuBackendKind): Promise<void> {
     const { budget, audio, cuda, threads, folder } = this.#terms;
+    const library = kind === "cuda" && cuda !== "" ? { TRANSCRIBE_ENGINE_CUDA_LIBRARY: cuda } : {};
+    const device = { speechDevice: kind, environment: { TRANSCRIBE_ENGINE_DEVICE: kind, ...library } };
     await budget.measure(`whole recordings, ${kind}`, SECONDS.recordings, async (seconds) => {
+      progress(`${kind}: whole recordings …`);
+      return await measureRecordings({
+        ...{ device, threads, audio, folder, seconds },
+        onMeasured: (measured) => {
+          this.#recordings.push(measured);
+          progress(`${kind}: ${measured.atOnce} whole recordings in ${measured.seconds.toFixed(1)} s`);
+        },
+      });
+    });
+  }
+
+  /** Measures speech detection and speaker diarization on all threads, which the GPU may have to wait for. */
+  async #measureSpeakers(): Promise<void> {
+    const { budget, audio, threads, folder } = this.#terms;
+    await budget.measure("speaker models", SECONDS.speakers, async (seconds) => {
       if (!existsSync(join(audio, "manifest.json"))) return `${audio} contains no recordings`;
-      const { file, seconds: audioSeconds } = await makeRecording("meetings", audio, folder);
-      const gpu = await gpuOf(kind === "cuda" ? cuda : kind);
-      const [ours] = await transcribe({ threads, language: null, cpu: FASTEST_CPU_VARIANT, cpuSettings: {}, gpu });
-      const isOver = Bun.sleep(1000 * seconds).then(() => null);
-      for (const atOnce of COPIES) {
-        progress(`${kind}: ${atOnce} whole recordings at once …`);
-        const run = ours?.run(Array.from({ length: atOnce }, () => file));
-        const figures = await Promise.race([run, isOver]);
-        if (figures === undefined) return "the server is not available";
-        if (figures === null) {
-          run?.catch(() => {});
-          await Promise.all([...TestServer.running].map((server) => server.killHard()));
-          return `${atOnce} at once was ended after ${Math.round(seconds)} s`;
-        }
-        this.#recordings.push({
-          ...{ device: kind, atOnce, audioSeconds: atOnce * audioSeconds, seconds: figures.seconds },
-        });
-      }
+      progress("measuring the speaker models …");
+      const signal = AbortSignal.timeout(1000 * seconds);
+      this.#speakers.push(await measureSpeakers("meetings", { audio, folder, workers: threads, signal }));
       return null;
     });
   }

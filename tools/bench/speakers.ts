@@ -16,7 +16,8 @@ import { asText, headingOf } from "../shared/table.ts";
 import { makeRecording, type RecordingName, recordingNames } from "./recordings.ts";
 import { coresTable, type SpeakerFigures, type SpeakerStep, speakerSteps } from "./speakers-tables.ts";
 
-const never = new AbortController().signal;
+/** Interval of the checks whether the workers are ready. */
+const POLL_MILLISECONDS = 20;
 
 export const command = defineCommand({
   name: "scripts/bench speakers",
@@ -33,11 +34,12 @@ export const command = defineCommand({
   async run({ runs, workers, audio, json }) {
     requireCorpus(audio);
     using folder = temporaryDirectory();
+    const { signal } = new AbortController();
     const figures: SpeakerFigures[] = [];
     for (let run = 1; run <= runs; run++) {
       for (const recording of recordingNames) {
         console.error(`run ${run} of ${runs}, ${recording}`);
-        figures.push({ recording, ...(await measure(recording, { audio, workers, folder: folder.path })) });
+        figures.push(await measureSpeakers(recording, { audio, workers, folder: folder.path, signal }));
       }
     }
     const when = await circumstances(Date.now());
@@ -58,16 +60,20 @@ interface Terms {
   readonly audio: string;
   readonly workers: number;
   readonly folder: string;
+  readonly signal: AbortSignal;
 }
 
-/** Runs all operations of the speaker models on copies of a recording. */
-async function measure(
-  name: RecordingName,
-  { audio, workers, folder }: Terms,
-): Promise<Omit<SpeakerFigures, "recording">> {
-  const { file } = await makeRecording(name, audio, folder);
+/**
+ * Runs all operations of the speaker models on copies of a recording, one for each worker.
+ * @throws the signal's reason
+ */
+export async function measureSpeakers(
+  recording: RecordingName,
+  { audio, workers, folder, signal }: Terms,
+): Promise<SpeakerFigures> {
+  const { file } = await makeRecording(recording, audio, folder);
   const samples = await samplesOf(file);
-  const path = join(folder, `${name}.pcm`);
+  const path = join(folder, `${recording}.pcm`);
   await Bun.write(
     path,
     Int16Array.from(samples, (sample) => Math.round(32_767 * sample)),
@@ -77,6 +83,10 @@ async function measure(
   const areas = directories.map((directory) => ({ directory: directory.path, pcm }));
   const engine = await speakerEngine(workers);
   try {
+    while (!areReady(engine, workers)) {
+      signal.throwIfAborted();
+      await Bun.sleep(POLL_MILLISECONDS);
+    }
     const cpuSeconds = () =>
       engine.status().workers.reduce((sum, { pid }) => sum + (pid === null ? 0 : cpuSecondsOf(pid)), 0);
     const hours = (workers * samples.length) / SAMPLE_RATE / 3600;
@@ -84,46 +94,52 @@ async function measure(
     let seconds = 0;
     for (const step of speakerSteps) {
       const before = cpuSeconds();
-      seconds += (await timed(() => Promise.all(areas.map((area) => operations[step](engine, area))))).seconds;
+      seconds += (await timed(() => Promise.all(areas.map((area) => operations[step](engine, area, signal))))).seconds;
       steps[step] = (cpuSeconds() - before) / hours;
     }
-    return { steps, speed: (3600 * hours) / seconds };
+    return { recording, steps, speed: (3600 * hours) / seconds };
   } finally {
     await engine.close();
     for (const directory of directories) directory[Symbol.dispose]();
   }
 }
 
-/** Returns an engine with speaker workers whose models are loaded. */
+/** Returns whether all workers have loaded their models. */
+function areReady(engine: Engine, workers: number): boolean {
+  const states = engine.status().workers.map(({ state }) => state);
+  return states.length === workers && states.every((state) => state === "ready");
+}
+
+/** Returns an engine with speaker workers alone. */
 async function speakerEngine(workers: number): Promise<Engine> {
   const { nativeDirectory, onnxBinding, segmentationModel, embeddingModel, speechModel } = await programFiles("");
   const models = { nativeDirectory, onnxBinding, segmentationModel, embeddingModel, speechModel };
   const one = { lanes: 1, threads: 1, speechThreads: 1, cpuLibrary: "none" };
   const start: WorkerStart = { type: "start", role: "speakers", ...models, ...one };
-  const engine = new Engine({
+  return new Engine({
     command: programCommand("__worker"),
     prepare: async () => [start, ...Array.from({ length: workers - 1 }, () => start)],
     log: createLogger("silent"),
   });
-  await Promise.all(Array.from({ length: 2 * workers }, () => engine.run("selfTest", {}, never)));
-  return engine;
 }
 
-const operations: Readonly<Record<SpeakerStep, (engine: Engine, area: WorkArea) => Promise<void>>> = {
-  async detectBlock(engine, area) {
-    for (const block of blocksOf(area)) await engine.run("detectBlock", { area, block }, never);
+const operations: Readonly<
+  Record<SpeakerStep, (engine: Engine, area: WorkArea, signal: AbortSignal) => Promise<void>>
+> = {
+  async detectBlock(engine, area, signal) {
+    for (const block of blocksOf(area)) await engine.run("detectBlock", { area, block }, signal);
   },
-  async embedBlock(engine, area) {
-    for (const block of blocksOf(area)) await engine.run("embedBlock", { area, block }, never);
+  async embedBlock(engine, area, signal) {
+    for (const block of blocksOf(area)) await engine.run("embedBlock", { area, block }, signal);
   },
-  async clusterSpeakers(engine, area) {
-    await engine.run("clusterSpeakers", { area }, never);
+  async clusterSpeakers(engine, area, signal) {
+    await engine.run("clusterSpeakers", { area }, signal);
   },
   // The speech spans of the chunks stand for the recognized sentences.
-  async embedSentences(engine, area) {
-    const { chunks } = await engine.run("planChunks", { area }, never);
+  async embedSentences(engine, area, signal) {
+    const { chunks } = await engine.run("planChunks", { area }, signal);
     for (const [block, { speech }] of chunks.entries()) {
-      await engine.run("embedSentences", { area, spans: [...speech], block }, never);
+      await engine.run("embedSentences", { area, spans: [...speech], block }, signal);
     }
   },
 };

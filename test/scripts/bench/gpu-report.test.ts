@@ -20,6 +20,7 @@ const figures = {
     { gpu: "CUDA0", name: "a GPU", model: "base", passes: [passes({ speed: 900 })] },
     { gpu: "VULKAN0", name: "a GPU", model: "large", passes: [passes({ lanes: 1, slots: 1, speed: 60 })] },
   ],
+  speakers: [],
   recordings: [{ device: "cuda", atOnce: 5, audioSeconds: 2000, seconds: 10 }],
   transformers: { about: "transformers 5", speeds: [theirs({}), theirs({ batch: 32, speed: 150 })] },
 };
@@ -47,5 +48,7 @@ test("the report has a table for each GPU and model, and the ratios", () => {
     if (typeof expected === "string") expect(report).toContain(expected);
     else expect(report).toMatch(expected);
   }
-  expect(gpuReport({ passes: [], recordings: [], transformers: { about: null, speeds: [] } }, "large")).toBe("");
+  expect(
+    gpuReport({ passes: [], recordings: [], speakers: [], transformers: { about: null, speeds: [] } }, "large"),
+  ).toBe("");
 });
