@@ -85,7 +85,7 @@ export const strings = {
     speed: "Speed",
     noSpeed: "Nothing has been processed since the server started.",
     atOnce: "Parts transcribed at once",
-    waitingParts: "Parts that wait for it",
+    waitingParts: "Parts waiting",
     decoderSlots: "Slots of the decoder",
     rowsPerStep: "Rows in each step of the decoder",
     times: (amount: string) => `${amount}×\u00a0real\u00a0time`,

@@ -62,6 +62,9 @@ describe.if(found !== null)("the figures of the console in a browser", () => {
       "Transcription cpu0.05× real time",
       "Speaker diarization cpu32× real time",
       "Parts transcribed at once2",
+      "Parts waiting3",
+      "Slots of the decoder2",
+      "Rows in each step of the decoder6.1",
     ]);
   });
 
