@@ -62,7 +62,10 @@ function fastest<T extends { readonly speed: number }>(all: readonly T[]): T | n
 /** Returns the report for a terminal. @param model name of the model that has the shape of transformers' */
 export function gpuReport(figures: GpuFigures, model: string): string {
   const { passes, recordings, speakers, transformers } = figures;
-  const parts = passes.map((each) => `${each.gpu} (${each.name}), ${each.model}\n${asText(passesTable(each.passes))}`);
+  const measured = passes.filter((each) => each.passes.length > 0);
+  const parts = measured.map(
+    (each) => `${each.gpu} (${each.name}), ${each.model}\n${asText(passesTable(each.passes))}`,
+  );
   if (recordings.length > 0) parts.push(`Whole recordings, with speakers\n${asText(recordingsTable(recordings))}`);
   if (speakers.length > 0) parts.push(...coresTable(speakers).map(asText));
   if (transformers.speeds.length > 0) {

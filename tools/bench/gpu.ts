@@ -79,7 +79,7 @@ export const command = defineCommand({
     if (json) console.log(JSON.stringify({ ...when, threads, ...figures, skipped: budget.skipped }, null, 2));
     else {
       console.log(`${headingOf(when, `${threads} threads`)}:\n`);
-      console.log(gpuReport(figures, LARGE) || "No GPU passed its self-test. Nothing was measured.");
+      console.log(gpuReport(figures, LARGE) || "Nothing was measured.");
       for (const what of budget.skipped) console.log(`\nSKIPPED: ${what}`);
     }
   },
