@@ -89,13 +89,13 @@ async function runTask(task: PassesTask): Promise<void> {
       });
       const after = model.work();
       const minutes = (passes * WINDOW_SECONDS) / 60;
-      const steps = after.slotSteps - before.slotSteps;
+      const steps = after.steps.evaluated - before.steps.evaluated;
       const [gpu] = runtime.gpus();
       const line: Passes = {
         ...{ lanes, slots: task.slots, beams: beamSize, speed: WINDOW_SECONDS * perSecond },
         graphs: (after.graphs - before.graphs) / minutes,
         steps: steps / minutes,
-        rowsPerStep: steps === 0 ? 0 : (after.slotRows - before.slotRows) / steps,
+        rowsPerStep: steps === 0 ? 0 : (after.steps.items - before.steps.items) / steps,
         gpuBytes: gpu === undefined ? 0 : gpu.memoryTotalBytes - gpu.memoryFreeBytes,
       };
       process.stdout.write(`${JSON.stringify(line)}\n`);

@@ -22,8 +22,8 @@ export const whisperFamily: RecognizerFamily = {
     return {
       createRecognizer: (encoder) => createRecognizer(model, model.createState(encoder)),
       decoderWork: () => {
-        const { slotSteps, slotRows } = model.work();
-        return { steps: slotSteps, rows: slotRows };
+        const { steps } = model.work();
+        return { steps: steps.evaluated, rows: steps.items };
       },
       dispose: () => model.dispose(),
     };
