@@ -19,6 +19,7 @@ const WINDOW_SAMPLES = 28 * SAMPLE_RATE;
 const MIN_WINDOW_SAMPLES = 5 * SAMPLE_RATE;
 
 interface Window {
+  readonly file: string;
   readonly language: string;
   readonly samples: Float32Array;
 }
@@ -28,7 +29,8 @@ export const command = defineCommand({
   about:
     "Compares Whisper's texts that are decoded together, each in a slot, with those of one state alone. Recognizes windows " +
     "of the dialogues and meetings, or of the recordings whose path contains a NAME. Prints the speed, the graphs, the " +
-    "rows of texts and the bytes of weights for each minute of audio. Fails when fewer than 99.5 % of the words are equal.",
+    "rows of texts and the bytes of weights for each minute of audio, and the texts that differ. Fails when fewer than " +
+    "99.5 % of the words are equal.",
   names: "NAME",
   options: {
     slots: whole("number of windows at once", { fallback: 4 }),
@@ -54,6 +56,10 @@ export const command = defineCommand({
     const kind = separate || slots === 1 ? "separate" : "in slots";
     const together = await recognize(open(separate ? 1 : slots), windows, { count: slots, greedy, kind });
     const counts = alone.map((one, index) => wordErrors(one, together[index] ?? ""));
+    for (const [index, { file }] of windows.entries()) {
+      if (alone[index] === together[index]) continue;
+      console.log(`${file}\n  separate: ${alone[index]?.trim()}\n  together: ${together[index]?.trim()}`);
+    }
     const differing = total(
       counts,
       ({ substitutions, deletions, insertions }) => substitutions + deletions + insertions,
@@ -104,10 +110,16 @@ async function recognize(
   const speed = `${count} at once, ${kind}: ${((60 * minutes) / seconds).toFixed(1)} times real time`;
   const weights = `${(weightBytes / minutes / 1e9).toFixed(2)} GB of weights a minute of audio`;
   console.log(`${speed}, ${(graphs / minutes).toFixed(0)} graphs and ${weights}`);
-  for (const [name, { graphs: built, evaluated, items }] of Object.entries({ windows: encoded, rows: steps, texts: passes })) {
+  for (const [name, { graphs: built, evaluated, items }] of Object.entries({
+    windows: encoded,
+    rows: steps,
+    texts: passes,
+  })) {
     if (evaluated === 0) continue;
     const each = `${(items / evaluated).toFixed(1)} at a time`;
-    console.log(`  ${(items / minutes).toFixed(0)} ${name} a minute, ${each}: ${evaluated} evaluations of ${built} graphs`);
+    console.log(
+      `  ${(items / minutes).toFixed(0)} ${name} a minute, ${each}: ${evaluated} evaluations of ${built} graphs`,
+    );
   }
   return texts;
 }
@@ -120,7 +132,7 @@ async function readWindows(chosen: readonly Reference[], wantedSamples: number):
     for (let first = 0; first < all.length && left > 0; first += WINDOW_SAMPLES) {
       const samples = all.slice(first, first + Math.min(WINDOW_SAMPLES, left));
       if (samples.length < MIN_WINDOW_SAMPLES) continue;
-      found.push({ language, samples });
+      found.push({ file, language, samples });
       left -= samples.length;
     }
   }
