@@ -18,6 +18,7 @@ const layers = [
   ["fleet"],
   ["engine"],
   ["timeline"],
+  ["library"],
   ["recordings", "accounts"],
   ["storage"],
   ["config", "telemetry"],
@@ -36,10 +37,8 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   // The devices: doctor and bench explain each self-test and measurement that a start runs.
   speech: 29,
   accounts: 40,
-  // The router, queries and request context, which the console uses too.
-  http: 26,
   // The record, its segments and speakers, the queue and the search, with the types that the API serves.
-  recordings: 45,
+  recordings: 46,
   // The lowest layer with state: database, data directory, disk space, backups, and errors of the machine.
   storage: 46,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.

@@ -4,7 +4,7 @@ import { toWord, wordSchema } from "../exports/index.ts";
 import {
   failureReasonSchema,
   type Recording,
-  type readSegmentsWithWords,
+  type SegmentWithWords,
   type StoredSegment,
   speakerLabel,
   statusSchema,
@@ -164,10 +164,8 @@ export function toProgress({ status, step, percent }: Recording): TranscriptionR
   return { step, percent, indeterminate: percent === null };
 }
 
-type WithWords = ReturnType<typeof readSegmentsWithWords>[number];
-
 /** Returns the representation of a segment in the API, with its words if they were read. */
-export function toSegment({ words, ...segment }: StoredSegment & Partial<WithWords>): SegmentResource {
+export function toSegment({ words, ...segment }: StoredSegment & Partial<SegmentWithWords>): SegmentResource {
   const resource = {
     index: segment.index,
     start: segment.startMilliseconds / 1000,

@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { contextOf, createRouter, toApiError } from "../http/index.ts";
+import { LibraryError } from "../library/index.ts";
 import { Sessions } from "./entry/index.ts";
-import { apiErrorAsResponse, ConsoleError } from "./errors.ts";
+import { apiErrorAsResponse, ConsoleError, refusalToConsoleError } from "./errors.ts";
 import { OverviewFeed } from "./overview-feed.ts";
 import { RecordingFacts } from "./recording-facts.ts";
 import { requireSession } from "./request-session.ts";
@@ -82,8 +83,9 @@ export function createConsole(services: ConsoleServices): Console {
   };
 }
 
-function refuse({ log }: ConsoleServices, error: unknown, code: string | number, request: Request): Response {
+function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number, request: Request): Response {
   const context = contextOf(request);
+  const error = thrown instanceof LibraryError ? refusalToConsoleError(thrown.refusal) : thrown;
   if (error instanceof ConsoleError) {
     const { requestId, client } = context;
     log.info({ event: "console.refused", requestId, code: error.code, address: client.address });

@@ -1,4 +1,5 @@
 import type { ApiError } from "../http/index.ts";
+import type { Refusal } from "../library/index.ts";
 import type { ConsoleErrorBody } from "./contract/shared.ts";
 
 /** HTTP status of each error code of the console. Errors that the API can return as well have the API's code. */
@@ -48,6 +49,25 @@ export class ConsoleError extends Error {
     if (code === "too_slow") headers.set("Connection", "close");
     const error = { code, message, field, retry_after_seconds: retrySeconds };
     return Response.json({ error } satisfies ConsoleErrorBody, { status: statuses[code], headers });
+  }
+}
+
+/** Returns the error for a recording that was not read or changed. */
+export function refusalToConsoleError(refusal: Refusal): ConsoleError {
+  switch (refusal.kind) {
+    case "not_found":
+    case "other_workspace":
+      return new ConsoleError("not_found", "There is no such recording; it may have been deleted.");
+    case "held":
+      return new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
+    case "still_open":
+      return new ConsoleError(
+        "still_processing",
+        `The recording is ${refusal.status}; delete it when it has completed or failed.`,
+      );
+    case "not_completed":
+    case "has_ended":
+      return new ConsoleError("not_ready", `The recording has no transcript: it is ${refusal.status}.`);
   }
 }
 

@@ -1,7 +1,8 @@
 import { exportExtension, exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
+import type { Viewer } from "../library/index.ts";
 import type { PlaybackState } from "../media/index.ts";
-import { type Outline, type Recording, readOutline, readSpeakerNames, speakerLabel } from "../recordings/index.ts";
+import { type Outline, type Recording, speakerLabel, type Transcript } from "../recordings/index.ts";
 import type { PlaybackCopy, RecordingDetail, Speaker } from "./contract/recordings.ts";
 import type { ConsoleServices } from "./services.ts";
 import { problemOf, showRecording } from "./show-recording.ts";
@@ -28,9 +29,9 @@ export class RecordingFacts {
   }
 
   /** Returns the outline of a transcript, which never changes. Outlines are cached. */
-  outline(recording: Recording): Promise<Outline> {
-    const { id } = recording;
-    const outline = this.#outlines.get(id) ?? readOutline(this.#services.store, id);
+  outline(transcript: Transcript): Promise<Outline> {
+    const { id } = transcript.recording;
+    const outline = this.#outlines.get(id) ?? transcript.outline();
     // Moves the entry to the end: the first entry is the least recently used and is evicted first.
     this.#outlines.delete(id);
     this.#outlines.set(id, outline);
@@ -40,10 +41,11 @@ export class RecordingFacts {
     return outline;
   }
 
-  async show(recording: Recording): Promise<RecordingDetail> {
-    const { store, recordings, queue, playback } = this.#services;
+  async show(viewer: Viewer, recording: Recording): Promise<RecordingDetail> {
+    const { store, library, queue, playback } = this.#services;
     const isCompleted = recording.status === "completed";
-    const outline = isCompleted ? await this.outline(recording) : null;
+    const transcript = library.transcriptOf(viewer, recording);
+    const outline = isCompleted ? await this.outline(transcript) : null;
     const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
     return {
       ...showRecording(store, recording),
@@ -51,9 +53,8 @@ export class RecordingFacts {
       problem: problemOf(this.#services, recording),
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
-      models: recordings.rows.modelsOf(recording.id),
-      machines: recordings.rows.machinesOf(recording.id),
-      speakers: outline === null ? [] : speakersIn(outline, readSpeakerNames(store, recording.id)),
+      ...library.partsOf(viewer, recording),
+      speakers: outline === null ? [] : speakersIn(outline, transcript.speakerNames()),
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],

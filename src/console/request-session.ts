@@ -1,5 +1,5 @@
-import type { Auditor } from "../accounts/index.ts";
 import { contextOf } from "../http/index.ts";
+import type { Operator } from "../library/index.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
 import { ConsoleError } from "./errors.ts";
 
@@ -23,9 +23,9 @@ export function sessionOf(request: Request): ConsoleSession {
   return session;
 }
 
-/** Returns the actor for the audit log: the creator of the sign-in link, or `password`. */
-export function consoleAuditor(request: Request, now: number): Auditor {
-  return { actor: `${sessionOf(request).actor} (console)`, now };
+/** Returns the person who is signed in: the creator of the sign-in link, or `password`. */
+export function operatorOf(request: Request): Operator {
+  return { kind: "operator", actor: `${sessionOf(request).actor} (console)` };
 }
 
 /** Cookie with the secret of a session. */

@@ -2,10 +2,11 @@ import type { Usage } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Machine } from "../fleet/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../http/index.ts";
+import type { Library } from "../library/index.ts";
 import type { PlaybackCopies } from "../media/index.ts";
 import type { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import type { DataDirectory, DiskUsage, Store } from "../storage/index.ts";
+import type { DiskUsage, Store } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 
 /** Status of the inference workers. There is one worker, or one for each GPU. */
@@ -39,8 +40,8 @@ export type FleetMachine = Pick<Machine, "machine" | "version" | "lanes" | "busy
 export interface ConsoleServices {
   readonly store: Store;
   readonly recordings: Recordings;
+  readonly library: Library;
   readonly events: Pick<RecordingEvents, "onEnded">;
-  readonly dataDirectory: DataDirectory;
   readonly creator: Pick<TranscriptionCreator, "createFor">;
   readonly exports: ExportAnswers;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;

@@ -1,5 +1,4 @@
-import { allSegmentsWithWords, type Recording, speakerLabel, speakersOf } from "../recordings/index.ts";
-import type { Store } from "../storage/index.ts";
+import { speakerLabel, type Transcript } from "../recordings/index.ts";
 import type { ExportDocument } from "./document.ts";
 
 /**
@@ -7,10 +6,10 @@ import type { ExportDocument } from "./document.ts";
  * @param names display names of some speakers, which replace their letters
  */
 export function recordingDocument(
-  store: Store,
-  recording: Recording,
+  transcript: Transcript,
   names: ReadonlyMap<number, string> = new Map(),
 ): ExportDocument {
+  const { recording } = transcript;
   return {
     id: recording.id,
     title: null,
@@ -18,7 +17,7 @@ export function recordingDocument(
     createdAt: recording.createdAt,
     durationSeconds: recording.durationSeconds ?? 0,
     language: recording.language,
-    speakers: speakersOf(store, recording.id).map((speaker) => names.get(speaker) ?? speakerLabel(speaker)),
-    segments: allSegmentsWithWords(store, recording.id),
+    speakers: transcript.speakers().map((speaker) => names.get(speaker) ?? speakerLabel(speaker)),
+    segments: transcript.allSegments(),
   };
 }

@@ -2,18 +2,12 @@ import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
 import { toSegment, toTranscription } from "../api/index.ts";
 import type { ExportFormat } from "../exports/index.ts";
+import type { Library } from "../library/index.ts";
 import { programVersion } from "../program/index.ts";
-import {
-  type Recording,
-  type Recordings,
-  readSegments,
-  readSegmentsWithWords,
-  type StoredSegment,
-} from "../recordings/index.ts";
+import type { Recording, StoredSegment } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
-import { type DataDirectory, isRecordingId, type Store, syncDirectory } from "../storage/index.ts";
+import { isRecordingId, type Store } from "../storage/index.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
-import { ApiError, notFound } from "./errors.ts";
 import type { ExportAnswers } from "./export-answers.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { addRecordingRoute, addRoute, operations } from "./operations.ts";
@@ -22,8 +16,7 @@ import { contextOf } from "./request-context.ts";
 
 export interface ApiServices {
   readonly store: Store;
-  readonly recordings: Recordings;
-  readonly dataDirectory: DataDirectory;
+  readonly library: Library;
   readonly creator: TranscriptionCreator;
   readonly exports: ExportAnswers;
   /** Returns the languages of the model in use. */
@@ -41,23 +34,21 @@ const MAX_WORDS_PAGE_BYTES = 16 * 1024 * 1024;
 
 /** Creates the routes of the public API, below its base path. */
 export function apiRoutes(services: ApiServices): AnyElysia {
-  const { store, recordings, creator, exports, languages, now } = services;
+  const { store, library, creator, exports, languages, now } = services;
   const pages = new OpenAnswers(MAX_OPEN_ANSWERS, "pages of segments of this account", now);
   const api = new Elysia({ name: "api" });
 
   addRoute(api, operations.createTranscription, ({ request }) => creator.create(request));
 
-  addRoute(api, operations.listTranscriptions, ({ caller, query }) => {
+  addRoute(api, operations.listTranscriptions, ({ viewer, query }) => {
     const { limit } = query;
     const filter = {
-      accountId: caller.account.id,
-      workspaceId: caller.key.workspaceId ?? undefined,
       statuses: parseStatuses(query.status),
       createdAfter: parseTime("created_after", query.created_after),
       createdBefore: parseTime("created_before", query.created_before),
       beforeId: decodeCursor("r", isRecordingId, query.cursor) ?? undefined,
     };
-    const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
+    const { page, last } = firstPage(library.list(viewer, filter, limit + 1), limit);
     const data = page.map((recording) => {
       const { progress, ...rest } = toTranscription(store, recording);
       return { ...rest, progress: { step: progress.step } };
@@ -65,20 +56,20 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     return { data, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
   });
 
-  addRecordingRoute(api, recordings, operations.getTranscription, ({ recording }) => toTranscription(store, recording));
+  addRecordingRoute(api, library, operations.getTranscription, ({ recording }) => toTranscription(store, recording));
 
-  addRecordingRoute(api, recordings, operations.deleteTranscription, async ({ recording }) => {
-    if (!(await deleteRecording(services, recording.id))) throw undeletable(recordings.get(recording.id));
+  addRecordingRoute(api, library, operations.deleteTranscription, async ({ viewer, recording }) => {
+    await library.remove(viewer, recording.id);
     return new Response(null, { status: 204 });
   });
 
-  addRecordingRoute(api, recordings, operations.listSegments, ({ request, caller, recording, query }) => {
+  addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
     const { limit, cursor, words } = query;
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
-    requireCompleted(recording);
-    pages.open(caller.account.id, contextOf(request).connection).send(words ? MAX_WORDS_PAGE_BYTES : MAX_PAGE_BYTES);
-    const read = words ? readSegmentsWithWords : readSegments;
-    const { page, last } = firstPage<StoredSegment>(read(store, recording.id, from, limit + 1), limit);
+    const transcript = library.transcript(viewer, recording.id);
+    pages.open(viewer.account.id, contextOf(request).connection).send(words ? MAX_WORDS_PAGE_BYTES : MAX_PAGE_BYTES);
+    const segments = words ? transcript.segmentsWithWords(from, limit + 1) : transcript.segments(from, limit + 1);
+    const { page, last } = firstPage<StoredSegment>(segments, limit);
     return {
       data: page.map((segment) => toSegment(segment)),
       has_more: last !== null,
@@ -86,53 +77,19 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     };
   });
 
-  addRecordingRoute(api, recordings, operations.exportTranscription, ({ request, caller, recording, query }) => {
+  addRecordingRoute(api, library, operations.exportTranscription, ({ request, viewer, recording, query }) => {
     const { format } = query;
-    requireCompleted(recording);
+    const transcript = library.transcript(viewer, recording.id);
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
     }
-    return exports.answer({ request, owner: caller.account.id, recording, format, headers });
+    return exports.answer({ request, owner: viewer.account.id, transcript, format, headers });
   });
 
   addRoute(api, operations.listLanguages, () => ({ data: languages().map(({ code, name }) => ({ code, name })) }));
 
   return api;
-}
-
-/** Checks that a recording has completed. @throws 409 when it has not */
-function requireCompleted({ status }: Recording): void {
-  if (status !== "completed") throw new ApiError("transcription_is_not_ready", `The transcription is ${status}.`);
-}
-
-/**
- * Deletes a recording with its files, and ends its exports.
- * @param also writes in the same transaction
- * @returns false if the recording is queued, processing or protected from deletion
- */
-export async function deleteRecording(
-  { recordings, exports, dataDirectory }: Pick<ApiServices, "recordings" | "exports" | "dataDirectory">,
-  id: string,
-  also?: Parameters<Recordings["delete"]>[1],
-): Promise<boolean> {
-  if (!recordings.delete(id, also)) return false;
-  exports.removeDeleted();
-  await dataDirectory.filesOf(id).removeAll();
-  await recordings.rows.removeDeleted(id);
-  await syncDirectory(dataDirectory.uploads);
-  return true;
-}
-
-function undeletable(recording: Recording | null): ApiError {
-  if (recording === null) return notFound();
-  if (recording.heldAt !== null) {
-    return new ApiError("forbidden", "The operator protects this recording from deletion.");
-  }
-  return new ApiError(
-    "transcription_still_processing",
-    `The transcription is ${recording.status}; delete it when it has completed or failed.`,
-  );
 }
 
 /**

@@ -1,5 +1,6 @@
 import { ValidationError } from "elysia";
 import { ExportTooLargeError } from "../exports/index.ts";
+import { LibraryError, type Refusal } from "../library/index.ts";
 import { machineTrouble, machineTroubles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { ApiError, type FieldErrors, noDiskSpace, notFound } from "./errors.ts";
@@ -11,6 +12,7 @@ import { contextOf } from "./request-context.ts";
  */
 export function toApiError(error: unknown, code: string | number, log: Logger, request: Request): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof LibraryError) return refusalToApiError(error.refusal);
   const { requestId } = contextOf(request);
   if (error instanceof ValidationError) {
     return new ApiError("validation_failed", "The request is not valid.", { errors: fieldErrors(error) });
@@ -32,6 +34,26 @@ export function toApiError(error: unknown, code: string | number, log: Logger, r
   }
   log.error({ event: "http.unexpected_error", requestId, error: describe(error) });
   return new ApiError("internal_error", "Something went wrong on our side. Try again later.");
+}
+
+/** Returns the error of the API for a recording that was not read or changed. */
+function refusalToApiError(refusal: Refusal): ApiError {
+  switch (refusal.kind) {
+    case "not_found":
+      return notFound();
+    case "other_workspace":
+      return new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");
+    case "held":
+      return new ApiError("forbidden", "The operator protects this recording from deletion.");
+    case "still_open":
+      return new ApiError(
+        "transcription_still_processing",
+        `The transcription is ${refusal.status}; delete it when it has completed or failed.`,
+      );
+    case "not_completed":
+    case "has_ended":
+      return new ApiError("transcription_is_not_ready", `The transcription is ${refusal.status}.`);
+  }
 }
 
 /** Returns the messages of each field, without the values that were sent. */

@@ -11,16 +11,16 @@ import {
   recordingDocument,
   type TextFormat,
 } from "../exports/index.ts";
-import type { Recording, Recordings } from "../recordings/index.ts";
-import type { DataDirectory, DiskSpace, Store } from "../storage/index.ts";
+import type { Library } from "../library/index.ts";
+import type { Transcript } from "../recordings/index.ts";
+import type { DataDirectory, DiskSpace } from "../storage/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
 interface ExportServices {
-  readonly store: Store;
-  readonly recordings: Pick<Recordings, "get">;
+  readonly library: Pick<Library, "has">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
   readonly diskSpace: Pick<DiskSpace, "reserve">;
   /** Milliseconds since the epoch. */
@@ -31,7 +31,7 @@ interface ExportRequest {
   readonly request: Request;
   /** The account that sends the request, or a name that is no account's id. Owners are served in round robin. */
   readonly owner: string;
-  readonly recording: Recording;
+  readonly transcript: Transcript;
   readonly format: ExportFormat;
   /** Display names of speakers that have one. */
   readonly speakerNames?: ReadonlyMap<number, string>;
@@ -68,7 +68,8 @@ export class ExportAnswers {
    * @throws {MachineError} when there is no disk space for the file
    */
   async answer(exportRequest: ExportRequest): Promise<Response> {
-    const { request, owner, recording, format } = exportRequest;
+    const { request, owner, transcript, format } = exportRequest;
+    const { recording } = transcript;
     const controller = new AbortController();
     let file: ExportResult | null = null;
     const answer = this.#answers.open(owner, contextOf(request).connection, {
@@ -111,7 +112,7 @@ export class ExportAnswers {
    * @throws the signal's reason after an abort
    */
   async text(
-    wanted: Pick<ExportRequest, "owner" | "recording"> & { readonly format: TextFormat },
+    wanted: Pick<ExportRequest, "owner" | "transcript"> & { readonly format: TextFormat },
     signal: AbortSignal,
   ): Promise<string> {
     using file = await this.#make(wanted, signal);
@@ -129,13 +130,13 @@ export class ExportAnswers {
   }
 
   #make(
-    { owner, recording, format, speakerNames }: Omit<ExportRequest, "request">,
+    { owner, transcript, format, speakerNames }: Omit<ExportRequest, "request">,
     signal: AbortSignal,
   ): Promise<ExportResult> {
-    const { store, dataDirectory, diskSpace } = this.#services;
+    const { dataDirectory, diskSpace } = this.#services;
     const queue = isTextFormat(format) ? this.#texts : this.#documents;
     const make = () =>
-      exportTranscript(format, recordingDocument(store, recording, speakerNames), {
+      exportTranscript(format, recordingDocument(transcript, speakerNames), {
         path: join(dataDirectory.incoming, `export-${randomUUID()}`),
         reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
         signal,
@@ -145,7 +146,7 @@ export class ExportAnswers {
 
   #isDeleted(id: string): boolean {
     try {
-      return this.#services.recordings.get(id) === null;
+      return !this.#services.library.has(id);
     } catch {
       // If the database can't be read now, the recording does not count as deleted.
       return false;

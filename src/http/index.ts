@@ -1,5 +1,4 @@
 export { requireActive } from "./access.ts";
-export { deleteRecording } from "./api-routes.ts";
 export { createApp } from "./app.ts";
 export { parseNetworks } from "./client.ts";
 export { safeFileName } from "./content-disposition.ts";

@@ -1,5 +1,6 @@
 import { renameSync, rmSync } from "node:fs";
 import type { Account } from "../accounts/index.ts";
+import type { Application } from "../library/index.ts";
 import { newRecordingId, type Recording, type RecordingQueue } from "../recordings/index.ts";
 import { type DataDirectory, syncDirectoryNow, type Writer } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
@@ -39,6 +40,11 @@ export interface Sender {
    * @throws what the first check throws
    */
   requireAccess(): void;
+}
+
+/** Returns the application that sends a recording. */
+export function viewerOfSender({ account, workspaceId }: Sender): Application {
+  return { kind: "application", account, workspaceId };
 }
 
 /** A request that creates a recording, and the place that its upload has. */

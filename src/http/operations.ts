@@ -2,12 +2,11 @@ import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox
 import type { AnyElysia } from "elysia";
 import type { Scope } from "../accounts/index.ts";
 import { languagesSchema, segmentPageSchema, transcriptionPageSchema, transcriptionSchema } from "../api/index.ts";
-import type { Recording, Recordings } from "../recordings/index.ts";
-import { isRecordingId } from "../storage/index.ts";
+import type { Application, Library } from "../library/index.ts";
+import type { Recording } from "../recordings/index.ts";
 import { requireScope } from "./access.ts";
-import { ApiError, notFound } from "./errors.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "./query.ts";
-import { type Caller, callerOf } from "./request-context.ts";
+import { callerOf } from "./request-context.ts";
 
 export interface Operation<Query extends TObject = TObject> {
   readonly method: "GET" | "POST" | "DELETE";
@@ -66,7 +65,7 @@ interface Call<Query extends TObject> {
   readonly request: Request;
   /** The parameters in the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  readonly caller: Caller;
+  readonly viewer: Application;
   readonly query: Static<Query>;
 }
 
@@ -77,21 +76,21 @@ export function addRoute<Query extends TObject>(
   handle: (call: Call<Query>) => unknown,
 ): void {
   add(api, operation, (request, params) =>
-    handle({ request, params, caller: callerOf(request), query: readQuery(request, operation.query) }),
+    handle({ request, params, viewer: viewerOf(request), query: readQuery(request, operation.query) }),
   );
 }
 
 /** Adds the route of an operation on a recording. It checks, in the contract's order: scope, recording, query. */
 export function addRecordingRoute<Query extends TObject>(
   api: AnyElysia,
-  recordings: Recordings,
+  library: Library,
   operation: Operation<Query>,
   handle: (call: Call<Query> & { readonly recording: Recording }) => unknown,
 ): void {
   add(api, operation, (request, params) => {
-    const caller = callerOf(request);
-    const recording = requireRecording(recordings, caller, params.id ?? "");
-    return handle({ request, params, caller, recording, query: readQuery(request, operation.query) });
+    const viewer = viewerOf(request);
+    const recording = library.require(viewer, params.id ?? "");
+    return handle({ request, params, viewer, recording, query: readQuery(request, operation.query) });
   });
 }
 
@@ -112,16 +111,8 @@ function add(
   );
 }
 
-/**
- * Returns the recording that a request names, if its key may access it.
- * @throws 404 when the id is malformed, unknown or belongs to another account: the caller can't distinguish them
- * @throws 403 when the recording belongs to this account but is not in the workspace of the key
- */
-function requireRecording(recordings: Recordings, { key, account }: Caller, id: string): Recording {
-  const recording = isRecordingId(id) ? recordings.get(id) : null;
-  if (recording === null || recording.accountId !== account.id) throw notFound();
-  if (key.workspaceId !== null && recording.workspaceId !== key.workspaceId) {
-    throw new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");
-  }
-  return recording;
+/** Returns the application that sends a request. */
+export function viewerOf(request: Request): Application {
+  const { key, account } = callerOf(request);
+  return { kind: "application", account, workspaceId: key.workspaceId };
 }

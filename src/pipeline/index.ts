@@ -4,4 +4,3 @@ export { recoverWork } from "./decode.ts";
 export { fetchLink } from "./fetch.ts";
 export { processRecording } from "./process-recording.ts";
 export type { PipelineServices } from "./services.ts";
-export { withdrawLeft, withdrawRecording } from "./withdraw.ts";

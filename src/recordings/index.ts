@@ -1,31 +1,29 @@
 export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
 export { RecordingEvents } from "./events.ts";
+export type { RecordingFilter } from "./list-recordings.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
 export { newRecordingId } from "./recording-ids.ts";
 export type { Recording } from "./recording-rows.ts";
 export { Recordings } from "./recordings.ts";
-export { applyRetention } from "./retention.ts";
 export { findAll } from "./search/folded-text.ts";
-export { searchRecordings } from "./search/search.ts";
+export { type SearchFilter, type SearchPage, searchRecordings } from "./search/search.ts";
 export { indexMissing, indexRecording } from "./search/search-index.ts";
 export { SearchQuery } from "./search/search-query.ts";
 export { snippetOf } from "./search/snippet.ts";
 export {
-  allSegmentsWithWords,
   type Outline,
   type PackedSegment,
   packSegment,
-  readOutline,
-  readSegments,
-  readSegmentsWithWords,
   type Segment,
   type SegmentSpan,
+  type SegmentWithWords,
   type StoredSegment,
 } from "./segments.ts";
-export { readSpeakerNames, renameSpeakers, speakerIndex, speakerLabel, speakersOf } from "./speakers.ts";
+export { speakerIndex, speakerLabel } from "./speakers.ts";
 export {
+  ENDED_STATES,
   type Failure,
   failureKinds,
   failureReasonSchema,
@@ -38,3 +36,4 @@ export {
   stepSchema,
 } from "./states.ts";
 export { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "./stored-answers.ts";
+export { Transcript } from "./transcript.ts";

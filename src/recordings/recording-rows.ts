@@ -115,27 +115,26 @@ export class RecordingRows {
       .map(({ id }) => id);
   }
 
+  /** Removes the searchable texts of deleted recordings, in batches between which other work runs. */
+  async removeSearchable(ids: readonly string[]): Promise<void> {
+    for (const id of ids) {
+      do await yieldToEventLoop();
+      while (
+        this.#write((transaction) => isDeleted(transaction, id) && removeSearchable(transaction, id, ROWS_AT_ONCE))
+      );
+    }
+  }
+
   /**
    * Removes the texts and then the records of deleted recordings, in batches between which other work runs. After that,
    * the database's files contain nothing of them.
    */
-  async removeDeleted(...ids: readonly string[]): Promise<void> {
+  async removeDeleted(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
       do await yieldToEventLoop();
       while (this.#removeSomeOfDeleted(id));
     }
-    if (ids.length > 0) await truncateLog(this.#store);
-  }
-
-  /** Does the same for all recordings whose removal was interrupted. */
-  async removeAllDeleted(): Promise<void> {
-    const { recordings } = tables;
-    const deleted = this.#store
-      .select({ id: recordings.id })
-      .from(recordings)
-      .where(isNotNull(recordings.deletedAt))
-      .all();
-    await this.removeDeleted(...deleted.map(({ id }) => id));
+    await truncateLog(this.#store);
   }
 
   /** Runs a write without waiting for the disk. No client learns of it before a later write that does wait. */
@@ -145,13 +144,13 @@ export class RecordingRows {
 
   #removeSomeOfDeleted(id: string): boolean {
     const { recordings } = tables;
-    const isDeleted = and(eq(recordings.id, id), isNotNull(recordings.deletedAt));
     return this.#write((transaction) => {
-      if (transaction.select({ id: recordings.id }).from(recordings).where(isDeleted).get() === undefined) return false;
+      if (!isDeleted(transaction, id)) return false;
+      // The indexer may have added some since.
       if (removeSearchable(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteSegments(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCheckpoints(transaction, id, ROWS_AT_ONCE)) return true;
-      transaction.delete(recordings).where(isDeleted).run();
+      transaction.delete(recordings).where(eq(recordings.id, id)).run();
       return false;
     });
   }
@@ -195,6 +194,12 @@ function prepareCountRecognized(store: Store) {
       set: { parts: sql`${recordingModels.parts} + excluded.parts` },
     })
     .prepare();
+}
+
+function isDeleted(reader: Pick<Writer, "select">, id: string): boolean {
+  const { recordings } = tables;
+  const isIt = and(eq(recordings.id, id), isNotNull(recordings.deletedAt));
+  return reader.select({ id: recordings.id }).from(recordings).where(isIt).get() !== undefined;
 }
 
 function statusOf(reader: Pick<Writer, "select">, id: string) {

@@ -73,16 +73,6 @@ export class Recordings {
     return this.#find.get({ id }) ?? null;
   }
 
-  /** Returns the ids of all of an account's recordings. */
-  idsOf(accountId: string): string[] {
-    const rows = this.#store
-      .select({ id: tables.recordings.id })
-      .from(tables.recordings)
-      .where(eq(tables.recordings.accountId, accountId))
-      .all();
-    return rows.map((row) => row.id);
-  }
-
   /**
    * Returns up to `limit` recordings, newest first. The order is that of ids, so pages do not shift when others arrive.
    */
@@ -115,8 +105,7 @@ export class Recordings {
   }
 
   /**
-   * Deletes a recording that has ended, which makes it invisible at once. `rows.removeDeleted` removes its text and
-   * record, after this or in the next server; the caller removes its files.
+   * Marks a recording that has ended as deleted, which makes it invisible at once. The library removes what is left.
    * @returns false if it is open, held or does not exist
    */
   delete(id: string, also: (writer: Writer) => void = () => {}): boolean {
@@ -134,6 +123,34 @@ export class Recordings {
       also(writer);
       return true;
     });
+  }
+
+  /**
+   * Marks up to `most` recordings of an account as deleted, whatever their states. A server that processes one stops.
+   * @returns the ids of recordings that are marked, also by an interrupted deletion
+   */
+  deleteSomeOf(accountId: string, most: number): string[] {
+    const { recordings } = tables;
+    const now = this.#now();
+    return transact(this.#store, (writer) => {
+      const isOfAccount = eq(recordings.accountId, accountId);
+      const some = writer.select({ id: recordings.id }).from(recordings).where(isOfAccount).limit(most).all();
+      const ids = some.map(({ id }) => id);
+      const cancelled = { ...endOf("failed", now), failureReason: "internal", failureCause: "cancelled" } as const;
+      for (const id of ids) {
+        change(writer, id, OPEN_STATES, cancelled);
+        clearAnswer(writer, id);
+        writer.update(recordings).set({ deletedAt: now }).where(eq(recordings.id, id)).run();
+      }
+      return ids;
+    });
+  }
+
+  /** Returns the ids of the recordings whose removal has begun. */
+  deletedIds(): string[] {
+    const { id, deletedAt } = tables.recordings;
+    const rows = this.#store.select({ id }).from(tables.recordings).where(isNotNull(deletedAt)).all();
+    return rows.map((row) => row.id);
   }
 
   /** Returns the ids of the recordings of which nothing is kept, and which are not deleted yet. */
@@ -237,8 +254,7 @@ export class Recordings {
   complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
     const now = this.#now();
     return transact(this.#store, (writer) => {
-      const values = { status: "completed", step: null, percent: 100, updatedAt: now } as const;
-      const completed = change(writer, id, ["processing"], values);
+      const completed = change(writer, id, ["processing"], { ...endOf("completed", now), percent: 100 });
       if (completed === null) return false;
       writeSegments(writer, id, segments);
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
@@ -255,13 +271,10 @@ export class Recordings {
     const now = this.#now();
     return transact(this.#store, (writer) => {
       const failed = change(writer, id, OPEN_STATES, {
-        status: "failed",
-        step: null,
-        percent: null,
+        ...endOf("failed", now),
         failureReason: failure.reason,
         failureCause: failure.reason === "internal" ? failure.cause : null,
         ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
-        updatedAt: now,
       });
       if (failed === null) return false;
       countWork(writer, now, { failed: 1 });
@@ -269,6 +282,11 @@ export class Recordings {
       return true;
     });
   }
+}
+
+/** Returns the columns that change when a recording ends. */
+function endOf(status: "completed" | "failed", now: number) {
+  return { status, step: null, percent: null, updatedAt: now, endedAt: now };
 }
 
 /** Changes a recording that is in one of these states. Returns null if it is in none of them. */

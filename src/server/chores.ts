@@ -1,6 +1,6 @@
+import { applyRetention, finishRemovals } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
-import { applyRetention, type Recordings } from "../recordings/index.ts";
-import { type DataDirectory, pruneUpgradeBackups } from "../storage/index.ts";
+import { pruneUpgradeBackups } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
@@ -51,23 +51,22 @@ export class Chores {
 
 /** Returns the hourly tasks that remove data whose retention period is over, by their names in the log. */
 export function hourlyChores(
-  recordings: Recordings,
-  dataDirectory: DataDirectory,
+  services: Parameters<typeof applyRetention>[0],
   settings: RunningSettings,
   now: () => number,
 ): Readonly<Record<string, () => Promise<void> | void>> {
   return {
     retention() {
       const { audio_days: audioDays, completed_days: completedDays } = settings.values.retention;
-      return applyRetention(recordings, dataDirectory, { audioDays, completedDays }, now());
+      return applyRetention(services, { audioDays, completedDays }, now());
     },
     "upgrade backups"() {
       const { upgrade_backup_days: days } = settings.values.retention;
-      pruneUpgradeBackups(dataDirectory.databasePath, now(), days);
+      pruneUpgradeBackups(services.dataDirectory.databasePath, now(), days);
     },
     async "rows of ended recordings"() {
-      await recordings.rows.removeAllDeleted();
-      await removeWorkOfEnded(recordings);
+      await finishRemovals(services);
+      await removeWorkOfEnded(services.recordings);
     },
   };
 }

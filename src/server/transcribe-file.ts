@@ -5,7 +5,7 @@ import type { Engine } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { probeRecording } from "../media/index.ts";
 import { type PipelineServices, processRecording } from "../pipeline/index.ts";
-import { newRecordingId, type Recording, readSegments } from "../recordings/index.ts";
+import { newRecordingId, type Recording, Transcript } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { Hints } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
@@ -89,12 +89,13 @@ export async function transcribeFile(
   signal.throwIfAborted();
   const recording = recordings.get(id);
   if (recording === null) throw new Error(`recording ${id} is gone`);
+  const transcript = new Transcript(store, recording);
   return {
     recording,
-    segments: readSegments(store, id, 0, Number.MAX_SAFE_INTEGER).map(toSegment),
+    segments: transcript.segments(0, Number.MAX_SAFE_INTEGER).map((segment) => toSegment(segment)),
     async export(format) {
       const path = join(dataDirectory.incoming, `export-${id}`);
-      using exported = await exportTranscript(format, recordingDocument(store, recording), { path });
+      using exported = await exportTranscript(format, recordingDocument(transcript), { path });
       return await exported.content.bytes();
     },
   };

@@ -4,9 +4,10 @@ import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
 import { ExportAnswers } from "../http/index.ts";
+import { Library } from "../library/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
 import { SpeechModels } from "../models/index.ts";
-import { fetchLink, processRecording, recoverWork, withdrawLeft } from "../pipeline/index.ts";
+import { fetchLink, processRecording, recoverWork } from "../pipeline/index.ts";
 import { programFiles, programVersion } from "../program/index.ts";
 import { RecordingEvents, RecordingQueue, Recordings } from "../recordings/index.ts";
 import { DataDirectory, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
@@ -129,6 +130,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
         });
   if (fleet !== null) stack.defer(() => fleet.close());
   const usage = new Usage(store);
+  const removal = { recordings, dataDirectory, endExports: () => exports.removeDeleted() };
+  const library = new Library({ ...removal, store, usage, now });
   const events = new RecordingEvents(log);
   events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
   events.onEnded("models", () => speechEngine.freeUnneeded());
@@ -161,7 +164,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   });
   stack.defer(() => queue.stop());
   await recoverWork(services);
-  await withdrawLeft(services, settings.compat.keep_abandoned);
+  await library.withdrawLeft(settings.compat.keep_abandoned);
   const recovered = queue.recover();
 
   const health = new HealthCheck({ engine, model: () => speech.current().path, now: () => performance.now() });
@@ -179,6 +182,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     dataDirectory,
     running,
     recordings,
+    library,
     queue,
     usage,
     diskSpace,
@@ -190,14 +194,14 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   };
   const creator = transcriptionCreator(parts);
   events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
-  const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
+  const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
   stack.defer(() => exports.close());
   const openConsole = () =>
     createConsole({
       store,
       recordings,
+      library,
       events,
-      dataDirectory,
       creator,
       exports,
       queue,
@@ -264,7 +268,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   stack.defer(() => chores.stop());
   chores.every(MINUTE, "last use of keys", flushKeyUsage);
   chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
-  for (const [name, chore] of Object.entries(hourlyChores(recordings, dataDirectory, running, now))) {
+  for (const [name, chore] of Object.entries(hourlyChores(removal, running, now))) {
     chores.every(HOUR, name, chore);
     chores.run(name, chore);
   }

@@ -13,6 +13,7 @@ import hints from "./migrations/0008-hints.sql" with { type: "text" };
 import machines from "./migrations/0009-machines.sql" with { type: "text" };
 import transient from "./migrations/0010-transient.sql" with { type: "text" };
 import recordingModels from "./migrations/0011-recording-models.sql" with { type: "text" };
+import endedAt from "./migrations/0012-ended-at.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -35,6 +36,7 @@ const migrations: readonly Migration[] = [
   { name: "0009-machines", sql: machines },
   { name: "0010-transient", sql: transient },
   { name: "0011-recording-models", sql: recordingModels },
+  { name: "0012-ended-at", sql: endedAt },
 ];
 
 /** Names of all migrations, in order. */

@@ -112,6 +112,8 @@ export const recordings = sqliteTable(
     deletedAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
+    /** End of its processing, from which retention counts; null while it is queued or processing. */
+    endedAt: integer(),
   },
   (table) => [
     index("recordings_account_id").on(table.accountId, table.id),

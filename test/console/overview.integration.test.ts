@@ -58,7 +58,7 @@ describe("the overview", () => {
     api.advance(2 * 3_600_000);
     api.recordings.complete(long, []);
     api.recordings.delete(long);
-    await api.recordings.rows.removeDeleted(long);
+    await api.recordings.rows.removeDeleted([long]);
     api.enterFailed(account);
     const { days } = await (await server.operator()).read("/overview", overviewSchema);
     expect(days).toHaveLength(30);

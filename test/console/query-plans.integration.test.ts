@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { deleteAccount } from "../../src/accounts/index.ts";
 import { removePassword, setPassword, signOutEverywhere } from "../../src/console/index.ts";
 import { indexMissing } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
@@ -47,7 +46,7 @@ async function useAll(server: ConsoleServer): Promise<void> {
   expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);
   await indexMissing(store, new AbortController().signal);
   expect(api.recordings.get(many)).not.toBeNull();
-  await deleteAccount(store, api.account("first"), api.operator());
+  await api.removeAccount(api.account("first"));
   await operator.send("DELETE", "/session");
   removePassword(store, api.operator());
   signOutEverywhere(store, api.operator());
@@ -100,7 +99,7 @@ test("a deleted account leaves nothing in the search index", async () => {
     Array.from({ length: 600 }, () => "xylophone"),
   );
   await server.enterSaid("second", ["marimba"]);
-  await deleteAccount(api.store, api.account("first"), api.operator());
+  await api.removeAccount(api.account("first"));
   const texts = api.store.$client.query("SELECT text FROM searchable_texts").all();
   expect(texts).toEqual([{ text: "marimba" }, { text: "interview" }]);
   api.store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");

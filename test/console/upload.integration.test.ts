@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { bodyOf } from "../../harness/client.ts";
-import { changeAccount, deleteAccount } from "../../src/accounts/index.ts";
+import { changeAccount } from "../../src/accounts/index.ts";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
 import { uploadOptionsSchema } from "../../src/console/contract/shared.ts";
 import { signOutEverywhere } from "../../src/console/index.ts";
@@ -117,7 +117,7 @@ describe("an upload in the console", () => {
     const upload = await SlowUpload.begin(api, client, await Bun.file(jfk).bytes());
     if (status === 401) signOutEverywhere(api.store, api.operator());
     else if (status === 403) changeAccount(api.store, account, api.operator(), { standing: "restricted" });
-    else await deleteAccount(api.store, account, api.operator());
+    else await api.removeAccount(account);
     expect([what, await operator.refusal(upload.finish(), status)]).toEqual([what, code]);
     expect([...api.filesIn("incoming"), ...api.filesIn("uploads"), ...api.queued]).toEqual([]);
   });

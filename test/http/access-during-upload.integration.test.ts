@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { type AccountChanges, changeAccount, deleteAccount, revokeKey, rotateKey } from "../../src/accounts/index.ts";
+import { type AccountChanges, changeAccount, revokeKey, rotateKey } from "../../src/accounts/index.ts";
 import { probeRecording } from "../../src/media/index.ts";
 import { post, SlowUpload } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
@@ -32,11 +32,7 @@ const changes: [string, Change, string][] = [
     "401 invalid_api_key",
   ],
   ["its key expires", (server) => server.advance(hour), "401 invalid_api_key"],
-  [
-    "its account is deleted",
-    (server) => deleteAccount(server.store, server.account("first"), server.operator()),
-    "401 invalid_api_key",
-  ],
+  ["its account is deleted", (server) => server.removeAccount(server.account("first")), "401 invalid_api_key"],
   ["its account becomes a guest's", changed({ standing: "guest" }), "403 guest_account_not_supported"],
   ["its account is restricted", changed({ standing: "restricted" }), "403 account_restricted"],
   ["its subscription ends", changed({ subscribedUntil: 0 }), "403 subscription_required"],

@@ -104,7 +104,7 @@ describe("the creates of an account", () => {
       expect((await client.fetch("/transcriptions", { method: "POST", body: "x" })).status).toBe(400);
     }
     await createTimes(4);
-    for (const id of server.recordings.idsOf(client.accountId)) {
+    for (const id of server.idsOf(client.accountId)) {
       server.recordings.fail(id, { reason: "no_speech" });
       expect((await client.fetch(`/transcriptions/${id}`, { method: "DELETE" })).status).toBe(204);
     }

@@ -59,7 +59,7 @@ describe.if(ready)("POST /transcriptions", () => {
     expect(await refusalOf(await post(client, {}, "a"))).toBe("409 idempotency_request_in_progress");
     expect(await refusalOf(await post(client, {}, "b"))).toBe("409 concurrency_limit");
     expect((await upload.finish()).status).toBe(201);
-    for (const id of server.recordings.idsOf(client.accountId)) server.recordings.fail(id, { reason: "no_speech" });
+    for (const id of server.idsOf(client.accountId)) server.recordings.fail(id, { reason: "no_speech" });
     server.advance(3_600_000);
     await fill();
   });
@@ -69,7 +69,7 @@ describe.if(ready)("POST /transcriptions", () => {
     using _ = server;
     for (let count = 0; count < 2; count++) await post(client, { url: someUrl });
     expect(await refusalOf(await post(client, {}))).toBe("409 concurrency_limit");
-    const [first = ""] = server.recordings.idsOf(client.accountId);
+    const [first = ""] = server.idsOf(client.accountId);
     server.recordings.fail(first, { reason: "no_speech" });
     expect(await refusalOf(await post(client, {}))).toBe("422 validation_failed");
     expect((await post(client, { url: someUrl })).status).toBe(201);

@@ -78,7 +78,7 @@ describe("DELETE /transcriptions/{id}", () => {
     await server.restart();
     expect(await refusalOf(await client.fetch(`/transcriptions/${id}`))).toBe("404 not_found");
     server.dataDirectory.cleanUp((ids) => server.recordings.open.areOpen(ids));
-    await server.recordings.rows.removeAllDeleted();
+    await server.recordings.rows.removeDeleted(server.recordings.deletedIds());
     expect(server.filesHolding(marker)).toEqual([]);
   });
 

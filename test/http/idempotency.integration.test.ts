@@ -30,7 +30,7 @@ describe.if(ready)("an Idempotency-Key", () => {
   const other = new Blob([recording, "a byte more"]);
   const notAudio = new Blob(["hello, this is no recording"]);
 
-  const entered = () => server.recordings.idsOf(client.accountId).length;
+  const entered = () => server.idsOf(client.accountId).length;
   const send = async (form: CreateForm, key: string, by: KeyClient = client) => answerOf(await post(by, form, key));
   const codeOf = ({ status, body }: Answer) => `${status} ${JSON.parse(body).error}`;
 

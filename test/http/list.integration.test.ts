@@ -235,7 +235,7 @@ test.if(available("the order of recordings that are created at once", ffmpegPath
     const times = (await pageOf(client, "?limit=100")).data.map(({ created_at }) => created_at);
     expect(times).toHaveLength(24);
     expect(times.toSorted().reverse()).toEqual(times);
-    const ids = server.recordings.idsOf(client.accountId);
+    const ids = server.idsOf(client.accountId);
     expect(server.queued).toEqual(ids.toSorted());
   },
 );

@@ -6,6 +6,7 @@ import { TestClient } from "../../harness/client.ts";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import {
+  type Account,
   type Auditor,
   createAccount,
   createKey,
@@ -29,6 +30,7 @@ import {
   TranscriptionCreator,
 } from "../../src/http/index.ts";
 import type { PaceLimits } from "../../src/http/upload/index.ts";
+import { Library, removeAccount } from "../../src/library/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import {
   newRecordingId,
@@ -51,7 +53,7 @@ export interface ApiServerOptions {
   readonly hosts?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
-  readonly extraPaths?: (options: AppOptions, usage: Usage) => ExtraPaths;
+  readonly extraPaths?: (options: AppOptions & { readonly dataDirectory: DataDirectory }, usage: Usage) => ExtraPaths;
   /** Replaces the probe with the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
   /** Replaces the contract's limits for slow uploads. */
@@ -183,6 +185,18 @@ export class ApiServer implements Disposable {
     return id;
   }
 
+  /** Removes an account as the operator's command does. */
+  async removeAccount(account: Account): Promise<void> {
+    const { store, recordings, dataDirectory } = this;
+    const services = { store, recordings, dataDirectory, now: () => this.now() };
+    await removeAccount(services, { kind: "operator", actor: "operator" }, account);
+  }
+
+  /** Returns the ids of an account's recordings, including those of which nothing is kept. */
+  idsOf(accountId: string): string[] {
+    return this.recordings.list({ accountId, includesTransient: true }, 1_000_000).map(({ id }) => id);
+  }
+
   /** Enters a completed recording with segments of one second each. @returns its id */
   enterCompleted(
     accountId: string,
@@ -285,6 +299,8 @@ export class ApiServer implements Disposable {
     };
     const limits = () => this.limits;
     const usage = new Usage(store);
+    const endExports = () => exports.removeDeleted();
+    const library = new Library({ store, recordings, dataDirectory, usage, endExports, now });
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const events = new RecordingEvents(log);
@@ -296,7 +312,7 @@ export class ApiServer implements Disposable {
       },
       followCommands: () => this.onFollow(),
     };
-    const exports = new ExportAnswers({ store, recordings, dataDirectory, diskSpace, now });
+    const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
       ...{ store, recordings, usage, dataDirectory, limits, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
@@ -310,7 +326,7 @@ export class ApiServer implements Disposable {
     });
     events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
     this.appOptions = {
-      ...{ store, recordings, dataDirectory, creator, exports, limits, log, metrics, now },
+      ...{ store, recordings, library, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,
       ...{
         usage,
@@ -337,7 +353,7 @@ export class ApiServer implements Disposable {
     const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({
       app,
-      extraPaths: options.extraPaths?.(this.appOptions, usage) ?? (() => null),
+      extraPaths: options.extraPaths?.({ ...this.appOptions, dataDirectory }, usage) ?? (() => null),
       host: "127.0.0.1",
       port,
       proxies: () => proxies,

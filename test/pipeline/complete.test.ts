@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
 import { recoverWork } from "../../src/pipeline/index.ts";
-import { Checkpoints, packSegment, Recordings, readSegments } from "../../src/recordings/index.ts";
+import { Checkpoints, packSegment, type Recording, Recordings, Transcript } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store, WorkReservations } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 
@@ -25,7 +25,7 @@ beforeEach(() => {
   recordings.claim(id);
 });
 
-const stored = () => readSegments(store, id, 0, 10_000);
+const stored = () => new Transcript(store, { id } as Recording).segments(0, 10_000);
 const never = new AbortController().signal;
 
 test("storing the segments of hours yields to other work, which sees the recording as processing until all are stored", async () => {

@@ -6,14 +6,8 @@ import { Type } from "@sinclair/typebox";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import {
-  Checkpoints,
-  findAnswer,
-  packSegment,
-  Recordings,
-  readSegments,
-  storeAnswer,
-} from "../../src/recordings/index.ts";
+import { Checkpoints, findAnswer, packSegment, Recordings, storeAnswer } from "../../src/recordings/index.ts";
+import { readSegments } from "../../src/recordings/segments.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 
@@ -119,7 +113,7 @@ describe("a deleted recording of hours", () => {
     const { store, recordings, accountId, id, other } = filled(":memory:");
     expect(recordings.delete(id)).toBe(true);
     const left = new Set<number>();
-    const turns = await countTurnsUntilSettled(recordings.rows.removeDeleted(id), () => {
+    const turns = await countTurnsUntilSettled(recordings.rows.removeDeleted([id]), () => {
       expect([recordings.get(id), recordings.list({ accountId }, 9).map((each) => each.id)]).toEqual([null, [other]]);
       expect([recordings.delete(id), recordings.setHold(id, true)]).toEqual([false, false]);
       left.add(readSegments(store, id, 0, 10_000).length);
@@ -137,7 +131,7 @@ describe("a deleted recording of hours", () => {
     const path = join(directory.path, "transcribe.db");
     const { store, recordings, id, other } = filled(path);
     recordings.delete(id);
-    const removing = recordings.rows.removeDeleted(id);
+    const removing = recordings.rows.removeDeleted([id]);
     let turns = 0;
     await countTurnsUntilSettled(
       removing.catch(() => {}),
@@ -147,7 +141,7 @@ describe("a deleted recording of hours", () => {
     const next = new Recordings(openDatabase(path), () => 2000);
     const nextStore = openDatabase(path);
     expect([next.get(id), counts(nextStore, id)[0], counts(nextStore, id)[1] === 0]).toEqual([null, 1, false]);
-    await next.rows.removeAllDeleted();
+    await next.rows.removeDeleted(next.deletedIds());
     expect([counts(nextStore, id), counts(nextStore, other)]).toEqual([
       [0, 0, 0],
       [1, 7, 1],
@@ -165,7 +159,7 @@ describe("a deleted recording of hours", () => {
     expect(seen()).toBe(2057);
     recordings.delete(id);
     let isDone = false;
-    const removed = recordings.rows.removeDeleted(id).then(() => {
+    const removed = recordings.rows.removeDeleted([id]).then(() => {
       isDone = true;
     });
     for (let turn = 0; turn < 200; turn++) await new Promise((resolve) => setImmediate(resolve));

@@ -7,10 +7,10 @@ import {
   indexMissing,
   indexRecording,
   Recordings,
-  readSegments,
   type Segment,
   speakerLabel,
 } from "../../src/recordings/index.ts";
+import { readSegments } from "../../src/recordings/segments.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 
 const segment: Segment = {

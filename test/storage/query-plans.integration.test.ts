@@ -2,17 +2,16 @@ import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { newRecording } from "../../harness/new-recording.ts";
-import { authenticate, deleteAccount, KeyUsage, Usage } from "../../src/accounts/index.ts";
+import { authenticate, KeyUsage, Usage } from "../../src/accounts/index.ts";
+import { applyRetention } from "../../src/library/index.ts";
 import {
-  allSegmentsWithWords,
-  applyRetention,
   Checkpoints,
   findAnswer,
+  type Recording,
   RecordingQueue,
   Recordings,
-  readSegments,
-  speakersOf,
   storeAnswer,
+  Transcript,
 } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { post, someUrl } from "../http/forms.ts";
@@ -107,7 +106,8 @@ async function useAll(server: ApiServer): Promise<void> {
         transientIds: () => recordings.transientIds(),
         keep: () => recordings.keep(worked),
         list: () => recordings.list({ statuses: ["failed"], createdBefore: now }, 5),
-        idsOf: () => recordings.idsOf(account.id),
+        deleteSomeOf: () => recordings.deleteSomeOf("another", 5),
+        deletedIds: () => recordings.deletedIds(),
         requeue: () => recordings.requeue(worked),
         requeueAll: () => recordings.requeueAll(),
       },
@@ -136,8 +136,8 @@ async function useAll(server: ApiServer): Promise<void> {
         modelsOf: () => rows.modelsOf(worked),
         clearModels: () => rows.clearModels(worked),
         endedWithWork: () => rows.endedWithWork(),
-        removeDeleted: () => rows.removeDeleted(deleted()),
-        removeAllDeleted: () => rows.removeAllDeleted(),
+        removeDeleted: () => rows.removeDeleted([deleted()]),
+        removeSearchable: () => rows.removeSearchable([deleted()]),
       },
     ],
     [
@@ -170,8 +170,9 @@ async function useAll(server: ApiServer): Promise<void> {
   }
   storeAnswer(store, scope, answer, now);
   findAnswer(store, scope, now);
-  [readSegments(store, done, 0, 5), [...allSegmentsWithWords(store, done)], speakersOf(store, done)];
-  await applyRetention(recordings, server.dataDirectory, { audioDays: 0, completedDays: 1 }, now + 1e10);
+  const transcript = new Transcript(store, recordings.get(done) as Recording);
+  [transcript.segments(0, 5), [...transcript.allSegments()], transcript.speakers()];
+  await applyRetention(server, { audioDays: 0, completedDays: 1 }, now + 1e10);
   const process = async () => null;
   const queue = new RecordingQueue({
     recordings,
@@ -184,7 +185,7 @@ async function useAll(server: ApiServer): Promise<void> {
   });
   queue.recover();
   await queue.stop();
-  await deleteAccount(store, account, server.operator());
+  await server.removeAccount(account);
 }
 
 describe("with any number of recordings", () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { Recordings, readSegments } from "../../src/recordings/index.ts";
+import { type Recording, Recordings, Transcript } from "../../src/recordings/index.ts";
 import type { Upgrade } from "../../src/storage/database.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
@@ -82,7 +82,13 @@ test("the rows of 0.1.0 are read with their values", () => {
     ["old", true],
   ]);
   const [completed] = recordings.list({ statuses: ["completed"] }, 10);
-  expect(readSegments(store, completed?.id ?? "", 0, 10).map((segment) => [segment.speaker, segment.text])).toEqual([
+  expect(completed?.endedAt).toBe(completed?.updatedAt ?? 0);
+  expect(recordings.list({ statuses: ["queued", "processing"] }, 10).map(({ endedAt }) => endedAt)).toEqual([
+    null,
+    null,
+  ]);
+  const transcript = new Transcript(store, completed as Recording);
+  expect(transcript.segments(0, 10).map((segment) => [segment.speaker, segment.text])).toEqual([
     [0, "Guten Morgen – 你好."],
     [1, "It's the second speaker's turn."],
   ]);

@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import type { TestServer } from "../../harness/server.ts";
-import { applyRetention, Recordings } from "../../src/recordings/index.ts";
+import { applyRetention } from "../../src/library/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { defineCommand } from "../shared/command.ts";
 import { MIB, median, medianTime, timed } from "../shared/figures.ts";
@@ -121,7 +122,8 @@ async function retain(root: string): Promise<Pick<Figures, "retention" | "retent
     const recordings = new Recordings(store, Date.now);
     const directory = new DataDirectory(root);
     const now = Date.now();
-    const tick = (days: number) => applyRetention(recordings, directory, { audioDays: 7, completedDays: days }, now);
+    const tick = (days: number) =>
+      applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: days }, now);
     const numberOf = (what: string) =>
       store.$client.query<{ n: number }, []>(`SELECT ${what} AS n FROM recordings`).get()?.n ?? 0;
     const retention = await medianTime(WRITES, () => tick(10_000));

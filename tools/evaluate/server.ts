@@ -5,7 +5,7 @@ import { newServer, PATIENCE_MILLISECONDS, patientClient } from "../../harness/m
 import type { NamedTurn } from "../../harness/rttm.ts";
 import type { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { allSegmentsWithWords } from "../../src/recordings/index.ts";
+import { Recordings, Transcript } from "../../src/recordings/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 import { concatenate, type Reference } from "../corpus/index.ts";
 import { CommandError } from "../shared/run-command.ts";
@@ -82,7 +82,9 @@ export class EvaluationServer implements AsyncDisposable {
     const { ended, segments } = await this.#client.transcribe(file, fields);
     this.#requireDevice();
     const store = openDatabase(join(this.#server.dataDirectory, "transcribe.db"));
-    const words = new Map([...allSegmentsWithWords(store, ended.id)].map((segment) => [segment.index, segment.words]));
+    const recording = new Recordings(store, Date.now).get(ended.id);
+    const stored = recording === null ? [] : new Transcript(store, recording).allSegments();
+    const words = new Map([...stored].map((segment) => [segment.index, segment.words]));
     store.$client.close();
     return {
       outcome: ended.failure_reason ?? ended.status,

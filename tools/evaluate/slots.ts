@@ -4,7 +4,7 @@ import { root } from "../../harness/checkout.ts";
 import { softwareGpu } from "../../harness/software-gpu.ts";
 import { wordErrors } from "../../harness/wer.ts";
 import { loadGgml } from "../../src/speech/ggml.ts";
-import { openModel } from "../../src/speech/recognizer/whisper/index.ts";
+import { openModel, type WhisperModel } from "../../src/speech/recognizer/whisper/index.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { corpusOption, type Reference, readSelected, samplesOf } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";
@@ -52,9 +52,13 @@ export const command = defineCommand({
     const { chosen } = await readSelected({ audio, names }, "recording", isLong);
     const windows = await readWindows(chosen, minutes * 60 * SAMPLE_RATE);
     const open = (count: number) => openModel(runtime, model, gpu !== null, count);
-    const alone = await recognize(open(1), windows, { count: 1, greedy, kind: "separate" });
+    const alone = await recognize(withoutFreeSlot(open), windows, { count: 1, greedy, kind: "separate" });
     const kind = separate || slots === 1 ? "separate" : "in slots";
-    const together = await recognize(open(separate ? 1 : slots), windows, { count: slots, greedy, kind });
+    const together = await recognize(separate ? withoutFreeSlot(open) : open(slots), windows, {
+      count: slots,
+      greedy,
+      kind,
+    });
     const counts = alone.map((one, index) => wordErrors(one, together[index] ?? ""));
     for (const [index, { file }] of windows.entries()) {
       if (alone[index] === together[index]) continue;
@@ -74,6 +78,16 @@ export const command = defineCommand({
   },
 });
 
+/**
+ * Opens a model whose states decode alone, because others have its slots. On a CPU a model without slots would have
+ * weights in 8 bits, and other words.
+ */
+function withoutFreeSlot(open: (slots: number) => WhisperModel): WhisperModel {
+  const model = open(2);
+  for (let slot = 0; slot < 2; slot++) model.createState();
+  return model;
+}
+
 /** Runs this command in a process with Mesa's driver: only the environment of a process's start names drivers. */
 async function runWithSoftwareGpu(): Promise<number> {
   const drivers = await softwareGpu("slots");
@@ -87,7 +101,7 @@ async function runWithSoftwareGpu(): Promise<number> {
 
 /** Recognizes all windows with some states at once and prints what it took. @returns their texts */
 async function recognize(
-  model: ReturnType<typeof openModel>,
+  model: WhisperModel,
   windows: readonly Window[],
   { count, greedy, kind }: { readonly count: number; readonly greedy: boolean; readonly kind: string },
 ): Promise<string[]> {

@@ -3,13 +3,13 @@ import {
   type AccountChanges,
   changeAccount,
   createAccount,
-  deleteAccount,
   limitNames,
   listAccounts,
   parseAccountLimits,
   requireAccount,
   type Standing,
 } from "../../accounts/index.ts";
+import { removeAccount } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
 import { count } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
@@ -17,7 +17,7 @@ import { type JsonOption, print, readableTime, table } from "../output.ts";
 import { parseMoment, wholeNumber } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
-import { auditor } from "./audit.ts";
+import { auditor, operator } from "./audit.ts";
 import { vocabularyCommand } from "./vocabulary.ts";
 
 interface ChangeOptions extends JsonOption {
@@ -123,11 +123,11 @@ function deleteCommand(): Command {
       const directory = dataDirectoryOf(command);
       const store = openStoreIn(directory);
       const account = requireAccount(store, name);
-      const ids = new Recordings(store, Date.now).idsOf(account.id);
-      await deleteAccount(store, account, auditor());
-      for (const id of ids) await directory.filesOf(id).removeAll();
+      const recordings = new Recordings(store, Date.now);
+      const services = { store, recordings, dataDirectory: directory, now: Date.now };
+      const removed = await removeAccount(services, operator(), account);
       store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
-      const done = () => `deleted account ${account.name} and ${count(ids.length, "recording")}`;
+      const done = () => `deleted account ${account.name} and ${count(removed, "recording")}`;
       print(options, accountJson(account), done);
     });
 }

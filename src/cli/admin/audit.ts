@@ -1,12 +1,13 @@
 import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { type Auditor, readAudit } from "../../accounts/index.ts";
+import { auditorOf, type Operator } from "../../library/index.ts";
 import { date, type JsonOption, print, readableTime, table } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 
 /** User that started the process. Read at startup, because root becomes another user before opening the database. */
-const operator = currentUser();
+const startedBy = currentUser();
 
 /** Returns the current user. A container may have neither a list of users nor `HOME`, without which userInfo fails. */
 function currentUser(): { readonly username: string; readonly uid: number } {
@@ -17,10 +18,15 @@ function currentUser(): { readonly username: string; readonly uid: number } {
   }
 }
 
-/** Returns the user of this command and the current time. A user without a name on this machine is shown by uid. */
+/** Returns the user of this command. A user without a name on this machine is shown by uid. */
+export function operator(): Operator {
+  const { username, uid } = startedBy;
+  return { kind: "operator", actor: username === "" || username === "unknown" ? `uid ${uid}` : username };
+}
+
+/** Returns the user of this command and the current time. */
 export function auditor(): Auditor {
-  const { username, uid } = operator;
-  return { actor: username === "" || username === "unknown" ? `uid ${uid}` : username, now: Date.now() };
+  return auditorOf(operator(), Date.now());
 }
 
 /** transcribe audit */

@@ -1,13 +1,14 @@
 import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { audit, requireAccount, Usage } from "../../accounts/index.ts";
+import { requireAccount, Usage } from "../../accounts/index.ts";
+import { Library, LibraryError, type Refusal } from "../../library/index.ts";
 import { type Recording, Recordings, type Status, statusSchema } from "../../recordings/index.ts";
-import type { DataDirectory, Store } from "../../storage/index.ts";
+import type { Store } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
-import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
-import { auditor } from "./audit.ts";
+import { dataDirectoryOf, openStoreIn, settingsCommand } from "../settings-options.ts";
+import { operator } from "./audit.ts";
 
 /** transcribe recordings list|show|hold|release|cancel|delete */
 export function recordingsCommand(): Command {
@@ -15,8 +16,12 @@ export function recordingsCommand(): Command {
     .description("Manage the recordings of all accounts.")
     .addCommand(listCommand())
     .addCommand(showCommand())
-    .addCommand(changeCommand("hold", "Protect a recording from deletion.", (target) => setHold(target, true)))
-    .addCommand(changeCommand("release", "Allow the deletion of a held recording.", (target) => setHold(target, false)))
+    .addCommand(
+      changeCommand("hold", "Protect a recording from deletion.", (library, id) => setHold(library, id, true)),
+    )
+    .addCommand(
+      changeCommand("release", "Allow the deletion of a held recording.", (library, id) => setHold(library, id, false)),
+    )
     .addCommand(changeCommand("cancel", "Cancel a queued or processing recording; it becomes failed.", cancel))
     .addCommand(changeCommand("delete", "Delete a recording with its audio and its transcript.", remove));
 }
@@ -27,12 +32,12 @@ function listCommand(): Command {
     .option("--status <statuses>", "only these: queued, processing, completed, failed; separated by commas")
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 50)
     .action((options: JsonOption & { account?: string; status?: string; limit: number }, command: Command) => {
-      const store = openStoreOf(command);
+      const { store, library } = openLibrary(command);
       const filter = {
         accountId: options.account === undefined ? undefined : requireAccount(store, options.account).id,
         statuses: options.status === undefined ? undefined : statusesOf(options.status),
       };
-      const recordings = new Recordings(store, Date.now).list(filter, options.limit);
+      const recordings = library.list(operator(), filter, options.limit);
       print(options, recordings.map(toJson), () =>
         table(
           recordings,
@@ -61,11 +66,10 @@ function statusesOf(list: string): Status[] {
 function showCommand(): Command {
   return settingsCommand("show", "Show a recording, with the internal cause of a failure.")
     .argument("<id>")
-    .action((id: string, options: JsonOption, command: Command) => {
-      const recordings = new Recordings(openStoreOf(command), Date.now);
-      const recording = requireRecording(recordings, id);
-      const models = recordings.rows.modelsOf(id);
-      const machines = recordings.rows.machinesOf(id);
+    .action(async (id: string, options: JsonOption, command: Command) => {
+      const { library } = openLibrary(command);
+      const recording = await orRefused(id, () => library.require(operator(), id));
+      const { models, machines } = library.partsOf(operator(), recording);
       const isAlone = models.every(({ model }) => model === recording.speechModel);
       const record = toJson(recording);
       const json = {
@@ -86,64 +90,69 @@ function partsBy<T extends { readonly parts: number }>(counts: readonly T[], nam
   return counts.map((count) => `${nameOf(count)} ${count.parts}`).join(", ");
 }
 
-/** A recording, and what its change needs. */
-interface Target {
-  readonly directory: DataDirectory;
-  readonly store: Store;
-  readonly recordings: Recordings;
-  readonly recording: Recording;
-}
-
-/** Returns a command that changes one recording; `change` returns a message about the change, or throws. */
+/** Returns a command that changes one recording; `change` returns a message about the change. */
 function changeCommand(
   name: string,
   description: string,
-  change: (target: Target) => string | Promise<string>,
+  change: (library: Library, id: string) => string | Promise<string>,
 ): Command {
   return settingsCommand(name, description)
     .argument("<id>")
     .action(async (id: string, options: JsonOption, command: Command) => {
-      const directory = dataDirectoryOf(command);
-      const store = openStoreIn(directory);
-      const recordings = new Recordings(store, Date.now);
-      const recording = requireRecording(recordings, id);
-      const done = await change({ directory, store, recordings, recording });
-      print(options, toJson(recordings.get(id) ?? recording), () => done);
+      const { library } = openLibrary(command);
+      const before = await orRefused(id, () => library.require(operator(), id));
+      const done = await orRefused(id, () => change(library, id));
+      print(options, toJson(library.has(id) ? library.require(operator(), id) : before), () => done);
     });
 }
 
-function setHold({ recordings, recording: { id } }: Target, isHeld: boolean): string {
-  const action = isHeld ? "recordings.hold" : "recordings.release";
-  recordings.setHold(id, isHeld, (writer) => audit(writer, auditor(), action, id, {}));
+function setHold(library: Library, id: string, isHeld: boolean): string {
+  library.hold(operator(), id, isHeld);
   return `recording ${id} is ${isHeld ? "held" : "released"}`;
 }
 
-function cancel({ store, recordings, recording: { id, status } }: Target): string {
-  const cancelled = recordings.fail(id, { reason: "internal", cause: "cancelled" }, (writer) => {
-    new Usage(store).refundAudio(id);
-    audit(writer, auditor(), "recordings.cancel", id, {});
-  });
-  if (!cancelled) throw new CommandError(`recording ${id} can't be cancelled: it is ${status}`);
-  // Removes rows in batches, because a running server waits for the database during each write.
-  while (recordings.rows.removeWork(id, 100));
+async function cancel(library: Library, id: string): Promise<string> {
+  await library.cancel(operator(), id);
   return `recording ${id} is cancelled; a server that processes it stops within two seconds`;
 }
 
-async function remove({ directory, recordings, recording: { id, status, heldAt } }: Target): Promise<string> {
-  const deleted = recordings.delete(id, (writer) => audit(writer, auditor(), "recordings.delete", id, {}));
-  if (!deleted) {
-    const next = heldAt === null ? `it is ${status}; cancel it first` : "it is held; release it first";
-    throw new CommandError(`recording ${id} can't be deleted: ${next}`);
-  }
-  await directory.filesOf(id).removeAll();
-  await recordings.rows.removeDeleted(id);
+async function remove(library: Library, id: string): Promise<string> {
+  await library.remove(operator(), id);
   return `recording ${id} is deleted`;
 }
 
-function requireRecording(recordings: Recordings, id: string): Recording {
-  const recording = recordings.get(id);
-  if (recording !== null) return recording;
-  throw new CommandError(`there is no recording ${id}; list them with: transcribe recordings list`);
+function openLibrary(command: Command): { readonly store: Store; readonly library: Library } {
+  const dataDirectory = dataDirectoryOf(command);
+  const store = openStoreIn(dataDirectory);
+  const recordings = new Recordings(store, Date.now);
+  const library = new Library({ store, recordings, dataDirectory, usage: new Usage(store), now: Date.now });
+  return { store, library };
+}
+
+/** @throws {CommandError} if a recording is not read or changed */
+async function orRefused<T>(id: string, run: () => T | Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof LibraryError)) throw error;
+    throw new CommandError(messageOf(id, error.refusal));
+  }
+}
+
+function messageOf(id: string, refusal: Refusal): string {
+  switch (refusal.kind) {
+    case "not_found":
+    case "other_workspace":
+      return `there is no recording ${id}; list them with: transcribe recordings list`;
+    case "held":
+      return `recording ${id} can't be deleted: it is held; release it first`;
+    case "still_open":
+      return `recording ${id} can't be deleted: it is ${refusal.status}; cancel it first`;
+    case "has_ended":
+      return `recording ${id} can't be cancelled: it is ${refusal.status}`;
+    case "not_completed":
+      return `recording ${id} has no transcript: it is ${refusal.status}`;
+  }
 }
 
 function toJson(recording: Recording) {

@@ -17,6 +17,7 @@ import {
 } from "../../accounts/index.ts";
 import { timestamp } from "../../api/index.ts";
 import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery } from "../../http/index.ts";
+import { auditorOf } from "../../library/index.ts";
 import type { Store } from "../../storage/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -31,7 +32,7 @@ import type { Named } from "../contract/shared.ts";
 import { ConsoleError } from "../errors.ts";
 import { requireAccount, requireWorkspace } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
-import { consoleAuditor } from "../request-session.ts";
+import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named, optionalTimestamp } from "../show-recording.ts";
 
@@ -70,7 +71,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
       });
     }
     const workspace = requireWorkspace(store, account, values.workspace);
-    const by = consoleAuditor(request, now());
+    const by = auditorOf(operatorOf(request), now());
     const days = values.expires_in_days ?? null;
     const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
     const made = createKey(store, account, { name, workspace, expiresAt, scopes: values.scopes ?? scopes }, by);
@@ -78,7 +79,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
   });
 
   addRoute(routes, "DELETE /keys/:id", { 200: keySchema }, (request, id) => {
-    const revoked = revoke(store, id, consoleAuditor(request, now()));
+    const revoked = revoke(store, id, auditorOf(operatorOf(request), now()));
     const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
     return showKey(revoked, workspace, now());
   });

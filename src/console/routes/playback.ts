@@ -6,8 +6,8 @@ import { addRoute } from "../add-route.ts";
 import { playbackCopySchema } from "../contract/recordings.ts";
 import { waveformSchema } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
-import { requireRecording } from "../lookups.ts";
 import { showPlayback } from "../recording-facts.ts";
+import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
 const seconds = Type.Optional(
@@ -16,22 +16,23 @@ const seconds = Type.Optional(
 const waveformQuery = Type.Object({ most: pageSize({ maximum: 20_000, default: 4000 }), from: seconds, to: seconds });
 
 /** Creates the routes for the playback copy of a recording and its waveform. */
-export function playbackRoutes({ recordings, playback }: ConsoleServices): AnyElysia {
-  const filesOf = (id: string) => {
-    const copy = playback.stateOf(requireRecording(recordings, id).id);
+export function playbackRoutes({ library, playback }: ConsoleServices): AnyElysia {
+  const requireId = (request: Request, id: string) => library.require(operatorOf(request), id).id;
+  const filesOf = (request: Request, id: string) => {
+    const copy = playback.stateOf(requireId(request, id));
     if (copy.state === "ready") return copy.files;
     const message = "message" in copy ? copy.message : "The playback copy of the recording is being made.";
     throw new ConsoleError("not_ready", message);
   };
   const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
 
-  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, (_, id) =>
-    showPlayback(playback.request(requireRecording(recordings, id).id)),
+  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, (request, id) =>
+    showPlayback(playback.request(requireId(request, id))),
   );
 
   addRoute(routes, "GET /waveform", { 200: waveformSchema }, async (request, id) => {
     const { most, from, to } = readQuery(request, waveformQuery);
-    const { peaksPerSecond, startSeconds, peaks } = await readWaveform(filesOf(id).waveform, {
+    const { peaksPerSecond, startSeconds, peaks } = await readWaveform(filesOf(request, id).waveform, {
       most,
       ...(from === undefined ? {} : { fromSeconds: Number(from) }),
       ...(to === undefined ? {} : { toSeconds: Number(to) }),
@@ -43,7 +44,9 @@ export function playbackRoutes({ recordings, playback }: ConsoleServices): AnyEl
     };
   });
 
-  return routes.get("/audio", ({ request, params }) => fileAnswer(request, filesOf(params.id).audio, "audio/webm"));
+  return routes.get("/audio", ({ request, params }) =>
+    fileAnswer(request, filesOf(request, params.id).audio, "audio/webm"),
+  );
 }
 
 /** A range of bytes in a file, both ends included. */

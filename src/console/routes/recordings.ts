@@ -1,10 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
-import { audit } from "../../accounts/index.ts";
 import {
   contextOf,
   decodeCursor,
-  deleteRecording,
   encodeCursor,
   firstPage,
   pageSize,
@@ -13,7 +11,8 @@ import {
   requireActive,
   statusList,
 } from "../../http/index.ts";
-import { type Recording, readSegments, SearchQuery, searchRecordings, snippetOf } from "../../recordings/index.ts";
+import type { Viewer } from "../../library/index.ts";
+import { type Recording, SearchQuery, snippetOf, type Transcript } from "../../recordings/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -24,10 +23,9 @@ import {
   recordingSchema,
 } from "../contract/recordings.ts";
 import type { Sessions } from "../entry/index.ts";
-import { ConsoleError } from "../errors.ts";
-import { requireAccount, requireRecording, requireWorkspace } from "../lookups.ts";
+import { requireAccount, requireWorkspace } from "../lookups.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { consoleAuditor, requireSession } from "../request-session.ts";
+import { operatorOf, requireSession } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { showRecording } from "../show-recording.ts";
 
@@ -55,37 +53,35 @@ export function recordingRoutes(
   facts: RecordingFacts,
   isPartial: () => boolean,
 ): AnyElysia {
-  const { recordings, now } = services;
+  const { library } = services;
   const routes = new Elysia({ name: "console-recordings" });
 
   addRoute(routes, "GET /recordings", { 200: recordingPageSchema }, (request) => {
     const { q, ...query } = readQuery(request, recordingsQuery);
-    return q === undefined ? listRecordings(services, query) : findRecordings(services, query, q, isPartial());
+    const viewer = operatorOf(request);
+    return q === undefined
+      ? listRecordings(services, viewer, query)
+      : findRecordings(services, viewer, { ...query, q }, isPartial());
   });
 
   addRoute(routes, "POST /recordings", { 201: recordingSchema }, async (request) =>
-    facts.show(await upload(services, sessions, request)),
+    facts.show(operatorOf(request), await upload(services, sessions, request)),
   );
 
-  addRoute(routes, "GET /recordings/:id", { 200: recordingSchema }, (_, id) =>
-    facts.show(requireRecording(recordings, id)),
-  );
+  addRoute(routes, "GET /recordings/:id", { 200: recordingSchema }, (request, id) => {
+    const viewer = operatorOf(request);
+    return facts.show(viewer, library.require(viewer, id));
+  });
 
   return routes.delete("/recordings/:id", async ({ request, params }) => {
-    const { id, status, heldAt } = requireRecording(recordings, params.id);
-    const by = consoleAuditor(request, now());
-    if (!(await deleteRecording(services, id, (writer) => audit(writer, by, "recordings.delete", id, {})))) {
-      throw heldAt === null
-        ? new ConsoleError("still_processing", `The recording is ${status}; delete it when it has completed or failed.`)
-        : new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
-    }
+    await library.remove(operatorOf(request), params.id);
     return new Response(null, { status: 204 });
   });
 }
 
 /** Creates a recording for an account, with the same limits as a request of the account to the API. */
 async function upload(services: ConsoleServices, sessions: Sessions, request: Request): Promise<Recording> {
-  const { store, creator, recordings, now } = services;
+  const { store, creator, library, now } = services;
   const query = readQuery(request, uploadQuery);
   const choose = () => {
     const account = requireAccount(store, query.account);
@@ -99,7 +95,7 @@ async function upload(services: ConsoleServices, sessions: Sessions, request: Re
   };
   const answer = await creator.createFor({ ...choose(), requireAccess }, request);
   const { id } = (await answer.json()) as { id: string };
-  return requireRecording(recordings, id);
+  return library.require(operatorOf(request), id);
 }
 
 type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
@@ -107,11 +103,11 @@ type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
 const isSearchPosition = (text: string) => /^-?\d{1,15}$/.test(text);
 
 /** Returns a page of all recordings, newest first. */
-function listRecordings({ store, recordings }: ConsoleServices, query: RecordingsQuery): RecordingPage {
+function listRecordings({ store, library }: ConsoleServices, viewer: Viewer, query: RecordingsQuery): RecordingPage {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const beforeId = decodeCursor("r", isRecordingId, query.cursor) ?? undefined;
   const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
-  const { page, last } = firstPage(recordings.list(filter, limit + 1), limit);
+  const { page, last } = firstPage(library.list(viewer, filter, limit + 1), limit);
   return {
     recordings: page.map((recording) => showRecording(store, recording)),
     next_cursor: last === null ? null : encodeCursor("r", last.id),
@@ -121,23 +117,23 @@ function listRecordings({ store, recordings }: ConsoleServices, query: Recording
 
 /** Returns a page of the recordings whose transcript or name contains the searched words. */
 function findRecordings(
-  { store }: ConsoleServices,
-  query: RecordingsQuery,
-  words: string,
+  { store, library }: ConsoleServices,
+  viewer: Viewer,
+  query: RecordingsQuery & { readonly q: string },
   isPartial: boolean,
 ): RecordingPage {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const position = decodeCursor("s", isSearchPosition, query.cursor);
-  const search = new SearchQuery(words);
+  const search = new SearchQuery(query.q);
   if (search.isEmpty) return { recordings: [], next_cursor: null, is_partial: isPartial };
   const filter = { accountId, workspaceId, statuses: parseStatuses(status) };
-  const { found, next } = searchRecordings(store, search, filter, position === null ? null : Number(position), limit);
+  const { found, next } = library.search(viewer, search, filter, position === null ? null : Number(position), limit);
   return {
     recordings: found.map(
       ({ recording, segments, hasMoreSegments }): FoundRecording => ({
         ...showRecording(store, recording),
         name_marks: search.marksIn(recording.sourceName ?? ""),
-        hits: segments.flatMap((index) => hitOf(store, search, recording.id, index)),
+        hits: segments.flatMap((index) => hitOf(library.transcriptOf(viewer, recording), search, index)),
         has_more_hits: hasMoreSegments,
       }),
     ),
@@ -146,8 +142,8 @@ function findRecordings(
   };
 }
 
-function hitOf(store: ConsoleServices["store"], search: SearchQuery, recordingId: string, index: number): Hit[] {
-  return readSegments(store, recordingId, index, 1).map(({ text, startMilliseconds }) => ({
+function hitOf(transcript: Transcript, search: SearchQuery, index: number): Hit[] {
+  return transcript.segments(index, 1).map(({ text, startMilliseconds }) => ({
     segment: index,
     start: startMilliseconds / 1000,
     ...snippetOf(text, search.marksIn(text)),

@@ -4,17 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
 import { exportFormatSchema } from "../../exports/index.ts";
 import { pageSize, readQuery } from "../../http/index.ts";
-import {
-  findAll,
-  readSegments,
-  readSegmentsWithWords,
-  readSpeakerNames,
-  renameSpeakers,
-  speakerIndex,
-  speakerLabel,
-  speakersOf,
-} from "../../recordings/index.ts";
-import type { Store } from "../../storage/index.ts";
+import { findAll, type SegmentWithWords, speakerIndex, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import { recordingSchema } from "../contract/recordings.ts";
 import {
@@ -27,9 +17,9 @@ import {
   type Word,
 } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
-import { requireCompleted } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
+import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { searchText } from "./recordings.ts";
 
@@ -50,17 +40,21 @@ const findQuery = Type.Object({
 
 /** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
 export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts): AnyElysia {
-  const { store, recordings, exports } = services;
+  const { library, exports } = services;
+  const transcriptFor = (request: Request, id: string) => library.transcript(operatorOf(request), id);
   const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
 
   addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
     const { after, limit } = readQuery(request, segmentsQuery);
-    requireCompleted(recordings, id);
-    return { segments: readSegmentsWithWords(store, id, Number(after) + 1, limit).map(showSegment) };
+    return {
+      segments: transcriptFor(request, id)
+        .segmentsWithWords(Number(after) + 1, limit)
+        .map(showSegment),
+    };
   });
 
-  addRoute(routes, "GET /outline", { 200: outlineSchema }, async (_, id) => {
-    const outline = await facts.outline(requireCompleted(recordings, id));
+  addRoute(routes, "GET /outline", { 200: outlineSchema }, async (request, id) => {
+    const outline = await facts.outline(transcriptFor(request, id));
     return {
       start_milliseconds: outline.startMilliseconds,
       end_milliseconds: outline.endMilliseconds,
@@ -71,27 +65,27 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
 
   addRoute(routes, "GET /find", { 200: findSchema }, (request, id) => {
     const query = readQuery(request, findQuery);
-    return findInTranscript(store, requireCompleted(recordings, id).id, query);
+    return findInTranscript(transcriptFor(request, id), query);
   });
 
   addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
     const { names } = await readBody(request, renameSchema);
-    requireCompleted(recordings, id);
-    const existing = new Set(speakersOf(store, id));
+    const transcript = transcriptFor(request, id);
+    const existing = new Set(transcript.speakers());
     const renamed = new Map(Object.entries(names).map(([label, name]) => [speakerIndex(label), name.trim()]));
     if ([...renamed.keys()].some((speaker) => !existing.has(speaker))) {
       throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
     }
-    renameSpeakers(store, id, renamed);
-    return facts.show(requireCompleted(recordings, id));
+    transcript.rename(renamed);
+    return facts.show(operatorOf(request), transcriptFor(request, id).recording);
   });
 
   return routes.get("/exports/:format", ({ request, params: { id, format } }) => {
-    const recording = requireCompleted(recordings, id);
+    const transcript = transcriptFor(request, id);
     if (!Value.Check(exportFormatSchema, format))
       throw new ConsoleError("not_found", "There is no such export format.");
-    const speakerNames = readSpeakerNames(store, recording.id);
-    return exports.answer({ request, owner: "console", recording, format, speakerNames });
+    const speakerNames = transcript.speakerNames();
+    return exports.answer({ request, owner: "console", transcript, format, speakerNames });
   });
 }
 
@@ -102,15 +96,14 @@ const BATCH_ROWS = 1000;
  * days of speech takes a few tenths of a second, so the loop yields to other requests between batches.
  */
 async function findInTranscript(
-  store: Store,
-  recordingId: string,
+  transcript: Transcript,
   { q, after, limit }: { readonly q: string; readonly after: number; readonly limit: number },
 ): Promise<Find> {
   const matches: Find["matches"] = [];
   let total = 0;
   let next: number | null = null;
   for (let from = 0; ; from += BATCH_ROWS) {
-    const rows = readSegments(store, recordingId, from, BATCH_ROWS);
+    const rows = transcript.segments(from, BATCH_ROWS);
     for (const { index, text, startMilliseconds } of rows) {
       const marks = findAll(text, q);
       total += marks.length;
@@ -124,7 +117,7 @@ async function findInTranscript(
 }
 
 /** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
-function showSegment({ words, text, ...segment }: ReturnType<typeof readSegmentsWithWords>[number]): Segment {
+function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
   let reached = 0;
   return {
     index: segment.index,

@@ -73,7 +73,7 @@ class AsrTranscriptions {
     const isTransient = !this.#services.compat().keep;
     const { id, fileName } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
     const recording = await this.#waiting.ended(id, wait);
-    const body = await this.#render(recording, order, wait);
+    const body = await this.#render(sender, recording, order, wait);
     await this.#waiting.answered(id, wait);
     return asrAnswer(body, safeFileName(fileName, order.output));
   }
@@ -97,12 +97,13 @@ class AsrTranscriptions {
   }
 
   async #render(
+    sender: Sender,
     recording: Recording,
     { output, hasWords, hasSpeakers }: AsrOrder,
     { signal }: ClientWait,
   ): Promise<string> {
-    if (output !== "json") return await this.#waiting.textOf(recording, output, signal);
-    return await renderAsrJson(this.#waiting.transcriptOf(recording), { hasWords, hasSpeakers });
+    if (output !== "json") return await this.#waiting.textOf(sender, recording, output, signal);
+    return await renderAsrJson(this.#waiting.transcriptOf(sender, recording), { hasWords, hasSpeakers });
   }
 
   /** Returns the account for which a request creates a recording: that of its key, or of its network. */

@@ -1,6 +1,5 @@
-import type { Usage } from "../../accounts/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { withdrawRecording } from "../../pipeline/index.ts";
+import type { Library } from "../../library/index.ts";
 import {
   isOpen,
   type Recording,
@@ -8,22 +7,17 @@ import {
   type RecordingQueue,
   type Recordings,
 } from "../../recordings/index.ts";
-import type { DataDirectory } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { deleteRecording } from "../api-routes.ts";
-import type { ExportAnswers } from "../export-answers.ts";
 import type { RecordingIntake } from "../intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 
 export interface PendingServices {
   readonly recordings: Recordings;
-  readonly dataDirectory: DataDirectory;
-  readonly usage: Usage;
+  readonly library: Library;
   readonly events: RecordingEvents;
   readonly queue: Pick<RecordingQueue, "followCommands">;
   readonly intake: RecordingIntake;
-  readonly exports: ExportAnswers;
   readonly compat: () => Settings["compat"];
   readonly log: Logger;
 }
@@ -70,20 +64,16 @@ export class PendingRecordings {
 
   /** Removes a recording that has ended, and whose answer is ready, unless it is kept. */
   async answered(id: string, wait: ClientWait): Promise<void> {
-    const { recordings } = this.#services;
+    const { recordings, library } = this.#services;
     if (wait.end === "disconnected") return this.#abandon(id, wait);
-    if (recordings.get(id)?.isTransient !== true) return;
-    await this.#withoutError(id, async () => {
-      // An operator may protect it from deletion meanwhile. It is then kept, and shown.
-      if (!(await deleteRecording(this.#services, id))) recordings.keep(id);
-    });
+    if (recordings.get(id)?.isTransient === true) await this.#withoutError(id, () => library.discard(id));
   }
 
   /** Removes a transient recording of which no more is needed, and refunds its charge. */
   async withdraw(id: string): Promise<void> {
-    const { queue, intake } = this.#services;
+    const { library, queue, intake } = this.#services;
     await this.#withoutError(id, async () => {
-      const withdrawn = withdrawRecording(this.#services, id);
+      const withdrawn = library.withdraw(id);
       queue.followCommands();
       intake.limits.serveWaiting();
       await withdrawn;
@@ -92,15 +82,15 @@ export class PendingRecordings {
 
   /** Cancels or keeps a recording whose client waits no longer. */
   async #abandon(id: string, { end }: ClientWait): Promise<void> {
-    const { recordings, usage, queue, intake, compat } = this.#services;
+    const { recordings, library, queue, intake, compat } = this.#services;
     await this.#withoutError(id, async () => {
       const recording = recordings.get(id);
       if (recording === null) return;
-      if (compat().keep_abandoned) return recordings.keep(id);
+      if (compat().keep_abandoned) return library.keep(id);
       if (recording.isTransient) return await this.withdraw(id);
       // A kept recording is cancelled only if its client has left: after a restart it is processed to its end.
       if (end !== "disconnected") return;
-      recordings.fail(id, { reason: "internal", cause: "cancelled" }, () => usage.refundAudio(id));
+      library.abandon(id);
       queue.followCommands();
       intake.limits.serveWaiting();
     });

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import { Type } from "@sinclair/typebox";
-import { type allSegmentsWithWords, speakerLabel } from "../../recordings/index.ts";
+import { type SegmentWithWords, speakerLabel } from "../../recordings/index.ts";
 import { languageName } from "./languages.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
@@ -40,15 +40,13 @@ export const openAiTranscriptSchema = Type.Object(
   { description: "A transcript in the form of OpenAI's API." },
 );
 
-type StoredSegment = ReturnType<typeof allSegmentsWithWords> extends Generator<infer S> ? S : never;
-
 /** A transcript to render. Its segments are read once, in order. */
 export interface Transcript {
   /** Seconds; 0 if no audio could be decoded. */
   readonly durationSeconds: number;
   /** ISO 639; null if no speech was found and none was given. */
   readonly language: string | null;
-  readonly segments: Iterable<StoredSegment>;
+  readonly segments: Iterable<SegmentWithWords>;
 }
 
 /** Number of segments after which the event loop runs: a few milliseconds of work. */
@@ -61,7 +59,7 @@ const SEEK_FRAMES = 3000;
 
 /** A segment, and its text with the space that separates it from the segment before: these texts join to the whole. */
 interface JoinedSegment {
-  readonly segment: StoredSegment;
+  readonly segment: SegmentWithWords;
   readonly text: string;
 }
 
@@ -156,12 +154,12 @@ export async function renderAsrJson(
   return `{"text":${JSON.stringify(texts.join(""))},"segments":[${rendered.join(",")}],"language":${JSON.stringify(language)}}`;
 }
 
-function toWhisperWord([word, start, end, probability]: StoredSegment["words"][number]) {
+function toWhisperWord([word, start, end, probability]: SegmentWithWords["words"][number]) {
   return { word, start: start / 1000, end: end / 1000, probability };
 }
 
 /** Returns a segment with its speaker, as `diarized_json` and its stream show it. */
-export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, speaker, text }: StoredSegment) {
+export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, speaker, text }: SegmentWithWords) {
   return {
     type: "transcript.text.segment",
     id: `seg_${index}`,
@@ -173,11 +171,11 @@ export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, s
 }
 
 /** Returns the token of a word with its log probability. A word counts as one token. */
-export function toLogprob([text, , , probability]: StoredSegment["words"][number]) {
+export function toLogprob([text, , , probability]: SegmentWithWords["words"][number]) {
   return { token: text, logprob: logOf(probability), bytes: [...Buffer.from(text)] };
 }
 
-function toVerboseSegment({ index, startMilliseconds, endMilliseconds, words }: StoredSegment, text: string) {
+function toVerboseSegment({ index, startMilliseconds, endMilliseconds, words }: SegmentWithWords, text: string) {
   const logs = words.map(([, , , probability]) => logOf(probability));
   return {
     id: index,
@@ -194,7 +192,7 @@ function toVerboseSegment({ index, startMilliseconds, endMilliseconds, words }: 
   };
 }
 
-function toWord([text, startMilliseconds, endMilliseconds]: StoredSegment["words"][number]) {
+function toWord([text, startMilliseconds, endMilliseconds]: SegmentWithWords["words"][number]) {
   return { word: text.trim(), start: startMilliseconds / 1000, end: endMilliseconds / 1000 };
 }
 

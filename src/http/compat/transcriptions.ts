@@ -1,6 +1,7 @@
 import type { Recording } from "../../recordings/index.ts";
 import { senderOf } from "../create-transcription.ts";
 import { toApiError } from "../error-envelope.ts";
+import type { Sender } from "../intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { eventStream, type SendEvent } from "./event-stream.ts";
 import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
@@ -21,6 +22,7 @@ import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts
 /** A recording whose client waits, and what the client asked for. */
 interface Pending {
   readonly request: Request;
+  readonly sender: Sender;
   readonly wait: ClientWait;
   readonly order: TranscriptionOrder;
   /** Resolves when its account has a place for it. Rejects with an ApiError if it is refused until then. */
@@ -59,7 +61,7 @@ export class OpenAiTranscriptions {
       );
       // A stream begins before there is a place, so that its comments keep the connection alive.
       const order = await Promise.race([accepted.promise, created.then((each) => each.order)]);
-      const pending = { request, wait, order, created };
+      const pending = { request, sender, wait, order, created };
       isStream = order.isStream;
       return isStream ? this.#stream(pending) : await this.#answer(pending);
     } finally {
@@ -80,16 +82,18 @@ export class OpenAiTranscriptions {
     };
   }
 
-  async #answer({ request, wait, order, created }: Pending): Promise<Response> {
+  async #answer(pending: Pending): Promise<Response> {
+    const { wait, created } = pending;
     const { id } = await created;
     const recording = await this.#waiting.ended(id, wait);
-    const response = await this.#render(request, recording, order);
+    const response = await this.#render(pending, recording);
     await this.#waiting.answered(id, wait);
     return response;
   }
 
-  async #render(request: Request, recording: Recording, order: TranscriptionOrder): Promise<Response> {
-    const transcript = this.#waiting.transcriptOf(recording);
+  async #render({ request, sender, order }: Pending, recording: Recording): Promise<Response> {
+    const transcript = this.#waiting.transcriptOf(sender, recording);
+    const textAs = (format: "txt" | "srt" | "vtt") => this.#waiting.textOf(sender, recording, format, request.signal);
     switch (order.format) {
       case "json":
         return json(await renderJson(transcript, order));
@@ -98,11 +102,11 @@ export class OpenAiTranscriptions {
       case "diarized_json":
         return json(await renderDiarizedJson(transcript));
       case "text":
-        return text(await this.#waiting.textOf(recording, "txt", request.signal));
+        return text(await textAs("txt"));
       case "srt":
-        return text(await this.#waiting.textOf(recording, "srt", request.signal));
+        return text(await textAs("srt"));
       case "vtt":
-        return text(await this.#waiting.textOf(recording, "vtt", request.signal), "text/vtt");
+        return text(await textAs("vtt"), "text/vtt");
     }
   }
 
@@ -120,7 +124,7 @@ export class OpenAiTranscriptions {
     return eventStream({ run, onDisconnect: () => wait.disconnected() });
   }
 
-  async #sendEvents({ wait, order, created }: Pending, send: SendEvent): Promise<void> {
+  async #sendEvents({ sender, wait, order, created }: Pending, send: SendEvent): Promise<void> {
     const { id } = await created;
     const sendDelta = (delta: string) => send({ type: "transcript.text.delta", delta });
     const endDeltas = followText(this.#services.events, id, sendDelta);
@@ -133,7 +137,7 @@ export class OpenAiTranscriptions {
     }
     const texts: string[] = [];
     const logprobs: ReturnType<typeof toLogprob>[] = [];
-    for await (const { segment, text } of joinedSegments(this.#waiting.transcriptOf(recording).segments)) {
+    for await (const { segment, text } of joinedSegments(this.#waiting.transcriptOf(sender, recording).segments)) {
       texts.push(text);
       if (!hasDeltas) sendDelta(text);
       if (order.format === "diarized_json") send(toDiarizedSegment(segment));

@@ -1,7 +1,8 @@
-import { allSegmentsWithWords, type Recording } from "../../recordings/index.ts";
+import type { Recording } from "../../recordings/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { ApiError } from "../errors.ts";
-import type { Sender, Submission } from "../intake.ts";
+import type { ExportAnswers } from "../export-answers.ts";
+import { type Sender, type Submission, viewerOfSender } from "../intake.ts";
 import { type FormParts, type ReceivedUpload, toUploadError } from "../upload/index.ts";
 import { ClientWait } from "./client-wait.ts";
 import { findLanguage } from "./languages.ts";
@@ -12,6 +13,7 @@ import { renderText, type Transcript } from "./render.ts";
 
 export interface TranscriptionServices extends PendingServices {
   readonly store: Store;
+  readonly exports: ExportAnswers;
   readonly models: CompatModels;
   /** Aborted when the server stops: requests that wait are answered. */
   readonly stopping: AbortSignal;
@@ -143,16 +145,22 @@ export class WaitingTranscripts {
   }
 
   /** Returns a transcript in a text format. @param format `txt` is the text without speakers and times */
-  async textOf(recording: Recording, format: "txt" | "srt" | "vtt" | "tsv", signal: AbortSignal): Promise<string> {
-    if (format === "txt") return `${await renderText(this.transcriptOf(recording))}\n`;
-    return await this.#services.exports.text({ owner: recording.accountId, recording, format }, signal);
+  async textOf(
+    sender: Sender,
+    recording: Recording,
+    format: "txt" | "srt" | "vtt" | "tsv",
+    signal: AbortSignal,
+  ): Promise<string> {
+    if (format === "txt") return `${await renderText(this.transcriptOf(sender, recording))}\n`;
+    const transcript = this.#services.library.transcriptOf(viewerOfSender(sender), recording);
+    return await this.#services.exports.text({ owner: recording.accountId, transcript, format }, signal);
   }
 
-  transcriptOf(recording: Recording): Transcript {
+  transcriptOf(sender: Sender, recording: Recording): Transcript {
     return {
       durationSeconds: recording.durationSeconds ?? 0,
       language: recording.language,
-      segments: allSegmentsWithWords(this.#services.store, recording.id),
+      segments: this.#services.library.transcriptOf(viewerOfSender(sender), recording).allSegments(),
     };
   }
 }

@@ -12,14 +12,14 @@ interface FoundRecording {
   readonly hasMoreSegments: boolean;
 }
 
-interface SearchPage {
+export interface SearchPage {
   readonly found: readonly FoundRecording[];
   /** Start of the next page; null on the last one. */
   readonly next: number | null;
 }
 
 /** The recordings that are searched. */
-interface SearchFilter {
+export interface SearchFilter {
   readonly accountId?: string | undefined;
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Recording["status"][] | undefined;

@@ -141,6 +141,7 @@ const times: readonly ColumnRule["column"][] = [
   "recordings.created_at",
   "recordings.updated_at",
   "recordings.deleted_at",
+  "recordings.ended_at",
   "audit_log.at",
   "chosen_models.chosen_at",
   "console_password.set_at",

@@ -145,13 +145,13 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
         stderr: "pipe",
       });
       const isFollowed = () => {
-        const path = `/api/public/v1/transcriptions/${server.recordings.idsOf(accountId)[0]}`;
+        const path = `/api/public/v1/transcriptions/${server.idsOf(accountId)[0]}`;
         return server.log.some((line) => line.event === "http.request" && line.method === "GET" && line.path === path);
       };
       while (!isFollowed() && child.exitCode === null) await Bun.sleep(20);
       child.kill("SIGINT");
       expect(await child.exited).toBe(130);
-      const [id] = server.recordings.idsOf(accountId);
+      const [id] = server.idsOf(accountId);
       expect(await new Response(child.stderr).text()).toContain(`transcribe watch ${id}\n`);
       expect((await run("get", id ?? "", "--json")).stdout).toContain('"status": "queued"');
     },

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
 import { canMount, SmallDisk } from "../../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { applyRetention } from "../../../src/library/index.ts";
 import { readWaveform } from "../../../src/media/index.ts";
-import { applyRetention } from "../../../src/recordings/index.ts";
 import { DiskSpace } from "../../../src/storage/index.ts";
 import { isAtWorkOn, longRecording, until, Workplace } from "./workplace.ts";
 
@@ -206,7 +206,7 @@ describe.if(ready)("an interrupted copy", () => {
     await place.untilBegun(making);
     place.now += 8 * 86_400_000;
     const rules = { audioDays: 7, completedDays: 0 };
-    await applyRetention(place.recordings, place.dataDirectory, rules, place.now);
+    await applyRetention(place, rules, place.now);
     await until(() => !isAtWorkOn(folder.path));
     await place.copies.stop();
     expect(place.listening).toEqual([]);

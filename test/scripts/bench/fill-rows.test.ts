@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { authenticate } from "../../../src/accounts/index.ts";
-import { Recordings, readSegments } from "../../../src/recordings/index.ts";
+import { type Recording, Recordings, Transcript } from "../../../src/recordings/index.ts";
 import { openDatabase } from "../../../src/storage/index.ts";
 import { fillDatabase } from "../../../tools/bench/fill-rows.ts";
 
@@ -32,7 +32,7 @@ test("a filled database contains the same recordings as a server would create", 
   expect(ids.length).toBeGreaterThan(100);
   for (const id of ids) {
     expect(recordings.get(id)).toMatchObject({ status: "completed", accountId: key?.accountId });
-    expect(readSegments(store, id, 0, 100)).toHaveLength(10);
+    expect(new Transcript(store, recordings.get(id) as Recording).segments(0, 100)).toHaveLength(10);
   }
   expect(store.$client.query("PRAGMA foreign_key_check").all()).toEqual([]);
   store.$client.close();

@@ -1,8 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { newRecording } from "../../harness/new-recording.ts";
-import { createAccount, createKey, deleteAccount, readAudit, Usage } from "../../src/accounts/index.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { createAccount, createKey, readAudit, Usage } from "../../src/accounts/index.ts";
+import { removeAccount } from "../../src/library/index.ts";
 import { Recordings, type Segment } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 
 const by = { actor: "operator", now: 1000 };
 
@@ -41,9 +43,11 @@ test("an account larger than one batch is deleted completely, its keys first, an
   const before = rows();
   expect(before).toMatchObject({ recordings: 1202, segments: 4200, audio_usage: 1202 });
 
-  const deletion = deleteAccount(store, first, by);
+  using parent = temporaryDirectory();
+  const services = { store, recordings, dataDirectory: new DataDirectory(parent.path), now: () => by.now };
+  const deletion = removeAccount(services, { kind: "operator", actor: by.actor }, first);
   expect(rows().api_keys).toBe(1);
-  await deletion;
+  expect(await deletion).toBe(601);
   expect(rows()).toEqual(Object.fromEntries(Object.entries(before).map(([table, count]) => [table, (count ?? 0) / 2])));
   expect(recordings.list({ accountId: first.id }, 10)).toEqual([]);
   expect(recordings.list({ accountId: second.id }, 1000)).toHaveLength(601);

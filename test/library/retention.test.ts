@@ -1,20 +1,23 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { eq } from "drizzle-orm";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import { applyRetention, newRecordingId, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { applyRetention } from "../../src/library/index.ts";
+import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory, openDatabase, type Store, tables } from "../../src/storage/index.ts";
 
 const day = 86_400_000;
 
 describe("retention", () => {
+  let store: Store;
   let recordings: Recordings;
   let accountId: string;
   let now = 0;
 
   beforeEach(() => {
-    const store = openDatabase(":memory:");
+    store = openDatabase(":memory:");
     now = 1_000 * day;
     recordings = new Recordings(store, () => now);
     accountId = createAccount(store, "acme", { actor: "operator", now }).id;
@@ -56,7 +59,7 @@ describe("retention", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
-    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 0 }, now);
+    await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: 0 }, now);
     expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
       "running",
@@ -70,7 +73,7 @@ describe("retention", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
-    await applyRetention(recordings, directory, { audioDays: 7, completedDays: 9 }, now);
+    await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: 9 }, now);
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
     expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
@@ -88,7 +91,7 @@ describe("retention", () => {
     recordings.delete(ids.fresh);
     const fetched = `${directory.filesOf(ids.waiting).upload}.part`;
     for (const path of [directory.filesOf(unknown).upload, fetched]) writeFileSync(path, "audio");
-    await applyRetention(recordings, directory, { audioDays: 100, completedDays: 0 }, now);
+    await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 100, completedDays: 0 }, now);
     expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
       "waiting",
       "running",
@@ -122,7 +125,7 @@ describe("retention", () => {
       now = at;
       // A server that starts at that time does the same.
       const restarted = open();
-      await applyRetention(restarted, directory, { audioDays, completedDays }, now);
+      await applyRetention({ recordings: restarted, dataDirectory: directory }, { audioDays, completedDays }, now);
       return [free, held].map((id) => [existsSync(directory.filesOf(id).upload), restarted.get(id) !== null]);
     };
     const all = [true, true];
@@ -135,5 +138,15 @@ describe("retention", () => {
       [false, false],
       [false, false],
     ]);
+  });
+
+  test("counts from the end of a recording, whatever changes it later", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    // A person may correct a transcript, which changes the time of its last update.
+    store.update(tables.recordings).set({ updatedAt: now }).where(eq(tables.recordings.id, ids.completed)).run();
+    await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: 9 }, now);
+    expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
   });
 });

@@ -1,0 +1,208 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { audit, type Usage } from "../accounts/index.ts";
+import {
+  type Recording,
+  type RecordingFilter,
+  type Recordings,
+  type SearchFilter,
+  type SearchPage,
+  type SearchQuery,
+  searchRecordings,
+  Transcript,
+} from "../recordings/index.ts";
+import { type DataDirectory, isRecordingId, type Store, type Writer } from "../storage/index.ts";
+import { LibraryError } from "./library-error.ts";
+import { finishRemoval } from "./removal.ts";
+import { auditorOf, type Operator, type Viewer } from "./viewer.ts";
+
+export interface LibraryServices {
+  readonly store: Store;
+  readonly recordings: Recordings;
+  readonly dataDirectory: DataDirectory;
+  readonly usage: Usage;
+  /** Ends the exports of recordings that are deleted. Only a server has any. */
+  readonly endExports?: () => void;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Number of rows removed at once, in some milliseconds for which other writers wait. */
+const ROWS_AT_ONCE = 100;
+
+/**
+ * The recordings, as surfaces see them: every call names the viewer for whom it reads or changes. Nothing else decides
+ * who may see a recording, and nothing else removes or cancels one.
+ */
+export class Library {
+  readonly #services: LibraryServices;
+
+  constructor(services: LibraryServices) {
+    this.#services = services;
+  }
+
+  /**
+   * Returns a recording.
+   * @throws {LibraryError} `not_found` if the id is malformed or unknown, or if the recording belongs to another
+   *   account: an application can't distinguish them; `other_workspace`
+   */
+  require(viewer: Viewer, id: string): Recording {
+    const recording = isRecordingId(id) ? this.#services.recordings.get(id) : null;
+    if (recording === null) throw new LibraryError({ kind: "not_found" });
+    requireAccess(viewer, recording);
+    return recording;
+  }
+
+  /** Returns whether a recording exists, and is not deleted. */
+  has(id: string): boolean {
+    return this.#services.recordings.get(id) !== null;
+  }
+
+  /**
+   * Returns the transcript of a completed recording.
+   * @throws {LibraryError} as `require`; `not_completed`
+   */
+  transcript(viewer: Viewer, id: string): Transcript {
+    const recording = this.require(viewer, id);
+    const { status } = recording;
+    if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
+    return this.transcriptOf(viewer, recording);
+  }
+
+  /**
+   * Returns the transcript of a recording, which is empty unless the recording has completed.
+   * @throws {LibraryError} as `require`
+   */
+  transcriptOf(viewer: Viewer, recording: Recording): Transcript {
+    requireAccess(viewer, recording);
+    return new Transcript(this.#services.store, recording);
+  }
+
+  /** Returns up to `limit` recordings that the viewer may see, newest first. */
+  list(viewer: Viewer, filter: RecordingFilter, limit: number): Recording[] {
+    return this.#services.recordings.list({ ...filter, ...ownerOf(viewer) }, limit);
+  }
+
+  /**
+   * Searches names and transcripts of the recordings that the viewer may see, newest first.
+   * @param before end of the previous page; null for the first
+   */
+  search(viewer: Viewer, query: SearchQuery, filter: SearchFilter, before: number | null, limit: number): SearchPage {
+    return searchRecordings(this.#services.store, query, { ...filter, ...ownerOf(viewer) }, before, limit);
+  }
+
+  /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */
+  partsOf(viewer: Viewer, recording: Recording) {
+    requireAccess(viewer, recording);
+    const { rows } = this.#services.recordings;
+    return { models: rows.modelsOf(recording.id), machines: rows.machinesOf(recording.id) };
+  }
+
+  /**
+   * Deletes a recording that has ended.
+   * @throws {LibraryError} as `require`; `held`, `still_open`
+   */
+  async remove(viewer: Viewer, id: string): Promise<void> {
+    this.require(viewer, id);
+    const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.delete", id);
+    if (await this.#removeEnded(id, audited)) return;
+    const { heldAt, status } = this.require(viewer, id);
+    throw new LibraryError(heldAt === null ? { kind: "still_open", status } : { kind: "held" });
+  }
+
+  /**
+   * Cancels a queued or processing recording, which becomes failed, and refunds its charge. A server that processes it
+   * stops within two seconds, at once after `RecordingQueue.followCommands`.
+   * @throws {LibraryError} as `require`; `has_ended`
+   */
+  async cancel(viewer: Viewer, id: string): Promise<void> {
+    const { recordings } = this.#services;
+    const { status } = this.require(viewer, id);
+    const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.cancel", id);
+    if (!this.#cancelOpen(id, audited)) throw new LibraryError({ kind: "has_ended", status });
+    while (recordings.rows.removeWork(id, ROWS_AT_ONCE)) await yieldToEventLoop();
+  }
+
+  /**
+   * Protects a recording from deletion, or ends the protection.
+   * @throws {LibraryError} as `require`
+   */
+  hold(operator: Operator, id: string, isHeld: boolean): void {
+    this.require(operator, id);
+    const action = isHeld ? "recordings.hold" : "recordings.release";
+    this.#services.recordings.setHold(id, isHeld, (writer) => this.#audit(writer, operator, action, id));
+  }
+
+  /** Removes a transient recording that has ended, unless an operator protects it: it is then kept, and shown. */
+  async discard(id: string): Promise<void> {
+    if (!(await this.#removeEnded(id))) this.keep(id);
+  }
+
+  /**
+   * Cancels a transient recording and refunds its charge, unless it has ended, then removes all of it, or keeps it as
+   * `discard` does. A queue that processes the recording removes later files itself.
+   */
+  async withdraw(id: string): Promise<void> {
+    this.#cancelOpen(id);
+    await this.discard(id);
+  }
+
+  /** Cancels a recording whose client has left, unless it has ended. The pipeline removes its work. */
+  abandon(id: string): void {
+    this.#cancelOpen(id);
+  }
+
+  /** Turns a transient recording into one that is kept, and that lists show. */
+  keep(id: string): void {
+    this.#services.recordings.keep(id);
+  }
+
+  /**
+   * Withdraws the transient recordings of an earlier server: their clients are gone, and their charges are refunded.
+   * Call it before the queue resumes recordings.
+   * @param isKept whether recordings without a waiting client are kept
+   */
+  async withdrawLeft(isKept: boolean): Promise<void> {
+    const { recordings, usage } = this.#services;
+    for (const id of recordings.transientIds()) {
+      if (isKept) {
+        this.keep(id);
+        continue;
+      }
+      usage.refundAudio(id);
+      await this.withdraw(id);
+    }
+  }
+
+  async #removeEnded(id: string, also?: (writer: Writer) => void): Promise<boolean> {
+    if (!this.#services.recordings.delete(id, also)) return false;
+    await finishRemoval(this.#services, [id]);
+    return true;
+  }
+
+  #cancelOpen(id: string, also: (writer: Writer) => void = () => {}): boolean {
+    const { recordings, usage } = this.#services;
+    return recordings.fail(id, { reason: "internal", cause: "cancelled" }, (writer) => {
+      usage.refundAudio(id);
+      also(writer);
+    });
+  }
+
+  #audit(writer: Writer, viewer: Viewer, action: string, id: string): void {
+    if (viewer.kind === "operator") audit(writer, auditorOf(viewer, this.#services.now()), action, id, {});
+  }
+}
+
+function requireAccess(viewer: Viewer, recording: Recording): void {
+  if (viewer.kind === "operator") return;
+  if (recording.accountId !== viewer.account.id) throw new LibraryError({ kind: "not_found" });
+  const { workspaceId } = viewer;
+  if (workspaceId !== null && recording.workspaceId !== workspaceId)
+    throw new LibraryError({ kind: "other_workspace" });
+}
+
+/** Restricts a filter to what an application may see. */
+function ownerOf(viewer: Viewer): Pick<RecordingFilter, "accountId" | "workspaceId"> {
+  if (viewer.kind === "operator") return {};
+  const { account, workspaceId } = viewer;
+  return { accountId: account.id, ...(workspaceId === null ? {} : { workspaceId }) };
+}

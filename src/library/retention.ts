@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import { ENDED_STATES, type Recording } from "../recordings/index.ts";
+import { isRecordingId } from "../storage/index.ts";
+import { finishRemoval, type RemovalServices } from "./removal.ts";
+
+interface RetentionRules {
+  /** Days for which the recording's audio is stored after its end. */
+  readonly audioDays: number;
+  /** Days for which the record and its text are stored after its end; 0 for ever. */
+  readonly completedDays: number;
+}
+
+const DAY = 86_400_000;
+/** Number of records checked before yielding to the event loop, which takes a few milliseconds. */
+const CHECKS_AT_ONCE = 50;
+/** Number of records that are read, and removed, at once. */
+const RECORDS_AT_ONCE = 500;
+
+/**
+ * Removes recordings whose retention period is over, and files of recordings without a record; an interrupted removal
+ * may have left them. A recording under an operator's hold is not touched. Run this in the process that creates
+ * recordings, or while no process creates any.
+ */
+export async function applyRetention(services: RemovalServices, rules: RetentionRules, now: number): Promise<void> {
+  await removeOldFiles(services, now - rules.audioDays * DAY);
+  if (rules.completedDays > 0) await removeOldRecordings(services, now - rules.completedDays * DAY);
+}
+
+async function removeOldFiles({ recordings, dataDirectory }: RemovalServices, endedBefore: number): Promise<void> {
+  for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
+    if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
+    const recording = recordings.get(id);
+    // A file whose name is not an id is a download in progress.
+    const isOver =
+      recording === null ? isRecordingId(id) : recording.heldAt === null && endedAtMost(recording, endedBefore);
+    if (isOver) await dataDirectory.filesOf(id).removeAll();
+  }
+  for (const id of await readdir(dataDirectory.playback)) {
+    const isOrphan = isRecordingId(id) && !existsSync(dataDirectory.filesOf(id).upload);
+    if (isOrphan) await dataDirectory.filesOf(id).removePlayback();
+  }
+}
+
+async function removeOldRecordings(services: RemovalServices, endedBefore: number): Promise<void> {
+  const { recordings } = services;
+  // No recording ends before it is created.
+  const filter = { statuses: ENDED_STATES, createdBefore: endedBefore, includesTransient: true };
+  for (let beforeId: string | undefined; ; ) {
+    const old = recordings.list({ ...filter, beforeId }, RECORDS_AT_ONCE);
+    const deleted = old.filter((recording) => endedAtMost(recording, endedBefore) && recordings.delete(recording.id));
+    await finishRemoval(
+      services,
+      deleted.map(({ id }) => id),
+    );
+    beforeId = old.at(-1)?.id;
+    if (old.length < RECORDS_AT_ONCE) return;
+    await yieldToEventLoop();
+  }
+}
+
+function endedAtMost({ endedAt }: Recording, time: number): boolean {
+  return endedAt !== null && endedAt <= time;
+}

@@ -1,0 +1,60 @@
+// Removes a recording in one way, and ends this process with SIGKILL before a step of it: DIRECTORY WAY STEP.
+import { Database } from "bun:sqlite";
+import { requireAccount, Usage } from "../../src/accounts/index.ts";
+import { applyRetention, Library, type Operator, removeAccount } from "../../src/library/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
+
+type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account";
+
+const [path = "", way, step = ""] = process.argv.slice(2);
+const dataDirectory = new DataDirectory(path);
+const store = openDatabase(dataDirectory.databasePath);
+const now = Date.now;
+const recordings = new Recordings(store, now);
+const endExports = () => dieAtStep();
+const services = { store, recordings, dataDirectory, usage: new Usage(store), endExports, now };
+const library = new Library(services);
+const account = requireAccount(store, "acme");
+const operator: Operator = { kind: "operator", actor: "operator" };
+const [{ id } = { id: "" }] = recordings.list({ accountId: account.id, includesTransient: true }, 1);
+
+const removals: Record<Way, () => Promise<unknown>> = {
+  application: () => library.remove({ kind: "application", account, workspaceId: null }, id),
+  operator: () => library.remove({ kind: "operator", actor: "password (console)" }, id),
+  command: () => library.remove(operator, id),
+  retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
+  withdrawal: () => library.withdraw(id),
+  account: () => removeAccount(services, operator, account),
+};
+
+let passed = 0;
+function dieAtStep(): void {
+  if (passed++ === Number(step)) process.kill(process.pid, "SIGKILL");
+}
+
+const prepare = Database.prototype.prepare;
+Object.defineProperty(Database.prototype, "prepare", {
+  value(this: Database, sql: string, ...rest: []) {
+    const statement = prepare.call(this, sql, ...rest);
+    if (!/^\s*(insert|update|delete|commit)/i.test(sql)) return statement;
+    for (const name of ["run", "get", "all", "values"] as const) {
+      const original = statement[name].bind(statement) as (...args: unknown[]) => unknown;
+      const dying = (...args: unknown[]) => {
+        dieAtStep();
+        return original(...args);
+      };
+      Object.defineProperty(statement, name, { value: dying });
+    }
+    return statement;
+  },
+});
+for (const name of ["removeWork", "removePlayback", "removeAll"] as const) {
+  const original = RecordingFiles.prototype[name];
+  RecordingFiles.prototype[name] = function (this: RecordingFiles) {
+    dieAtStep();
+    return original.call(this);
+  };
+}
+if (way === undefined || !(way in removals)) throw new Error(`there is no way ${way}`);
+await removals[way as keyof typeof removals]();
