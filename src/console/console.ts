@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { contextOf, createRouter, toApiError } from "../http/index.ts";
+import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
 import { Sessions } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError, refusalToConsoleError } from "./errors.ts";
@@ -26,10 +26,13 @@ const publicRoutes: readonly string[] = [`GET ${dataPath}/sign-in-methods`, `POS
 /** Interval between searches for recordings whose playback copy could not be made when they ended. */
 const CATCH_UP_MILLISECONDS = 300_000;
 
+/** Returns whether a path belongs to the console. */
+export function isConsolePath(path: string): boolean {
+  return path === consolePath || path.startsWith(`${consolePath}/`);
+}
+
 /** The console of a server. */
 export interface Console {
-  /** Returns whether a path belongs to the console. */
-  has(path: string): boolean;
   handle(request: Request): Promise<Response>;
   /** Ends the responses that are still being sent, and stops the background work. */
   close(): Promise<void>;
@@ -72,7 +75,6 @@ export function createConsole(services: ConsoleServices): Console {
     onError: (error, code, request) => refuse(services, error, code, request),
   });
   return {
-    has: (path) => path === consolePath || path.startsWith(`${consolePath}/`),
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
     async close() {
       clearInterval(catchUpTimer);
@@ -81,6 +83,11 @@ export function createConsole(services: ConsoleServices): Console {
       await Promise.all([searchIndexer.stop(), playback.stop()]);
     },
   };
+}
+
+/** Returns the answer to an error that did not arise in a route of the console. */
+export function toConsoleAnswer(error: ApiError): Response {
+  return withConsoleHeaders(apiErrorAsResponse(error));
 }
 
 function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number, request: Request): Response {

@@ -1,5 +1,5 @@
 export { bundlePage, type ConsoleAssets } from "./bundle-page.ts";
-export { type Console, consolePath, createConsole } from "./console.ts";
+export { type Console, consolePath, createConsole, isConsolePath, toConsoleAnswer } from "./console.ts";
 export {
   createLink,
   MIN_PASSWORD_LENGTH,

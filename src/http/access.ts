@@ -33,20 +33,17 @@ const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 const basic = /^basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i;
 
 /**
- * How the requests to a path prove who sends them. `basic`: also by a key as the password of HTTP Basic, or by their
+ * How the requests to a surface prove who sends them. `basic`: also by a key as the password of HTTP Basic, or by their
  * network.
  */
 type Proof = "bearer" | "basic";
 
 /**
- * Returns the check of section 4 of the contract for all requests whose paths need a key. It checks the key, the account's
- * status and the request rate, in this order. Routes check scopes and recordings themselves.
- * @param proofOf returns the proof that a path needs; null: none
+ * Returns the check of section 4 of the contract for all requests that need a key. It checks the key, the account's
+ * status and the request rate, in this order. Routes check scopes and recordings themselves. All surfaces use the same
+ * check, because they share its limits.
  */
-export function accessCheck(
-  options: AccessOptions,
-  proofOf: (path: string) => Proof | null,
-): (request: Request, path: string) => void {
+export function accessCheck(options: AccessOptions): (request: Request, proof: Proof) => void {
   const failures = new SlidingWindow(minute);
   const requests = new SlidingWindow(minute);
 
@@ -68,9 +65,7 @@ export function accessCheck(
     if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
   };
 
-  return (request, path) => {
-    const proof = proofOf(path);
-    if (proof === null) return;
+  return (request, proof) => {
     // A CORS preflight request carries no key and is answered 405 by the router.
     if (request.method === "OPTIONS") return;
     const context = contextOf(request);

@@ -1,4 +1,5 @@
 import { locationOf, toTranscription } from "../api/index.ts";
+import type { Recording } from "../recordings/index.ts";
 import type { Language } from "../speech/index.ts";
 import type { Store } from "../storage/index.ts";
 import { requireAccess } from "./access.ts";
@@ -16,6 +17,12 @@ interface CreateServices extends IntakeServices {
   readonly speechModel: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly fetchEnabled: () => boolean;
   readonly checkUrl: CheckUrl;
+}
+
+/** A recording that was created, and its representation in the API at that moment. */
+interface Created {
+  readonly recording: Recording;
+  readonly body: string;
 }
 
 /** A create in progress, and the resources that it holds until it is answered. */
@@ -40,23 +47,30 @@ export class TranscriptionCreator {
   }
 
   /** Creates a recording from a request of the API. @throws {ApiError} */
-  create(request: Request): Promise<Response> {
+  async create(request: Request): Promise<Response> {
     const sender = senderOf(request, this.#services);
     const { account, workspaceId } = sender;
-    return this.#create(request, sender, () =>
+    const created = await this.#create(request, sender, () =>
       this.#idempotency.begin(request, { accountId: account.id, workspaceId }),
     );
+    if (created instanceof Response) return created;
+    const location = locationOf(created.recording.id);
+    const headers = { "Content-Type": "application/json;charset=utf-8", Location: location };
+    return new Response(created.body, { status: 201, headers });
   }
 
   /**
    * Creates a recording on behalf of an account, for the operator. An Idempotency-Key is ignored.
    * @throws {ApiError}
    */
-  createFor(sender: Sender, request: Request): Promise<Response> {
-    return this.#create(request, sender, () => new IdempotentCreate());
+  async createFor(sender: Sender, request: Request): Promise<Recording> {
+    const created = await this.#create(request, sender, () => new IdempotentCreate());
+    if (created instanceof Response) throw new Error("a create without an Idempotency-Key was answered as a replay");
+    return created.recording;
   }
 
-  async #create(request: Request, sender: Sender, begin: () => IdempotentCreate): Promise<Response> {
+  /** @returns the stored answer of a replay, else what was created */
+  async #create(request: Request, sender: Sender, begin: () => IdempotentCreate): Promise<Response | Created> {
     const { account } = sender;
     const { limits } = this.intake;
     using transfer = this.intake.open(request, account);
@@ -91,7 +105,7 @@ export class TranscriptionCreator {
     throw error;
   }
 
-  async #enter(create: Create, received: ReceivedUpload, fingerprint: string): Promise<Response> {
+  async #enter(create: Create, received: ReceivedUpload, fingerprint: string): Promise<Created> {
     const { store, speechModel, checkUrl, fetchEnabled } = this.#services;
     const source = sourceOf(received, checkUrl, fetchEnabled());
     const model = speechModel();
@@ -100,12 +114,11 @@ export class TranscriptionCreator {
     const submission = { source, pinnedLanguage: language?.code ?? null, hints, speechModel: model.id };
     await this.intake.examine(source, create.sender.account);
     let body = "";
-    const { id } = this.intake.enter(create, submission, (writer, created) => {
+    const recording = this.intake.enter(create, submission, (writer, created) => {
       body = JSON.stringify(toTranscription(store, created));
       create.idempotent.store({ fingerprint, status: 201, body, recordingId: created.id }, writer);
     });
-    const headers = { "Content-Type": "application/json;charset=utf-8", Location: locationOf(id) };
-    return new Response(body, { status: 201, headers });
+    return { recording, body };
   }
 }
 

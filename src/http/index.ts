@@ -1,5 +1,5 @@
 export { requireActive } from "./access.ts";
-export { createApp } from "./app.ts";
+export { createSurfaces } from "./app.ts";
 export { parseNetworks } from "./client.ts";
 export { safeFileName } from "./content-disposition.ts";
 export { TranscriptionCreator } from "./create-transcription.ts";
@@ -12,4 +12,5 @@ export { decodeCursor, encodeCursor, firstPage, pageSize, parseStatuses, readQue
 export { SlidingWindow } from "./rate-limits.ts";
 export { contextOf, type RequestContext } from "./request-context.ts";
 export { createRouter } from "./router.ts";
-export { type ExtraPaths, startServer } from "./server.ts";
+export { startServer } from "./server.ts";
+export type { Surface } from "./surface.ts";

@@ -1,21 +1,16 @@
 import type { Server } from "bun";
 import type { Logger, Metrics } from "../telemetry/index.ts";
-import type { createApp } from "./app.ts";
 import { type Client, clientOf, type Networks } from "./client.ts";
-import { isAsrPath, isOpenAiPath, toAsrAnswer, toOpenAiAnswer } from "./compat/index.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
 import { type Connection, contextOf, shareContext } from "./request-context.ts";
-
-/** Returns the handler of a path that the server offers in addition to the API; null if the path has none. */
-export type ExtraPaths = (path: string) => ((request: Request) => Promise<Response>) | null;
+import type { Surfaces } from "./surface.ts";
 
 interface ServerOptions {
-  readonly app: ReturnType<typeof createApp>;
-  readonly extraPaths?: ExtraPaths;
+  readonly surfaces: Surfaces;
   readonly host: string;
   readonly port: number;
   readonly proxies: () => Networks;
@@ -100,9 +95,11 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   // With an invalid Host there is no URL to route by.
   const url = URL.parse(routable.url);
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
-  const handle = handlerOf(request, url, segments, options);
-  const response = handle instanceof ApiError ? toAnswer(handle, url?.pathname ?? "") : await answer(handle, routable);
-  if (handle instanceof ApiError) context.refusal = handle.code;
+  const path = url?.pathname ?? "";
+  const refusal = refusalOf(request, url, segments, options);
+  if (refusal !== null) context.refusal = refusal.code;
+  const { surfaces } = options;
+  const response = refusal === null ? await answer(surfaces, routable, path) : surfaces.of(path).toAnswer(refusal);
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");
@@ -187,33 +184,25 @@ function isProbe(url: URL | null, response: Response): boolean {
   return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
 }
 
-/** Returns the answer to a request that is refused before it is routed, in the form that its client reads. */
-function toAnswer(error: ApiError, path: string): Response {
-  if (isAsrPath(path)) return toAsrAnswer(error);
-  return isOpenAiPath(path) ? toOpenAiAnswer(error) : error.asResponse();
-}
-
-type Handler = (request: Request) => Promise<Response>;
-
-/** Returns the handler of a request, or an error when its target or host is not this server's. */
-function handlerOf(
+/** Returns the error of a request whose target or host is not this server's; null for any other. */
+function refusalOf(
   request: Request,
   url: URL | null,
   segments: RawSegments,
-  { app, extraPaths, hosts, credentials }: ServerOptions,
-): Handler | ApiError {
+  { hosts, credentials }: ServerOptions,
+): ApiError | null {
   const refusal = hostRefusal(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
   if (refusal !== null) return new ApiError("bad_request", refusal);
   if (url === null) return new ApiError("bad_request", "The request's target can't be read.");
   if (hasDotSegments(segments, url.pathname)) {
     return new ApiError("bad_request", "The request's path has dot segments or backslashes; send it resolved.");
   }
-  return extraPaths?.(url.pathname) ?? (async (incoming) => app.handle(incoming));
+  return null;
 }
 
 /** Answers a request. HEAD is handled as GET (RFC 9110, 9.3.2): Bun omits the body and reports its length. */
-function answer(handle: Handler, request: Request): Promise<Response> {
-  if (request.method !== "HEAD") return handle(request);
+function answer(surfaces: Surfaces, request: Request, path: string): Promise<Response> {
+  if (request.method !== "HEAD") return surfaces.answer(request, path);
   const { url, headers, signal } = request;
-  return handle(shareContext(new Request(url, { method: "GET", headers, signal }), request));
+  return surfaces.answer(shareContext(new Request(url, { method: "GET", headers, signal }), request), path);
 }

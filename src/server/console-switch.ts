@@ -1,9 +1,9 @@
-import type { Console, WorkerStatus } from "../console/index.ts";
+import { type Console, isConsolePath, toConsoleAnswer, type WorkerStatus } from "../console/index.ts";
 import type { Engine } from "../engine/index.ts";
-import type { ExtraPaths } from "../http/index.ts";
+import type { Surface } from "../http/index.ts";
 
 /** The console of a server. It exists while the settings enable it, which a reload may change. */
-export class ConsoleSwitch {
+export class ConsoleSwitch implements Surface {
   readonly #isEnabled: () => boolean;
   readonly #make: () => Console;
   #console: Console | null = null;
@@ -23,11 +23,17 @@ export class ConsoleSwitch {
     else if (this.#closing === null) this.#console ??= this.#make();
   }
 
-  /** Handles the console's paths; without a console they do not exist. */
-  readonly paths: ExtraPaths = (path) => {
-    const current = this.#console;
-    return current?.has(path) === true ? (request) => current.handle(request) : null;
-  };
+  readonly owns = isConsolePath;
+  readonly toAnswer = toConsoleAnswer;
+
+  isOn(): boolean {
+    return this.#console !== null;
+  }
+
+  handle(request: Request): Promise<Response> {
+    if (this.#console === null) throw new Error("the console is off");
+    return this.#console.handle(request);
+  }
 
   async close(): Promise<void> {
     this.#isClosed = true;

@@ -1,5 +1,5 @@
 import type { Settings } from "../config/index.ts";
-import { createApp, type ExtraPaths, startServer, TranscriptionCreator } from "../http/index.ts";
+import { createSurfaces, startServer, TranscriptionCreator } from "../http/index.ts";
 import { checkRecordingUrl, probeRecording } from "../media/index.ts";
 import type { ProgramFiles } from "../program/index.ts";
 import type { Language } from "../speech/index.ts";
@@ -9,7 +9,7 @@ import type { ServerReadiness } from "./server-readiness.ts";
 import { orStartError } from "./start-error.ts";
 
 type CreatorOptions = ConstructorParameters<typeof TranscriptionCreator>[0];
-type AppOptions = Parameters<typeof createApp>[0];
+type AppOptions = Parameters<typeof createSurfaces>[0];
 
 /** The components that accept recordings. */
 type CreatorParts = Omit<
@@ -31,8 +31,6 @@ type ServedParts = CreatorParts &
     /** The address to listen on. */
     readonly address: Pick<Settings["server"], "host" | "port">;
     readonly certificate: ServerCertificate | null;
-    /** Handler for the paths outside the API. */
-    readonly extraPaths: ExtraPaths;
   };
 
 /** Returns the creator of transcriptions, for both the API and the console. */
@@ -53,9 +51,9 @@ export function transcriptionCreator(parts: CreatorParts): TranscriptionCreator 
  * Serves the HTTP API.
  * @throws {StartError} if it cannot listen
  */
-export function serveApi({ address, certificate, extraPaths, ...parts }: ServedParts): ReturnType<typeof startServer> {
+export function serveApi({ address, certificate, ...parts }: ServedParts): ReturnType<typeof startServer> {
   const { running, readiness, modelInUse, log, metrics, now } = parts;
-  const app = createApp({
+  const surfaces = createSurfaces({
     ...parts,
     limits: () => running.values.limits,
     languages: () => modelInUse().languages,
@@ -68,8 +66,7 @@ export function serveApi({ address, certificate, extraPaths, ...parts }: ServedP
   });
   return orStartError(`can't listen on ${address.host}, port ${address.port}`, () =>
     startServer({
-      app,
-      extraPaths,
+      surfaces,
       host: address.host,
       port: address.port,
       credentials: certificate?.current ?? null,

@@ -241,7 +241,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     certificate,
     creator,
     exports,
-    extraPaths: consoleSwitch.paths,
+    surfaces: [consoleSwitch],
     lastUse: keyUsage,
   });
   stack.defer(() => endServer(server));

@@ -4,7 +4,7 @@ import { bodyOf } from "../../harness/client.ts";
 import { loadSettings } from "../../src/config/index.ts";
 import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
 import { errorSchema } from "../../src/console/contract/shared.ts";
-import { type Console, createConsole, createLink } from "../../src/console/index.ts";
+import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../src/console/index.ts";
 import type { FleetMachine } from "../../src/console/services.ts";
 import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
@@ -34,7 +34,7 @@ export class ConsoleServer implements Disposable {
   constructor(options: ApiServerOptions = {}) {
     this.api = new ApiServer({
       ...options,
-      extraPaths: (app, usage) => {
+      surfaces: (app, usage) => {
         const made = createConsole({
           ...{ ...app, usage, events: this.#events },
           queue: {
@@ -55,7 +55,14 @@ export class ConsoleServer implements Disposable {
           }),
         });
         this.console = made;
-        return (path) => (made.has(path) ? (request) => made.handle(request) : null);
+        return [
+          {
+            owns: isConsolePath,
+            isOn: () => true,
+            handle: (request) => made.handle(request),
+            toAnswer: toConsoleAnswer,
+          },
+        ];
       },
     });
   }

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { createApp } from "../../src/http/app.ts";
+import { createSurfaces } from "../../src/http/app.ts";
 import { contextOf } from "../../src/http/request-context.ts";
 import { ApiServer, clientAt } from "./support.ts";
 
@@ -68,10 +68,10 @@ describe("GET /metrics", () => {
     ["127.0.0.1", false, 200],
     ["192.168.1.7", true, 200],
   ])("answers %s with metrics.remote %p: %d", async (address, remote, status) => {
-    const app = createApp({ ...server.appOptions, metricsRemote: () => remote });
+    const surfaces = createSurfaces({ ...server.appOptions, metricsRemote: () => remote });
     const request = new Request("http://localhost/metrics");
     contextOf(request).client = clientAt(address);
-    expect((await app.handle(request)).status).toBe(status);
+    expect((await surfaces.answer(request, "/metrics")).status).toBe(status);
   });
 });
 

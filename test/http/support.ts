@@ -21,11 +21,11 @@ import type { Settings } from "../../src/config/index.ts";
 import type { AppOptions } from "../../src/http/app.ts";
 import { clientOf } from "../../src/http/client.ts";
 import {
-  createApp,
+  createSurfaces,
   ExportAnswers,
-  type ExtraPaths,
   parseHostNames,
   parseNetworks,
+  type Surface,
   startServer,
   TranscriptionCreator,
 } from "../../src/http/index.ts";
@@ -53,7 +53,10 @@ export interface ApiServerOptions {
   readonly hosts?: readonly string[];
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
-  readonly extraPaths?: (options: AppOptions & { readonly dataDirectory: DataDirectory }, usage: Usage) => ExtraPaths;
+  readonly surfaces?: (
+    options: AppOptions & { readonly dataDirectory: DataDirectory },
+    usage: Usage,
+  ) => readonly Surface[];
   /** Replaces the probe with the checkout's ffmpeg. */
   readonly probe?: (path: string) => ReturnType<typeof probeRecording>;
   /** Replaces the contract's limits for slow uploads. */
@@ -348,12 +351,11 @@ export class ApiServer implements Disposable {
       warning: () => this.warning,
       secure: false,
     };
-    const app = createApp(this.appOptions);
+    const more = options.surfaces?.({ ...this.appOptions, dataDirectory }, usage) ?? [];
     const proxies = parseNetworks(options.trustedProxies ?? []);
     const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({
-      app,
-      extraPaths: options.extraPaths?.({ ...this.appOptions, dataDirectory }, usage) ?? (() => null),
+      surfaces: createSurfaces({ ...this.appOptions, surfaces: more }),
       host: "127.0.0.1",
       port,
       proxies: () => proxies,

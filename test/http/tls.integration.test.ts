@@ -4,7 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
-import { createApp, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
+import { createSurfaces, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
 import { ApiServer } from "./support.ts";
 
@@ -23,11 +23,11 @@ describe.skipIf(!canMakeCertificates("serving over TLS"))("over TLS", () => {
     first = makeCertificate(folder.path, "first");
     second = makeCertificate(folder.path, "second");
     const { log, metrics, now } = plain.appOptions;
-    const app = createApp({ ...plain.appOptions, secure: true });
+    const surfaces = createSurfaces({ ...plain.appOptions, secure: true });
     const proxies = parseNetworks([]);
     const credentials = credentialsOf(first);
     const hosts = parseHostNames(["a", "ab", "abc", "abcd", "a.b.example.org"]);
-    const options = { app, host, port: 0, credentials, log, metrics, now };
+    const options = { surfaces, host, port: 0, credentials, log, metrics, now };
     server = startServer({ ...options, proxies: () => proxies, hosts: () => hosts });
   });
   afterAll(async () => {

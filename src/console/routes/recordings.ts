@@ -81,7 +81,7 @@ export function recordingRoutes(
 
 /** Creates a recording for an account, with the same limits as a request of the account to the API. */
 async function upload(services: ConsoleServices, sessions: Sessions, request: Request): Promise<Recording> {
-  const { store, creator, library, now } = services;
+  const { store, creator, now } = services;
   const query = readQuery(request, uploadQuery);
   const choose = () => {
     const account = requireAccount(store, query.account);
@@ -93,9 +93,7 @@ async function upload(services: ConsoleServices, sessions: Sessions, request: Re
     requireSession(request, sessions);
     choose();
   };
-  const answer = await creator.createFor({ ...choose(), requireAccess }, request);
-  const { id } = (await answer.json()) as { id: string };
-  return library.require(operatorOf(request), id);
+  return await creator.createFor({ ...choose(), requireAccess }, request);
 }
 
 type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
