@@ -109,18 +109,18 @@ function forgetAttempts({ store }: PipelineServices, id: string): void {
   }
 }
 
-function publishEnd({ recordings, events, now }: PipelineServices, id: string, startedAt: number, end: End): void {
+/** Counts the end of a recording, which its transaction has stored, and tells the other parts of the server. */
+function publishEnd(services: PipelineServices, id: string, startedAt: number, end: End): void {
+  const { recordings, events, metrics, now } = services;
   const recording = recordings.get(id);
-  events.ended({
-    id,
-    accountId: recording?.accountId ?? null,
-    workspaceId: recording?.workspaceId ?? null,
+  metrics.recordings.ended({
     outcome: typeof end === "string" ? end : "failed",
     failure: typeof end === "string" ? null : end,
     language: recording?.language ?? null,
     durationSeconds: recording?.durationSeconds ?? null,
     processingSeconds: (now() - startedAt) / 1000,
   });
+  events.deliver();
 }
 
 /** Removes work files and step results, and of a deleted recording also files written after the deletion. */

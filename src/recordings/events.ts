@@ -1,19 +1,11 @@
+import type { Store } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import type { Failure } from "./states.ts";
+import { type EndOutcome, forgetEnd, undeliveredEnds } from "./outbox.ts";
 
-/** A recording that the pipeline has ended. Its step files are removed, and it will not change by itself any more. */
+/** A recording that has ended. It does not change by itself any more. */
 export interface RecordingEnded {
   readonly id: string;
-  /** Null when the recording was deleted while it was processed. */
-  readonly accountId: string | null;
-  readonly workspaceId: string | null;
-  /** `cancelled`: a command ended the recording while it was queued or processed. */
-  readonly outcome: "completed" | "failed" | "cancelled";
-  /** Why it failed; null otherwise. */
-  readonly failure: Failure | null;
-  readonly language: string | null;
-  readonly durationSeconds: number | null;
-  readonly processingSeconds: number;
+  readonly outcome: EndOutcome;
 }
 
 /** A chunk whose words were recognized. They are not final: the steps that follow may move and divide them. */
@@ -38,16 +30,19 @@ interface LanguageChosen {
 type Subscriber = (event: RecordingEnded) => void;
 
 /**
- * Publishes the end of recordings, and their recognized words, to other parts of the server. A subscriber that fails is
- * logged; it harms neither the recording nor the other subscribers.
+ * Publishes the end of recordings, and their recognized words, to other parts of the server. Ends are stored by the
+ * transaction that ends a recording, and delivered at least once, after a crash by the next server. Words are not
+ * stored. A subscriber that fails is logged; it harms neither the recording nor the other subscribers.
  */
 export class RecordingEvents {
+  readonly #store: Store;
   readonly #log: Logger;
   readonly #subscribers = new Map<string, Subscriber>();
   readonly #listeners = new Map<string, (chunk: ChunkTranscribed) => void>();
   readonly #languageListeners = new Map<string, (chosen: LanguageChosen) => void>();
 
-  constructor(log: Logger) {
+  constructor(store: Store, log: Logger) {
+    this.#store = store;
     this.#log = log;
   }
 
@@ -58,9 +53,15 @@ export class RecordingEvents {
     return () => void this.#subscribers.delete(name);
   }
 
-  /** Publishes the end of a recording. */
-  ended(event: RecordingEnded): void {
-    for (const [name, subscriber] of [...this.#subscribers]) this.#call(event.id, name, () => subscriber(event));
+  /** Delivers all ends that are not delivered yet to all subscribers, in their order. */
+  deliver(): void {
+    for (let ends = undeliveredEnds(this.#store); ends.length > 0; ends = undeliveredEnds(this.#store)) {
+      for (const end of ends) {
+        const event = { id: end.recordingId, outcome: end.outcome };
+        for (const [name, subscriber] of [...this.#subscribers]) this.#call(event.id, name, () => subscriber(event));
+        forgetEnd(this.#store, end);
+      }
+    }
   }
 
   /**

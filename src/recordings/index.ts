@@ -2,6 +2,7 @@ export { Checkpoints } from "./checkpoints.ts";
 export { readDailyWork } from "./daily-work.ts";
 export { RecordingEvents } from "./events.ts";
 export type { RecordingFilter } from "./list-recordings.ts";
+export { trimOutbox } from "./outbox.ts";
 export { type Outcome, SuspendError } from "./queue/outcome.ts";
 export { RecordingQueue } from "./queue/queue.ts";
 export { newRecordingId } from "./recording-ids.ts";

@@ -4,6 +4,7 @@ import { deferSync, type Store, tables, transact, type Writer } from "../storage
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
+import { storeEnd } from "./outbox.ts";
 import { type Recording, RecordingRows } from "./recording-rows.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
@@ -138,7 +139,7 @@ export class Recordings {
       const ids = some.map(({ id }) => id);
       const cancelled = { ...endOf("failed", now), failureReason: "internal", failureCause: "cancelled" } as const;
       for (const id of ids) {
-        change(writer, id, OPEN_STATES, cancelled);
+        if (change(writer, id, OPEN_STATES, cancelled) !== null) storeEnd(writer, id, "cancelled", now);
         clearAnswer(writer, id);
         writer.update(recordings).set({ deletedAt: now }).where(eq(recordings.id, id)).run();
       }
@@ -257,6 +258,7 @@ export class Recordings {
       const completed = change(writer, id, ["processing"], { ...endOf("completed", now), percent: 100 });
       if (completed === null) return false;
       writeSegments(writer, id, segments);
+      storeEnd(writer, id, "completed", now);
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
       return true;
     });
@@ -277,6 +279,8 @@ export class Recordings {
         ...(failure.reason === "no_speech" ? { language: tables.recordings.pinnedLanguage } : {}),
       });
       if (failed === null) return false;
+      const isCancelled = failure.reason === "internal" && failure.cause === "cancelled";
+      storeEnd(writer, id, isCancelled ? "cancelled" : "failed", now);
       countWork(writer, now, { failed: 1 });
       also(writer);
       return true;

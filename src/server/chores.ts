@@ -1,6 +1,7 @@
 import { applyRetention, finishRemovals } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
-import { pruneUpgradeBackups } from "../storage/index.ts";
+import { trimOutbox } from "../recordings/index.ts";
+import { pruneUpgradeBackups, type Store } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
@@ -51,7 +52,7 @@ export class Chores {
 
 /** Returns the hourly tasks that remove data whose retention period is over, by their names in the log. */
 export function hourlyChores(
-  services: Parameters<typeof applyRetention>[0],
+  services: Parameters<typeof applyRetention>[0] & { readonly store: Store },
   settings: RunningSettings,
   now: () => number,
 ): Readonly<Record<string, () => Promise<void> | void>> {
@@ -63,6 +64,9 @@ export function hourlyChores(
     "upgrade backups"() {
       const { upgrade_backup_days: days } = settings.values.retention;
       pruneUpgradeBackups(services.dataDirectory.databasePath, now(), days);
+    },
+    "old ends of recordings"() {
+      trimOutbox(services.store, now());
     },
     async "rows of ended recordings"() {
       await finishRemovals(services);

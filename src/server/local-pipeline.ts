@@ -79,7 +79,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   const services = pipelineServices(running, files, {
     store,
     recordings,
-    events: new RecordingEvents(log),
+    events: new RecordingEvents(store, log),
     dataDirectory,
     engine,
     models,

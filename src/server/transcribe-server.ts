@@ -54,6 +54,8 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Interval after which a failed write of the server state file is retried. */
 const STATE_FILE_RETRY_MILLISECONDS = 10_000;
+/** A waiting client learns of a cancellation by a command within this time. */
+const DELIVERY_MILLISECONDS = 2_000;
 
 /**
  * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
@@ -132,9 +134,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const usage = new Usage(store);
   const removal = { recordings, dataDirectory, endExports: () => exports.removeDeleted() };
   const library = new Library({ ...removal, store, usage, now });
-  const events = new RecordingEvents(log);
-  events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
-  events.onEnded("models", () => speechEngine.freeUnneeded());
+  const events = new RecordingEvents(store, log);
   const services = pipelineServices(running, files, {
     store,
     recordings,
@@ -149,14 +149,15 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     diskSpace,
     waitsForMachine: true,
   });
+  const freeModels = () => speechEngine.freeUnneeded();
   const queue = new RecordingQueue({
     recordings,
     slots: settings.queue.slots,
-    fetch: (id, signal) => fetchLink(services, id, signal),
+    fetch: (id, signal) => fetchLink(services, id, signal).finally(freeModels),
     process(id, signal) {
       // Starts the worker now, so that it is ready when it is needed.
       engine.wake();
-      return processRecording(services, id, signal);
+      return processRecording(services, id, signal).finally(freeModels);
     },
     priorityOf: (accountId) => getAccount(store, accountId)?.priority ?? 0,
     now,
@@ -267,8 +268,11 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   stack.defer(() => clearInterval(certificateTimer));
   stack.defer(() => chores.stop());
   chores.every(MINUTE, "last use of keys", flushKeyUsage);
+  // Also ends that a command wrote, and those that an earlier server did not deliver.
+  chores.run("ends of recordings", () => events.deliver());
+  chores.every(DELIVERY_MILLISECONDS, "ends of recordings", () => events.deliver());
   chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
-  for (const [name, chore] of Object.entries(hourlyChores(removal, running, now))) {
+  for (const [name, chore] of Object.entries(hourlyChores({ ...removal, store }, running, now))) {
     chores.every(HOUR, name, chore);
     chores.run(name, chore);
   }

@@ -14,6 +14,7 @@ import machines from "./migrations/0009-machines.sql" with { type: "text" };
 import transient from "./migrations/0010-transient.sql" with { type: "text" };
 import recordingModels from "./migrations/0011-recording-models.sql" with { type: "text" };
 import endedAt from "./migrations/0012-ended-at.sql" with { type: "text" };
+import outbox from "./migrations/0013-outbox.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -37,6 +38,7 @@ const migrations: readonly Migration[] = [
   { name: "0010-transient", sql: transient },
   { name: "0011-recording-models", sql: recordingModels },
   { name: "0012-ended-at", sql: endedAt },
+  { name: "0013-outbox", sql: outbox },
 ];
 
 /** Names of all migrations, in order. */

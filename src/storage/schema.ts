@@ -275,6 +275,15 @@ export const consolePassword = sqliteTable("console_password", {
   setAt: integer().notNull(),
 });
 
+/** Ends of recordings that are not delivered to the parts of the server yet. */
+export const outbox = sqliteTable("outbox", {
+  position: integer().primaryKey({ autoIncrement: true }),
+  /** No reference: the recording may be removed before. */
+  recordingId: text().notNull(),
+  outcome: text({ enum: ["completed", "failed", "cancelled"] }).notNull(),
+  at: integer().notNull(),
+});
+
 /** Names that replace speaker labels in exports made in the console. */
 export const speakerNames = sqliteTable(
   "speaker_names",

@@ -8,9 +8,7 @@ import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer
 import type { FleetMachine } from "../../src/console/services.ts";
 import { PlaybackCopies } from "../../src/media/index.ts";
 import type { Segment } from "../../src/recordings/index.ts";
-import { RecordingEvents } from "../../src/recordings/index.ts";
 import { DiskSpace, DiskUsage, type MachineTroubleKind } from "../../src/storage/index.ts";
-import { createLogger } from "../../src/telemetry/index.ts";
 import { ApiServer, type ApiServerOptions } from "../http/support.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
@@ -29,14 +27,13 @@ export class ConsoleServer implements Disposable {
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
-  readonly #events = new RecordingEvents(createLogger("silent"));
 
   constructor(options: ApiServerOptions = {}) {
     this.api = new ApiServer({
       ...options,
       surfaces: (app, usage) => {
         const made = createConsole({
-          ...{ ...app, usage, events: this.#events },
+          ...{ ...app, usage },
           queue: {
             waiting: (most) => this.waiting.slice(0, most),
             troubleOf: (id) => this.troubles.get(id) ?? null,
@@ -89,16 +86,13 @@ export class ConsoleServer implements Disposable {
     const id = api.enterProcessing(api.account(account).id, { sourceName });
     api.recordings.describe(id, { durationSeconds: texts.length, language: "en" });
     api.recordings.complete(id, texts.map(said));
-    await this.searched(id);
+    await this.searched();
     return id;
   }
 
-  /** Waits until a recording that has ended is in the search index. */
-  async searched(id: string): Promise<void> {
-    this.#events.ended({
-      ...{ id, accountId: null, workspaceId: null, outcome: "completed", failure: null },
-      ...{ language: null, durationSeconds: null, processingSeconds: 0 },
-    });
+  /** Waits until all recordings that have ended are in the search index. */
+  async searched(): Promise<void> {
+    this.api.events.deliver();
     const browser = await this.operator();
     while ((await browser.read("/recordings?q=x", recordingPageSchema)).is_partial === true) await Bun.sleep(5);
   }

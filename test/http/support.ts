@@ -306,7 +306,7 @@ export class ApiServer implements Disposable {
     const library = new Library({ store, recordings, dataDirectory, usage, endExports, now });
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
     const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
-    const events = new RecordingEvents(log);
+    const events = new RecordingEvents(store, log);
     this.events = events;
     const queue: AppOptions["queue"] & Pick<RecordingQueue, "add"> = {
       add: ({ id }) => {

@@ -31,8 +31,7 @@ export function quietServices(
   const { run, room, ...stored } = given;
   const { store, recordings, dataDirectory } = stored;
   const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now: Date.now });
-  const events = new RecordingEvents(stored.log);
-  events.onEnded("metrics", (ended) => metrics.recordings.ended(ended));
+  const events = new RecordingEvents(store, stored.log);
   return {
     ...{ ...stored, now: Date.now, usage: new Usage(store) },
     metrics,

@@ -120,6 +120,8 @@ function removeTransientRows(copy: Database): void {
   // Sessions of that time, or planted in the backup, must not give access. Early versions lack the tables.
   for (const table of ["console_links", "console_sessions"])
     if (hasTable(copy, table)) copy.run(`DELETE FROM ${table}`);
+  // Whoever waited for these recordings is gone.
+  if (hasTable(copy, "outbox")) copy.run("DELETE FROM outbox");
   // Segments of recordings that were not completed yet.
   copy.run("DELETE FROM segments WHERE recording_id NOT IN (SELECT id FROM recordings WHERE status = 'completed')");
   // A path of another machine, or of a file that came with the backup, is no model here. The current model replaces it.

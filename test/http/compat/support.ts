@@ -92,23 +92,11 @@ interface Ending {
 export function end(server: ApiServer, id: string, ending: Ending = {}): void {
   const { segments = conversation, language = "en", durationSeconds = 32.25, failure } = ending;
   const { recordings, events } = server;
-  const recording = recordings.get(id);
   recordings.claim(id);
   recordings.describe(id, { language, durationSeconds });
   if (failure === undefined) recordings.complete(id, segments);
   else recordings.fail(id, failure);
-  events.ended({
-    ...{
-      id,
-      accountId: recording?.accountId ?? null,
-      workspaceId: null,
-      language,
-      durationSeconds,
-      processingSeconds: 1,
-    },
-    outcome: failure === undefined ? "completed" : "failed",
-    failure: failure ?? null,
-  });
+  events.deliver();
 }
 
 /** Sends a form and ends its recording at once. */

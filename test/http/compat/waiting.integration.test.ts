@@ -140,10 +140,7 @@ describe.if(ready)("a request that waits for its transcript", () => {
     const { server, answer, id } = wait;
     server.recordings.fail(id, { reason: "internal", cause: "cancelled" });
     server.recordings.delete(id);
-    server.events.ended({
-      ...{ id, accountId: null, workspaceId: null, outcome: "cancelled", failure: null },
-      ...{ language: null, durationSeconds: null, processingSeconds: 0 },
-    });
+    server.events.deliver();
     const response = await answer;
     expect([response.status, response.headers.get("x-should-retry")]).toEqual([500, "false"]);
   });
