@@ -39,8 +39,8 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   accounts: 40,
   // The record, its segments and speakers, the queue and the search, with the types that the API serves.
   recordings: 46,
-  // The lowest layer with state: database, data directory, disk space, backups, and errors of the machine.
-  storage: 46,
+  // The lowest layer with state: database, data directory, audio, disk space, backups, and errors of the machine.
+  storage: 47,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   timeline: 38,
 };

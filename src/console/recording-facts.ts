@@ -58,7 +58,7 @@ export class RecordingFacts {
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
-      playback_copy: showPlayback(playback.stateOf(recording.id)),
+      playback_copy: showPlayback(await playback.stateOf(recording.id)),
     };
   }
 }

@@ -114,7 +114,7 @@ export class TranscriptionCreator {
     const submission = { source, pinnedLanguage: language?.code ?? null, hints, speechModel: model.id };
     await this.intake.examine(source, create.sender.account);
     let body = "";
-    const recording = this.intake.enter(create, submission, (writer, created) => {
+    const recording = await this.intake.enter(create, submission, (writer, created) => {
       body = JSON.stringify(toTranscription(store, created));
       create.idempotent.store({ fingerprint, status: 201, body, recordingId: created.id }, writer);
     });

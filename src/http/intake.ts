@@ -1,8 +1,7 @@
-import { renameSync, rmSync } from "node:fs";
 import type { Account } from "../accounts/index.ts";
 import type { Application } from "../library/index.ts";
 import { newRecordingId, type Recording, type RecordingQueue } from "../recordings/index.ts";
-import { type DataDirectory, syncDirectoryNow, type Writer } from "../storage/index.ts";
+import type { DataDirectory, Writer } from "../storage/index.ts";
 import type { Metrics } from "../telemetry/index.ts";
 import type { Hints } from "../text/index.ts";
 import { type Source, withoutExtension } from "./create-fields.ts";
@@ -84,6 +83,8 @@ export class RecordingIntake {
   readonly #services: IntakeServices;
   readonly #space: UploadSpace;
   readonly #examiner: UploadExaminer;
+  /** Resolves when the last recording is entered, or refused. */
+  #lastEntered: Promise<void> = Promise.resolve();
 
   constructor(services: IntakeServices) {
     this.#services = services;
@@ -131,61 +132,64 @@ export class RecordingIntake {
   }
 
   /**
-   * Creates the record of a submission that was examined, and adds it to the queue. The place is released in the same
-   * tick in which the record is inserted.
+   * Stores the file of a submission that was examined, creates its record, and adds it to the queue. The place is
+   * released in the same tick in which the record is inserted. A file without a record is removed, at the latest by the
+   * next start.
    * @param also runs further statements in the transaction that inserts the record
    * @throws {ApiError} when a limit was reached meanwhile, or the client has disconnected
    */
   enter(
-    { request, sender, place }: Entry,
-    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
+    entry: Entry,
+    submission: Submission,
     also: (writer: Writer, recording: Recording) => void = () => {},
-  ): Recording {
-    const { recordings, usage, queue, now } = this.#services;
-    const { account, workspaceId } = sender;
-    // A client that has disconnected would never learn of the recording.
-    if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
-
-    // Other creates may have used the remaining quota since this one began. Ids must also be in the order in which
-    // recordings are inserted. So nothing here may wait.
-    sender.requireAccess();
-    this.limits.requireQuota(request, account);
-    const id = newRecordingId(now());
-    const values = {
-      id,
-      accountId: account.id,
-      workspaceId,
-      pinnedLanguage,
-      ...hints,
-      speechModel,
-      isTransient,
-      ...sourceColumns(source),
-    };
-    const recording = this.#withFile(source, id, () =>
-      recordings.create(values, (writer, created) => {
-        usage.spendCreate(writer, account.id, now());
-        also(writer, created);
-      }),
+  ): Promise<Recording> {
+    // Records must be inserted in the order of their ids, and a file is stored under the id.
+    const entered = this.#lastEntered.then(() => this.#enter(entry, submission, also));
+    this.#lastEntered = entered.then(
+      () => {},
+      () => {},
     );
-    place.release();
-    this.limits.showQuota(request, account);
-    queue.add(recording);
-    return recording;
+    return entered;
   }
 
-  /**
-   * Moves the file to its final path before the recording is inserted. A file without a recording is removed at the
-   * next start, or at once when the insert fails.
-   */
-  #withFile(source: Source, id: string, enter: () => Recording): Recording {
-    if (source.type === "url") return enter();
-    const { dataDirectory } = this.#services;
+  async #enter(
+    { request, sender, place }: Entry,
+    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
+    also: (writer: Writer, recording: Recording) => void,
+  ): Promise<Recording> {
+    const { recordings, dataDirectory, usage, queue, now } = this.#services;
+    const { account, workspaceId } = sender;
+    const { audio } = dataDirectory;
+    const id = newRecordingId(now());
+    let isEntered = false;
     try {
-      renameSync(source.file.path, dataDirectory.filesOf(id).upload);
-      syncDirectoryNow(dataDirectory.uploads);
-      return enter();
+      if (source.type === "file") await audio.put(id, source.file.path);
+      // A client that has disconnected would never learn of the recording.
+      if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
+      // Other creates may have used the remaining quota since this one began. So nothing from here on may wait.
+      sender.requireAccess();
+      this.limits.requireQuota(request, account);
+      const values = {
+        id,
+        accountId: account.id,
+        workspaceId,
+        pinnedLanguage,
+        ...hints,
+        speechModel,
+        isTransient,
+        ...sourceColumns(source),
+      };
+      const recording = recordings.create(values, (writer, created) => {
+        usage.spendCreate(writer, account.id, now());
+        also(writer, created);
+      });
+      isEntered = true;
+      place.release();
+      this.limits.showQuota(request, account);
+      queue.add(recording);
+      return recording;
     } catch (error) {
-      rmSync(dataDirectory.filesOf(id).upload, { force: true });
+      if (!isEntered) await audio.remove(id);
       throw error;
     }
   }

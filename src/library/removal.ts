@@ -1,5 +1,5 @@
 import type { Recordings } from "../recordings/index.ts";
-import { type DataDirectory, syncDirectory } from "../storage/index.ts";
+import type { DataDirectory } from "../storage/index.ts";
 
 export interface RemovalServices {
   readonly recordings: Recordings;
@@ -20,8 +20,8 @@ export async function finishRemoval(
   if (ids.length === 0) return;
   await recordings.rows.removeSearchable(ids);
   endExports();
-  for (const id of ids) await dataDirectory.filesOf(id).removeAll();
-  await syncDirectory(dataDirectory.uploads);
+  for (const id of ids) await dataDirectory.removeFiles(id);
+  await dataDirectory.audio.sync();
   await recordings.rows.removeDeleted(ids);
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { ENDED_STATES, type Recording } from "../recordings/index.ts";
@@ -29,16 +28,14 @@ export async function applyRetention(services: RemovalServices, rules: Retention
 }
 
 async function removeOldFiles({ recordings, dataDirectory }: RemovalServices, endedBefore: number): Promise<void> {
-  for (const [count, id] of (await readdir(dataDirectory.uploads)).entries()) {
+  for (const [count, id] of (await dataDirectory.audio.list()).entries()) {
     if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
-    // A file whose name is not an id is a download in progress.
-    const isOver =
-      recording === null ? isRecordingId(id) : recording.heldAt === null && endedAtMost(recording, endedBefore);
-    if (isOver) await dataDirectory.filesOf(id).removeAll();
+    const isOver = recording === null || (recording.heldAt === null && endedAtMost(recording, endedBefore));
+    if (isOver) await dataDirectory.removeFiles(id);
   }
   for (const id of await readdir(dataDirectory.playback)) {
-    const isOrphan = isRecordingId(id) && !existsSync(dataDirectory.filesOf(id).upload);
+    const isOrphan = isRecordingId(id) && !(await dataDirectory.audio.has(id));
     if (isOrphan) await dataDirectory.filesOf(id).removePlayback();
   }
 }

@@ -128,7 +128,7 @@ async function cleanUp(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workReservations, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();
   workReservations.ended(id);
-  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.filesOf(id).removeAll();
+  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.removeFiles(id);
   await removeWork(recordings, id);
 }
 

@@ -1,4 +1,4 @@
-import { lstatSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import {
@@ -40,7 +40,7 @@ const MIN_SECONDS = 0.5;
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const { recording, files, checkpoints, signal } = context;
-  const { ffmpegPath, maxSeconds, onProbed, reservations } = options;
+  const { ffmpegPath, maxSeconds, onProbed, reservations, audio } = options;
   const [path, secondPath] = [files.pcm(0), files.pcm(1)];
   const finished = checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
@@ -53,12 +53,14 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   context.progress(null);
   // The remaining files would occupy disk space that the reservation may need.
   for (const remaining of [path, secondPath]) await rm(remaining, { force: true });
+  await using upload = await audio.open(recording.id);
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ...{ ffmpegPath, maxSeconds, onProbed, signal },
-    inputPath: files.upload,
+    // Without a file, ffmpeg's error is that of a file that can't be read.
+    inputPath: upload?.path ?? "",
     outputPath: path,
     secondOutputPath: secondPath,
-    space: spaceOf(context, reservations),
+    space: spaceOf(context, upload?.diskBytes ?? 0, reservations),
     onProgress: context.progress,
   }).catch((error: unknown) => {
     reservations.release(recording.id);
@@ -80,9 +82,11 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   return tracksOf(paths, sampleCount);
 }
 
-function spaceOf({ recording, files, checkpoints }: StepContext, reservations: WorkReservations): DecodeSpace {
-  // The upload may be a symbolic link to a file elsewhere, which takes no disk space here.
-  const uploadBytes = lstatSync(files.upload, { throwIfNoEntry: false })?.size ?? 0;
+function spaceOf(
+  { recording, checkpoints }: StepContext,
+  uploadBytes: number,
+  reservations: WorkReservations,
+): DecodeSpace {
   return {
     measuredBytes: checkpoints.read("room", 0, measuredSchema)?.bytes ?? null,
     storeMeasured: (bytes) => checkpoints.write("room", 0, measuredSchema, { bytes }),

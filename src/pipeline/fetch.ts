@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { fetchRecording } from "../media/index.ts";
 import { isOpen, type Outcome } from "../recordings/index.ts";
 import { attempt } from "./attempt.ts";
@@ -24,12 +25,13 @@ export function fetchLink(services: PipelineServices, id: string, signal: AbortS
     }
     const startedAt = now();
     recordings.progress(id, "fetch", null);
-    const outputPath = dataDirectory.filesOf(id).upload;
+    const outputPath = join(dataDirectory.incoming, id);
     const fetched = await fetchRecording({ ...options, url: new URL(sourceUrl), outputPath, signal }).catch(
       (error: unknown) => {
         throw withMediaFailure(error);
       },
     );
+    await dataDirectory.audio.put(id, outputPath);
     // A command may have ended the recording during the download.
     if (!recordings.fetched(id, fetched)) return null;
     const milliseconds = now() - startedAt;

@@ -1,7 +1,7 @@
 import type { Usage } from "../accounts/index.ts";
 import type { FetchRequest } from "../media/index.ts";
 import type { RecordingEvents, Recordings } from "../recordings/index.ts";
-import type { DataDirectory, Store, WorkReservations } from "../storage/index.ts";
+import type { AudioStore, DataDirectory, Store, WorkReservations } from "../storage/index.ts";
 import type { Logger, Metrics } from "../telemetry/index.ts";
 import type { RecordingModels } from "./bind-model.ts";
 import type { StepEngine } from "./step.ts";
@@ -17,6 +17,7 @@ export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
   readonly reservations: WorkReservations;
+  readonly audio: AudioStore;
   /** Called with the container's length before decoding starts; an error that it throws ends the step. */
   readonly onProbed: (declaredSeconds: number | null) => void;
 }
@@ -30,7 +31,7 @@ export interface PipelineServices {
   readonly engine: StepEngine;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
-  readonly decodeOptions: () => Omit<DecodeOptions, "reservations" | "onProbed">;
+  readonly decodeOptions: () => Omit<DecodeOptions, "reservations" | "audio" | "onProbed">;
   /** Disk space reservations for the work files of recordings. */
   readonly workReservations: WorkReservations;
   readonly usage: Usage;

@@ -148,7 +148,11 @@ async function decodeAndCharge(services: PipelineServices, context: StepContext)
   const { metrics, recordings, now } = services;
   const { recording } = context;
   const since = now();
-  const options = { ...services.decodeOptions(), reservations: services.workReservations };
+  const options = {
+    ...services.decodeOptions(),
+    reservations: services.workReservations,
+    audio: services.dataDirectory.audio,
+  };
   // If the recording was decoded before a restart, its actual length was counted and charged then.
   const isFirst = recording.durationSeconds === null;
   const onProbed = (declaredSeconds: number | null) => {

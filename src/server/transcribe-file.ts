@@ -65,7 +65,7 @@ export async function transcribeFile(
   await untilReady(parts.engine, signal);
   const id = newRecordingId(now());
   // A symbolic link: only the link is removed in the end, not the recording.
-  symlinkSync(path, dataDirectory.filesOf(id).upload);
+  symlinkSync(path, dataDirectory.audio.pathOf(id));
   recordings.create({
     id,
     accountId: parts.accountId,

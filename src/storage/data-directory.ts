@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ExpectedError, messageOf } from "../text/index.ts";
+import { LocalAudioStore } from "./audio-store.ts";
 import { lockFile } from "./lock-file.ts";
 import { RecordingFiles } from "./recording-files.ts";
 
@@ -23,6 +24,8 @@ export class DataPaths {
   readonly incoming: string;
   readonly uploads: string;
   readonly work: string;
+  /** The audio of recordings, in `uploads`. */
+  readonly audio: LocalAudioStore;
   /** Playback copies of recordings, for a browser. The folder has its earlier name. */
   readonly playback: string;
   /** Installed models, in addition to those of the program. */
@@ -36,15 +39,25 @@ export class DataPaths {
     this.lockPath = join(this.root, "server.lock");
     this.incoming = join(this.root, "incoming");
     this.uploads = join(this.root, "uploads");
+    this.audio = new LocalAudioStore(this.uploads);
     this.work = join(this.root, "work");
     this.playback = join(this.root, "listening");
     this.models = join(this.root, "models");
     this.state = join(this.root, "state");
   }
 
-  /** Returns the files of a recording. @throws {RangeError} when the id is not a UUID */
+  /** Returns the files that are made from a recording's audio. @throws {RangeError} when the id is not a UUID */
   filesOf(recordingId: string): RecordingFiles {
     return new RecordingFiles(this, recordingId);
+  }
+
+  /** Removes all files of a recording. @throws {RangeError} when the id is not a UUID */
+  async removeFiles(recordingId: string): Promise<void> {
+    const files = this.filesOf(recordingId);
+    await files.removeWork();
+    await this.audio.remove(recordingId);
+    // After the audio: code that makes a playback copy meanwhile checks for the audio once the copy has its name.
+    await files.removePlayback();
   }
 
   /** Path of the cached results of the self-tests on this machine. */

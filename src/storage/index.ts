@@ -1,3 +1,4 @@
+export type { AudioStore } from "./audio-store.ts";
 export { newBackupPath, pruneUpgradeBackups } from "./backup/backup-directory.ts";
 export { BackupFile } from "./backup/backup-file.ts";
 export { BackupError, databaseFacts } from "./backup/copy-database.ts";

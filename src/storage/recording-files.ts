@@ -11,24 +11,21 @@ export interface PlaybackFiles {
 }
 
 /**
- * All files of one recording. Nothing else joins their paths.
+ * The files that are made from the audio of one recording. Nothing else joins their paths.
  *
  * The constructor takes an id from anywhere, and creates nothing.
  */
 export class RecordingFiles {
-  /** The recording as it was sent, or a link to it. */
-  readonly upload: string;
   /** The files of steps. They exist while the recording is open, and are removed when it is terminal. */
   readonly work: string;
-  /** The playback copy, which is made from the upload and removed with it. */
+  /** The playback copy, which is made from the audio and removed with it. */
   readonly playback: PlaybackFiles;
   /** The playback copy that is being made. */
   readonly playbackDraft: PlaybackFiles;
 
   /** @throws {RangeError} when the id is not a UUID, because its path could lead elsewhere */
-  constructor({ uploads, work, playback }: Readonly<Record<"uploads" | "work" | "playback", string>>, id: string) {
+  constructor({ work, playback }: Readonly<Record<"work" | "playback", string>>, id: string) {
     if (!isRecordingId(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
-    this.upload = join(uploads, id);
     this.work = join(work, id);
     this.playback = playbackFiles(join(playback, id));
     this.playbackDraft = playbackFiles(join(playback, `${id}.part`));
@@ -62,14 +59,6 @@ export class RecordingFiles {
     for (const { directory } of [this.playbackDraft, this.playback]) {
       await rm(directory, { recursive: true, force: true });
     }
-  }
-
-  /** Removes every file. */
-  async removeAll(): Promise<void> {
-    await this.removeWork();
-    await rm(this.upload, { force: true });
-    // After the upload: code that makes a playback copy meanwhile checks for the upload once the copy has its name.
-    await this.removePlayback();
   }
 }
 

@@ -400,9 +400,7 @@ describe.if(ready)("the console in a browser", () => {
     await other.route(cut.sound, (route) => route.abort());
     await other.reload();
     await other.getByRole("alert").getByText("cannot be played").waitFor();
-    await new DataDirectory(server.dataDirectory)
-      .filesOf(new URL(other.url()).hash.split("/").at(-1) ?? "")
-      .removeAll();
+    await new DataDirectory(server.dataDirectory).removeFiles(new URL(other.url()).hash.split("/").at(-1) ?? "");
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
     await other.getByText("no longer stored").waitFor();
     await other.close();

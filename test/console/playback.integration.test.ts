@@ -14,7 +14,7 @@ const ready = available("tests of playback in the console", ffmpegPath, jfk);
 async function prepared(server: ConsoleServer, operator: Browser): Promise<string> {
   const { api } = server;
   const id = api.enterProcessing(api.account("first").id);
-  copyFileSync(jfk, api.dataDirectory.filesOf(id).upload);
+  copyFileSync(jfk, api.dataDirectory.audio.pathOf(id));
   api.recordings.describe(id, { durationSeconds: 11 });
   api.recordings.complete(id, []);
   while ((await operator.read(`/recordings/${id}/playback`, playbackCopySchema)).state !== "ready") await Bun.sleep(10);

@@ -88,7 +88,7 @@ describe("a create that exceeds the free disk space", () => {
     expect(again.status).toBe(201);
     const id = server.queued.splice(0)[0] ?? "";
     server.recordings.fail(id, { reason: "no_speech" });
-    await server.dataDirectory.filesOf(id).removeAll();
+    await server.dataDirectory.removeFiles(id);
   });
 
   test("is answered 503 as soon as a body without a Content-Length exceeds it, and nothing is stored", async () => {
@@ -134,7 +134,7 @@ describe("a create that exceeds the free disk space", () => {
     expect(response.status).toBe(201);
     server.recordings.fail(server.queued.splice(0)[0] ?? "", { reason: "no_speech" });
     const { id } = (await response.json()) as { id: string };
-    await server.dataDirectory.filesOf(id).removeAll();
+    await server.dataDirectory.removeFiles(id);
   });
 
   test("is answered 413 if the whole disk could never hold its decoded audio, although the file fits", async () => {

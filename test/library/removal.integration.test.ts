@@ -70,7 +70,7 @@ async function fill(path: string, way: string, status: "completed" | "failed" | 
     const isTransient = way === "withdrawal" && name === "acme";
     const { id } = recordings.create({ ...newRecording(newRecordingId(Date.now()), accountId), isTransient });
     const files = directory.filesOf(id);
-    writeFileSync(files.upload, "audio");
+    writeFileSync(directory.audio.pathOf(id), "audio");
     for (const place of [files.work, files.playback.directory]) {
       mkdirSync(place);
       writeFileSync(join(place, "file"), "audio");
@@ -125,8 +125,8 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
     audits: action !== null && left === undefined ? 1 : 0,
   });
   for (const recording of [...ownsRecordings("other"), ...(left === undefined ? [] : [left])]) {
-    const { upload, playback } = directory.filesOf(recording.id);
-    expect([existsSync(upload), existsSync(playback.directory)]).toEqual([true, true]);
+    const { playback } = directory.filesOf(recording.id);
+    expect([await directory.audio.has(recording.id), existsSync(playback.directory)]).toEqual([true, true]);
   }
   const names = [directory.uploads, directory.playback].flatMap((folder) => [
     ...new Bun.Glob("*").scanSync({ cwd: folder, onlyFiles: false }),

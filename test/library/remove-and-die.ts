@@ -49,7 +49,7 @@ Object.defineProperty(Database.prototype, "prepare", {
     return statement;
   },
 });
-for (const name of ["removeWork", "removePlayback", "removeAll"] as const) {
+for (const name of ["removeWork", "removePlayback"] as const) {
   const original = RecordingFiles.prototype[name];
   RecordingFiles.prototype[name] = function (this: RecordingFiles) {
     dieAtStep();

@@ -28,7 +28,7 @@ describe("retention", () => {
     const enter = (move: (id: string) => void) => {
       const { id } = recordings.create(newRecording(newRecordingId(now), accountId));
       move(id);
-      writeFileSync(directory.filesOf(id).upload, "audio");
+      writeFileSync(directory.audio.pathOf(id), "audio");
       mkdirSync(directory.filesOf(id).work);
       return id;
     };
@@ -60,7 +60,7 @@ describe("retention", () => {
     const directory = new DataDirectory(parent.path);
     const ids = enterAll(directory);
     await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: 0 }, now);
-    expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
+    expect(remaining(ids, (id) => existsSync(directory.audio.pathOf(id)))).toEqual([
       "waiting",
       "running",
       "held",
@@ -75,7 +75,7 @@ describe("retention", () => {
     const ids = enterAll(directory);
     await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays: 9 }, now);
     expect(remaining(ids, (id) => recordings.get(id) !== null)).toEqual(["waiting", "running", "held", "fresh"]);
-    expect(remaining(ids, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
+    expect(remaining(ids, (id) => existsSync(directory.audio.pathOf(id)))).toEqual([
       "waiting",
       "running",
       "held",
@@ -89,10 +89,10 @@ describe("retention", () => {
     const ids = enterAll(directory);
     const unknown = newRecordingId(now);
     recordings.delete(ids.fresh);
-    const fetched = `${directory.filesOf(ids.waiting).upload}.part`;
-    for (const path of [directory.filesOf(unknown).upload, fetched]) writeFileSync(path, "audio");
+    const fetched = `${directory.audio.pathOf(ids.waiting)}.part`;
+    for (const path of [directory.audio.pathOf(unknown), fetched]) writeFileSync(path, "audio");
     await applyRetention({ recordings, dataDirectory: directory }, { audioDays: 100, completedDays: 0 }, now);
-    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.filesOf(id).upload))).toEqual([
+    expect(remaining({ ...ids, unknown }, (id) => existsSync(directory.audio.pathOf(id)))).toEqual([
       "waiting",
       "running",
       "completed",
@@ -116,7 +116,7 @@ describe("retention", () => {
       first.claim(id);
       first.complete(id, []);
       first.setHold(id, held);
-      writeFileSync(directory.filesOf(id).upload, "audio");
+      writeFileSync(directory.audio.pathOf(id), "audio");
       return id;
     };
     const [free, held] = [enter(false), enter(true)];
@@ -126,7 +126,7 @@ describe("retention", () => {
       // A server that starts at that time does the same.
       const restarted = open();
       await applyRetention({ recordings: restarted, dataDirectory: directory }, { audioDays, completedDays }, now);
-      return [free, held].map((id) => [existsSync(directory.filesOf(id).upload), restarted.get(id) !== null]);
+      return [free, held].map((id) => [existsSync(directory.audio.pathOf(id)), restarted.get(id) !== null]);
     };
     const all = [true, true];
     expect(await stay(endedAt + 7 * day - 1, 7, 30)).toEqual([all, all]);

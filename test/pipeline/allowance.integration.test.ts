@@ -54,7 +54,7 @@ describe.if(available("tests of the allowance", ffmpegPath, mediaToolPath))("the
   const never = new AbortController().signal;
   const upload = (path: string): string => {
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
-    symlinkSync(path, services.dataDirectory.filesOf(id).upload);
+    symlinkSync(path, services.dataDirectory.audio.pathOf(id));
     return id;
   };
   const link = (port: number | undefined): string =>

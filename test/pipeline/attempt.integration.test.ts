@@ -41,7 +41,7 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
   test("that is suspended is counted with its time in the slot, like the one that completes the recording", async () => {
     const header = waveHeader({ channels: 1, rateHz: 16_000, claimedBytes: 64_000 });
     const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
-    await Bun.write(services.dataDirectory.filesOf(id).upload, Buffer.concat([header, Buffer.alloc(64_000)]));
+    await Bun.write(services.dataDirectory.audio.pathOf(id), Buffer.concat([header, Buffer.alloc(64_000)]));
     const suspension = new AbortController();
     run = async () => {
       milliseconds += 40_000;

@@ -42,6 +42,7 @@ async function resumed(directory: string, checkpoint: string, files: Readonly<Re
   // There is no upload and no ffmpeg, so a second decode fails.
   return decode(context, {
     ffmpegPath: join(directory, "none"),
+    audio: new DataPaths(directory).audio,
     maxSeconds: 60,
     onProbed: () => {},
     reservations: new WorkReservations(new DiskSpace(directory, () => 0)),
@@ -125,8 +126,9 @@ describe.if(
       );
     }
     const { recording, checkpoints } = entered();
-    const files = new DataDirectory(directory.path).filesOf(recording.id);
-    symlinkSync(uploadPath, files.upload);
+    const dataDirectory = new DataDirectory(directory.path);
+    const files = dataDirectory.filesOf(recording.id);
+    symlinkSync(uploadPath, dataDirectory.audio.pathOf(recording.id));
     files.prepareWork();
     const lines: string[] = [];
     const [track] = await decode(
@@ -138,6 +140,7 @@ describe.if(
       },
       {
         ffmpegPath,
+        audio: dataDirectory.audio,
         maxSeconds: 60,
         onProbed: () => {},
         reservations: new WorkReservations(new DiskSpace(directory.path, () => 0)),

@@ -30,7 +30,7 @@ test("a recording that is deleted during the download of its link leaves no file
         yield bytes.subarray(0, 20_000);
         recordings.fail(id, { reason: "internal", cause: "cancelled" });
         recordings.delete(id);
-        await dataDirectory.filesOf(id).removeAll();
+        await dataDirectory.removeFiles(id);
         yield bytes.subarray(20_000);
       };
       return new Response(body(), { headers: { "content-type": "audio/mpeg" } });

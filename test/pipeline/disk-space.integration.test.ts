@@ -81,7 +81,7 @@ class Workplace implements Disposable {
 
   create(source: string): string {
     const id = Bun.randomUUIDv7();
-    symlinkSync(source, this.dataDirectory.filesOf(id).upload);
+    symlinkSync(source, this.dataDirectory.audio.pathOf(id));
     this.recordings.create(newRecording(id, this.accountId));
     return id;
   }

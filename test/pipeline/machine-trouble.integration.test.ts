@@ -32,7 +32,7 @@ describe.if(available("tests of a pipeline on a machine in trouble", ffmpegPath,
     id = Bun.randomUUIDv7();
     const { id: accountId } = createAccount(store, "acme", { actor: "operator", now: 1 });
     recordings.create(newRecording(id, accountId));
-    copyFileSync(jfk, dataDirectory.filesOf(id).upload);
+    copyFileSync(jfk, dataDirectory.audio.pathOf(id));
     reserveBytes = 0;
     const room = new DiskSpace(parent.path, () => reserveBytes);
     let tries = 0;

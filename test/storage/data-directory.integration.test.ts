@@ -77,9 +77,9 @@ describe("the data directory", () => {
     const [open, done, lost, expired] = [1, 2, 3, 4].map(() => Bun.randomUUIDv7()) as [string, string, string, string];
     const files = {
       halfUpload: join(directory.incoming, "half"),
-      openUpload: directory.filesOf(open).upload,
-      doneUpload: directory.filesOf(done).upload,
-      lostUpload: directory.filesOf(lost).upload,
+      openUpload: directory.audio.pathOf(open),
+      doneUpload: directory.audio.pathOf(done),
+      lostUpload: directory.audio.pathOf(lost),
     };
     for (const file of Object.values(files)) writeFileSync(file, "x");
     for (const id of [open, done, lost]) mkdirSync(directory.filesOf(id).work);
@@ -113,12 +113,12 @@ describe("the data directory", () => {
     const directory = new DataDirectory(join(parent.path, "data"));
     writeFileSync(join(parent.path, "victim"), "");
     const uses = [
-      () => directory.filesOf(id).upload,
+      () => directory.audio.pathOf(id),
       () => directory.filesOf(id).work,
       () => directory.filesOf(id).playback.directory,
       () => directory.filesOf(id).playbackDraft.directory,
       () => directory.filesOf(id).removeWork(),
-      () => directory.filesOf(id).removeAll(),
+      () => directory.removeFiles(id),
       () => directory.filesOf(id).removePlayback(),
     ];
     for (const use of uses) expect(use).toThrow(RangeError);

@@ -26,7 +26,7 @@ function setUp() {
 test("a backup copies the database again when a recording finished and its audio was removed meanwhile", () => {
   using made = setUp();
   const { directory, recordings, add, backUp } = made;
-  writeFileSync(directory.filesOf(add()).upload, "audio");
+  writeFileSync(directory.audio.pathOf(add()), "audio");
   let copies = 0;
   const { uploads, database } = backUp((from, to) => {
     const short = copies++ === 0 ? add() : null;

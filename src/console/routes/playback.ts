@@ -18,21 +18,21 @@ const waveformQuery = Type.Object({ most: pageSize({ maximum: 20_000, default: 4
 /** Creates the routes for the playback copy of a recording and its waveform. */
 export function playbackRoutes({ library, playback }: ConsoleServices): AnyElysia {
   const requireId = (request: Request, id: string) => library.require(operatorOf(request), id).id;
-  const filesOf = (request: Request, id: string) => {
-    const copy = playback.stateOf(requireId(request, id));
+  const filesOf = async (request: Request, id: string) => {
+    const copy = await playback.stateOf(requireId(request, id));
     if (copy.state === "ready") return copy.files;
     const message = "message" in copy ? copy.message : "The playback copy of the recording is being made.";
     throw new ConsoleError("not_ready", message);
   };
   const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
 
-  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, (request, id) =>
-    showPlayback(playback.request(requireId(request, id))),
+  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, async (request, id) =>
+    showPlayback(await playback.request(requireId(request, id))),
   );
 
   addRoute(routes, "GET /waveform", { 200: waveformSchema }, async (request, id) => {
     const { most, from, to } = readQuery(request, waveformQuery);
-    const { peaksPerSecond, startSeconds, peaks } = await readWaveform(filesOf(request, id).waveform, {
+    const { peaksPerSecond, startSeconds, peaks } = await readWaveform((await filesOf(request, id)).waveform, {
       most,
       ...(from === undefined ? {} : { fromSeconds: Number(from) }),
       ...(to === undefined ? {} : { toSeconds: Number(to) }),
@@ -44,9 +44,10 @@ export function playbackRoutes({ library, playback }: ConsoleServices): AnyElysi
     };
   });
 
-  return routes.get("/audio", ({ request, params }) =>
-    fileAnswer(request, filesOf(request, params.id).audio, "audio/webm"),
-  );
+  return routes.get("/audio", async ({ request, params }) => {
+    const { audio } = await filesOf(request, params.id);
+    return await fileAnswer(request, audio, "audio/webm");
+  });
 }
 
 /** A range of bytes in a file, both ends included. */

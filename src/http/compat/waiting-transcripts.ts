@@ -97,8 +97,9 @@ export class WaitingTranscripts {
     await intake.examine(source, sender.account);
     if (!turn.hasPlace) onNoPlace?.(order);
     const place = await turn.place(wait.signal);
-    const { id } = intake.enter({ request, sender, place }, { ...submission, source });
-    onEntered?.(id);
+    const { id } = await intake.enter({ request, sender, place }, { ...submission, source }, (_, created) =>
+      onEntered?.(created.id),
+    );
     return { id, order, fileName: received.file.name };
   }
 

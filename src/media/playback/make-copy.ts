@@ -28,9 +28,9 @@ export interface CopyResources {
   readonly maxSeconds: () => number;
 }
 
-/** Returns whether a recording and its upload, from which the copy is made, still exist. */
-export function isStored({ recordings, dataDirectory }: CopyResources, id: string): boolean {
-  return recordings.get(id) !== null && existsSync(dataDirectory.filesOf(id).upload);
+/** Returns whether a recording and its audio, from which the copy is made, still exist. */
+export async function isStored({ recordings, dataDirectory }: CopyResources, id: string): Promise<boolean> {
+  return recordings.get(id) !== null && (await dataDirectory.audio.has(id));
 }
 
 /**
@@ -61,9 +61,11 @@ export async function makeCopy(
   await rm(draft, { recursive: true, force: true });
   try {
     await mkdir(draft, { mode: 0o700 });
+    await using upload = await dataDirectory.audio.open(id);
+    if (upload === null) throw new Error("the recording has no audio any more");
     await encodeCopy({
       ...{ ffmpegPath, durationSeconds, onProgress, signal },
-      inputPath: recordingFiles.upload,
+      inputPath: upload.path,
       audioPath: files.audio,
       waveformPath: files.waveform,
       // A limit that was lowered after the recording was decoded must not change the times.
@@ -77,8 +79,8 @@ export async function makeCopy(
     await syncDirectory(dataDirectory.playback);
   } finally {
     await rm(draft, { recursive: true, force: true });
-    // A recording's upload is removed before its copy. A copy that is renamed into place after that is removed here.
-    if (!isStored(resources, id)) await recordingFiles.removePlayback();
+    // A recording's audio is removed before its copy. A copy that is renamed into place after that is removed here.
+    if (!(await isStored(resources, id))) await recordingFiles.removePlayback();
   }
 }
 

@@ -82,8 +82,8 @@ export class PlaybackCopies {
   }
 
   /** Returns the status of a recording's copy. */
-  stateOf(id: string): PlaybackState {
-    const source = this.#sourceOf(id);
+  async stateOf(id: string): Promise<PlaybackState> {
+    const source = await this.#sourceOf(id);
     if (typeof source === "string") return { state: "none", message: NO_COPY[source] };
     if (areComplete(source.files)) return { state: "ready", files: source.files };
     if (this.#current?.id === id) return { state: "making", percent: this.#current.percent };
@@ -97,14 +97,15 @@ export class PlaybackCopies {
    * Requests a recording's copy and returns its status. A missing copy that can be made is queued before all copies
    * that nobody requested. A repeated request does not change the place in the queue.
    */
-  request(id: string): PlaybackState {
+  async request(id: string): Promise<PlaybackState> {
+    const canMake = this.#current?.id !== id && (await this.#canMake(id));
     if (this.#current?.id === id) this.#current.isRequested = true;
-    else if (this.#canQueue(id)) {
+    else if (canMake && !this.#requested.includes(id)) {
       this.#failed.delete(id);
       this.#requested.push(id);
       this.startNext();
     }
-    return this.stateOf(id);
+    return await this.stateOf(id);
   }
 
   /** Queues the copy of a recording that has completed as the next of the missing copies. */
@@ -117,11 +118,11 @@ export class PlaybackCopies {
   async enqueueMissing(): Promise<void> {
     const { dataDirectory } = this.#options;
     const made = new Set(await readdir(dataDirectory.playback));
-    const uploads = await readdir(dataDirectory.uploads);
-    const stored = new Set(uploads);
+    const withAudio = await dataDirectory.audio.list();
+    const stored = new Set(withAudio);
     for (const id of this.#failed.keys()) if (!stored.has(id)) this.#failed.delete(id);
     // Ids sort by age.
-    this.#missing = uploads.filter((id) => !made.has(id) && this.#mayTry(id)).sort();
+    this.#missing = withAudio.filter((id) => !made.has(id) && this.#mayTry(id)).sort();
     this.startNext();
   }
 
@@ -156,15 +157,15 @@ export class PlaybackCopies {
     return readOr(true, () => this.#options.isBusy()) ? undefined : this.#missing.pop();
   }
 
-  #isRemoved(id: string): boolean {
-    return !readOr(true, () => isStored(this.#options, id));
+  async #isRemoved(id: string): Promise<boolean> {
+    return !(await isStored(this.#options, id).catch(() => true));
   }
 
-  /** Returns whether a copy can be made that is missing and not in the queue. */
-  #canQueue(id: string): boolean {
-    const source = this.#sourceOf(id);
+  /** Returns whether a copy can be made that is missing. */
+  async #canMake(id: string): Promise<boolean> {
+    const source = await this.#sourceOf(id);
     if (this.#isStopped || typeof source === "string" || areComplete(source.files)) return false;
-    return !this.#requested.includes(id) && this.#mayTry(id);
+    return this.#mayTry(id);
   }
 
   #mayTry(id: string): boolean {
@@ -176,12 +177,12 @@ export class PlaybackCopies {
     const { id, controller } = copy;
     // Many copies may already exist or may be impossible to make.
     await yieldToEventLoop();
-    const watch = setInterval(() => {
-      if (this.#isRemoved(id)) controller.abort(new Error("the recording was removed"));
+    const watch = setInterval(async () => {
+      if (await this.#isRemoved(id)) controller.abort(new Error("the recording was removed"));
     }, watchMilliseconds);
     const since = now();
     try {
-      const durationSeconds = this.#durationOf(copy);
+      const durationSeconds = await this.#durationOf(copy);
       if (durationSeconds === null) return;
       const onShare = (share: number) => {
         copy.percent = Math.floor(100 * share);
@@ -190,41 +191,40 @@ export class PlaybackCopies {
       this.#failed.delete(id);
       log.info({ event: "playback.created", recordingId: id, durationSeconds, milliseconds: now() - since });
     } catch (error) {
-      this.#noteFailure(copy, error);
+      await this.#noteFailure(copy, error);
     } finally {
       clearInterval(watch);
     }
   }
 
   /** Returns the copy's source and the paths of its files, or the reason why there can be no copy. */
-  #sourceOf(id: string): Source | Exclude<keyof typeof NO_COPY, "absent"> {
+  async #sourceOf(id: string): Promise<Source | Exclude<keyof typeof NO_COPY, "absent">> {
     const { recordings, dataDirectory } = this.#options;
     const recording = recordings.get(id);
     if (recording === null) return "unknown";
     const { status, durationSeconds } = recording;
     if (isOpen(status)) return "open";
-    const { upload, playback } = dataDirectory.filesOf(id);
-    if (!existsSync(upload)) return "removed";
+    if (!(await dataDirectory.audio.has(id))) return "removed";
     if (durationSeconds === null) return "silent";
-    return { status, durationSeconds, files: playback };
+    return { status, durationSeconds, files: dataDirectory.filesOf(id).playback };
   }
 
   /** Returns the recording's duration; null if no copy of it is to be made. */
-  #durationOf({ id, isRequested }: CurrentCopy): number | null {
-    const source = this.#sourceOf(id);
+  async #durationOf({ id, isRequested }: CurrentCopy): Promise<number | null> {
+    const source = await this.#sourceOf(id);
     if (typeof source === "string" || areComplete(source.files)) return null;
     // A failed recording has no transcript to follow, so its copy is made only on request.
     return isRequested || source.status === "completed" ? source.durationSeconds : null;
   }
 
-  #noteFailure({ id, controller, isRequested }: CurrentCopy, error: unknown): void {
+  async #noteFailure({ id, controller, isRequested }: CurrentCopy, error: unknown): Promise<void> {
     const { log, now } = this.#options;
     if (this.#isStopped) return;
     if (controller.signal.reason instanceof PreemptedError) {
       this.#missing.push(id);
       return;
     }
-    if (this.#isRemoved(id)) return;
+    if (await this.#isRemoved(id)) return;
     const fault = machineTrouble(error);
     const detail = fault?.detail ?? messageOf(error);
     log.warn({ event: "playback.failed", recordingId: id, detail });

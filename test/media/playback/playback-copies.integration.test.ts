@@ -21,9 +21,12 @@ describe.if(ready)("the copy of a recording", () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
     const id = await place.completed(speech, speechSeconds);
-    expect(place.copies.stateOf(id)).toEqual({ state: "none", message: expect.stringContaining("not been prepared") });
+    expect(await place.copies.stateOf(id)).toEqual({
+      state: "none",
+      message: expect.stringContaining("not been prepared"),
+    });
     place.copies.enqueue(id);
-    expect(place.copies.stateOf(id)).toEqual({ state: "making", percent: null });
+    expect(await place.copies.stateOf(id)).toEqual({ state: "making", percent: null });
     const state = await place.until(id, "ready");
     if (state.state !== "ready") throw new Error(state.state);
     expect((await readWaveform(state.files.waveform, { most: 1000 })).peaks.length).toBe(110);
@@ -42,10 +45,10 @@ describe.if(ready)("the copy of a recording", () => {
     place.isBusy = true;
     place.copies.enqueue(waits);
     place.copies.enqueue(opened);
-    expect(place.copies.request(opened)).toEqual({ state: "making", percent: null });
+    expect(await place.copies.request(opened)).toEqual({ state: "making", percent: null });
     await place.until(opened, "ready");
     place.copies.startNext();
-    expect(place.copies.stateOf(waits).state).toBe("none");
+    expect((await place.copies.stateOf(waits)).state).toBe("none");
     place.isBusy = false;
     place.copies.startNext();
     await place.until(waits, "ready");
@@ -72,10 +75,10 @@ describe.if(ready)("the copy of a recording", () => {
     const ids: string[] = [];
     while (ids.length < 3) ids.push(await place.completed(speech, speechSeconds));
     const made: string[] = [];
-    for (const id of ids) place.copies.request(id);
-    await until(() => {
+    for (const id of ids) await place.copies.request(id);
+    await until(async () => {
       for (const id of ids.toReversed())
-        if (place.copies.request(id).state === "ready" && !made.includes(id)) made.push(id);
+        if ((await place.copies.request(id)).state === "ready" && !made.includes(id)) made.push(id);
       return made.length === 3;
     });
     expect(made).toEqual(ids);
@@ -88,9 +91,9 @@ describe.if(ready)("the copy of a recording", () => {
     const silent = await place.enter(speech);
     place.recordings.fail(silent, { reason: "no_speech" });
     const gone = await place.completed(speech, speechSeconds);
-    rmSync(place.dataDirectory.filesOf(gone).upload);
+    rmSync(place.dataDirectory.audio.pathOf(gone));
     const unknown = Bun.randomUUIDv7();
-    const states = [open, silent, gone, unknown].map((id) => place.copies.request(id));
+    const states = await Promise.all([open, silent, gone, unknown].map((id) => place.copies.request(id)));
     const none = (words: string) => ({ state: "none" as const, message: expect.stringContaining(words) });
     expect(states).toEqual([
       none("when it is completed"),
@@ -130,9 +133,9 @@ describe.if(ready)("the copy of a recording", () => {
       message: expect.stringMatching(/^The recording can't be prepared for playback: .*[^.]\.$/),
     });
     place.now += 3_600_000;
-    expect(place.copies.request(id).state).toBe("failed");
+    expect((await place.copies.request(id)).state).toBe("failed");
     await place.copies.enqueueMissing();
-    expect(place.copies.stateOf(id).state).toBe("failed");
+    expect((await place.copies.stateOf(id)).state).toBe("failed");
     expect(place.listening).toEqual([]);
   });
 });
@@ -148,7 +151,7 @@ describe.if(ready)("an interrupted copy", () => {
     await first.copies.stop();
     expect([first.listening, isAtWorkOn(folder.path)]).toEqual([[], false]);
     first.copies.request(id);
-    expect(first.copies.stateOf(id).state).toBe("none");
+    expect((await first.copies.stateOf(id)).state).toBe("none");
 
     const second = new Workplace(folder.path);
     second.now = first.now;
@@ -174,7 +177,7 @@ describe.if(ready)("an interrupted copy", () => {
     await until(() => !isAtWorkOn(folder.path));
     const next = new Workplace(folder.path);
     expect(next.listening).toEqual([`${id}.part`]);
-    expect(next.copies.stateOf(id).state).toBe("none");
+    expect((await next.copies.stateOf(id)).state).toBe("none");
     next.dataDirectory.cleanUp((ids) => next.recordings.open.areOpen(ids));
     expect(next.listening).toEqual([]);
     await next.copies.enqueueMissing();
@@ -189,10 +192,10 @@ describe.if(ready)("an interrupted copy", () => {
     place.copies.enqueue(id);
     await place.untilBegun(id);
     place.recordings.delete(id);
-    await place.dataDirectory.filesOf(id).removeAll();
+    await place.dataDirectory.removeFiles(id);
     await until(() => !isAtWorkOn(folder.path));
     await place.copies.stop();
-    expect([place.listening, existsSync(place.dataDirectory.filesOf(id).upload)]).toEqual([[], false]);
+    expect([place.listening, existsSync(place.dataDirectory.audio.pathOf(id))]).toEqual([[], false]);
   }, 60_000);
 
   test("is removed with its upload by retention, complete or in progress", async () => {
@@ -246,11 +249,11 @@ describe.if(ready && canMount)("a full disk", () => {
     const place = new Workplace(folder.path, { diskSpace: new DiskSpace(folder.path, () => reserve) });
     const id = await place.completed(speech, speechSeconds);
     place.copies.enqueue(id);
-    await until(() => place.copies.stateOf(id).state === "none");
-    expect(place.copies.request(id).state).toBe("making");
+    await until(async () => (await place.copies.stateOf(id)).state === "none");
+    expect((await place.copies.request(id)).state).toBe("making");
     expect(await place.until(id, "failed")).toMatchObject({ message: expect.stringContaining("the disk is full") });
     reserve = 0;
-    expect(place.copies.request(id).state).toBe("failed");
+    expect((await place.copies.request(id)).state).toBe("failed");
     place.now += 10_000;
     place.copies.request(id);
     await place.until(id, "ready");
@@ -287,7 +290,7 @@ describe.if(ready && canMount)("a full disk", () => {
     const place = new Workplace(folder.path, { diskSpace: room });
     const ids = [await place.completed(speech, speechSeconds), await place.completed(speech, speechSeconds)];
     await place.copies.enqueueMissing();
-    await until(() => looks > 0 && place.copies.stateOf(ids[1] ?? "").state === "none");
+    await until(async () => looks > 0 && (await place.copies.stateOf(ids[1] ?? "")).state === "none");
     const looked = looks;
     place.copies.startNext();
     await Bun.sleep(50);

@@ -40,7 +40,7 @@ export class Workplace {
   /** Creates a recording of an upload. */
   async enter(path: string): Promise<string> {
     const { id } = this.recordings.create(newRecording(newRecordingId(this.now++), this.#accountId));
-    await copyFile(path, this.dataDirectory.filesOf(id).upload);
+    await copyFile(path, this.dataDirectory.audio.pathOf(id));
     return id;
   }
 
@@ -54,14 +54,14 @@ export class Workplace {
   }
 
   async until(id: string, state: PlaybackState["state"]): Promise<PlaybackState> {
-    await until(() => this.copies.stateOf(id).state === state);
-    return this.copies.stateOf(id);
+    await until(async () => (await this.copies.stateOf(id)).state === state);
+    return await this.copies.stateOf(id);
   }
 
   /** Waits until a part of a copy is on the disk. */
   async untilBegun(id: string): Promise<void> {
-    await until(() => {
-      const state = this.copies.stateOf(id);
+    await until(async () => {
+      const state = await this.copies.stateOf(id);
       return state.state === "making" && state.percent !== null && state.percent > 0;
     });
   }
@@ -71,8 +71,8 @@ export class Workplace {
   }
 }
 
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(10);
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(10);
 }
 
 /** Makes hours of silence as a sparse file, long enough to be interrupted. */
