@@ -124,6 +124,15 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
   }
 });
 
+test("surfaces see and change recordings through the library alone", () => {
+  const surfaces = [...texts].filter(([file]) => /^(?:http|console|cli\/admin)\//.test(file));
+  const rows =
+    /\b(?:[rR]ecordings\.(?:get|list|create|delete|fail|keep|setHold|rows)\(|recordings\.rows\b|new Transcript\(|\.filesOf\(|\.removeFiles\()/;
+  // The intake enters recordings for all of them.
+  const direct = surfaces.filter(([file, text]) => file !== "http/intake.ts" && rows.test(text));
+  expect(direct.map(([file]) => file)).toEqual([]);
+});
+
 test("no file outside the families' folders and the catalogue names a model family", () => {
   /** The family itself, the catalogue of models, and the registry of families. */
   const mayName = /^(?:speech\/recognizer\/(?:whisper\/|parakeet\/|families\.ts|index\.ts)|models\/|cli\/models\/)/;

@@ -20,7 +20,7 @@ import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
 interface ExportServices {
-  readonly library: Pick<Library, "has">;
+  readonly library: Pick<Library, "find">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
   readonly diskSpace: Pick<DiskSpace, "reserve">;
   /** Milliseconds since the epoch. */
@@ -146,7 +146,7 @@ export class ExportAnswers {
 
   #isDeleted(id: string): boolean {
     try {
-      return !this.#services.library.has(id);
+      return this.#services.library.find(id) === null;
     } catch {
       // If the database can't be read now, the recording does not count as deleted.
       return false;

@@ -52,9 +52,9 @@ export class Library {
     return recording;
   }
 
-  /** Returns whether a recording exists, and is not deleted. */
-  has(id: string): boolean {
-    return this.#services.recordings.get(id) !== null;
+  /** Returns a recording for the server itself, such as for a request that waits for it; null if it is deleted. */
+  find(id: string): Recording | null {
+    return this.#services.recordings.get(id);
   }
 
   /**

@@ -54,7 +54,7 @@ export interface ApiServerOptions {
   readonly limits?: Partial<Settings["limits"]>;
   /** Creates the handler of the paths outside the API, again after each restart. */
   readonly surfaces?: (
-    options: AppOptions & { readonly dataDirectory: DataDirectory },
+    options: AppOptions & { readonly recordings: Recordings; readonly dataDirectory: DataDirectory },
     usage: Usage,
   ) => readonly Surface[];
   /** Replaces the probe with the checkout's ffmpeg. */
@@ -351,7 +351,7 @@ export class ApiServer implements Disposable {
       warning: () => this.warning,
       secure: false,
     };
-    const more = options.surfaces?.({ ...this.appOptions, dataDirectory }, usage) ?? [];
+    const more = options.surfaces?.({ ...this.appOptions, recordings, dataDirectory }, usage) ?? [];
     const proxies = parseNetworks(options.trustedProxies ?? []);
     const hosts = parseHostNames(options.hosts ?? []);
     const server = startServer({

@@ -102,7 +102,7 @@ function changeCommand(
       const { library } = openLibrary(command);
       const before = await orRefused(id, () => library.require(operator(), id));
       const done = await orRefused(id, () => change(library, id));
-      print(options, toJson(library.has(id) ? library.require(operator(), id) : before), () => done);
+      print(options, toJson(library.find(id) ?? before), () => done);
     });
 }
 

@@ -1,19 +1,12 @@
 import type { Settings } from "../../config/index.ts";
 import type { Library } from "../../library/index.ts";
-import {
-  isOpen,
-  type Recording,
-  type RecordingEvents,
-  type RecordingQueue,
-  type Recordings,
-} from "../../recordings/index.ts";
+import { isOpen, type Recording, type RecordingEvents, type RecordingQueue } from "../../recordings/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import type { RecordingIntake } from "../intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 
 export interface PendingServices {
-  readonly recordings: Recordings;
   readonly library: Library;
   readonly events: RecordingEvents;
   readonly queue: Pick<RecordingQueue, "followCommands">;
@@ -42,17 +35,17 @@ export class PendingRecordings {
   async untilEnded(id: string, wait: ClientWait, enough?: Promise<void>): Promise<Recording | null> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const leave = () => reject(wait.signal.reason);
-    const { recordings, events } = this.#services;
+    const { library, events } = this.#services;
     const unsubscribe = events.onEnded(`client of ${id}`, (ended) => {
       if (ended.id === id) resolve();
     });
     wait.signal.addEventListener("abort", leave, { once: true });
     try {
       if (wait.signal.aborted) leave();
-      const before = recordings.get(id);
+      const before = library.find(id);
       if (before === null || !isOpen(before.status)) resolve();
       await Promise.race([promise, ...(enough === undefined ? [] : [enough])]);
-      return recordings.get(id);
+      return library.find(id);
     } catch (error) {
       await this.#abandon(id, wait);
       throw error;
@@ -64,9 +57,9 @@ export class PendingRecordings {
 
   /** Removes a recording that has ended, and whose answer is ready, unless it is kept. */
   async answered(id: string, wait: ClientWait): Promise<void> {
-    const { recordings, library } = this.#services;
+    const { library } = this.#services;
     if (wait.end === "disconnected") return this.#abandon(id, wait);
-    if (recordings.get(id)?.isTransient === true) await this.#withoutError(id, () => library.discard(id));
+    if (library.find(id)?.isTransient === true) await this.#withoutError(id, () => library.discard(id));
   }
 
   /** Removes a transient recording of which no more is needed, and refunds its charge. */
@@ -82,9 +75,9 @@ export class PendingRecordings {
 
   /** Cancels or keeps a recording whose client waits no longer. */
   async #abandon(id: string, { end }: ClientWait): Promise<void> {
-    const { recordings, library, queue, intake, compat } = this.#services;
+    const { library, queue, intake, compat } = this.#services;
     await this.#withoutError(id, async () => {
-      const recording = recordings.get(id);
+      const recording = library.find(id);
       if (recording === null) return;
       if (compat().keep_abandoned) return library.keep(id);
       if (recording.isTransient) return await this.withdraw(id);

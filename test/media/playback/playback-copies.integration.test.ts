@@ -213,7 +213,7 @@ describe.if(ready)("an interrupted copy", () => {
     await until(() => !isAtWorkOn(folder.path));
     await place.copies.stop();
     expect(place.listening).toEqual([]);
-    expect(place.copies.stateOf(made)).toMatchObject({
+    expect(await place.copies.stateOf(made)).toMatchObject({
       state: "none",
       message: expect.stringContaining("no longer stored"),
     });
