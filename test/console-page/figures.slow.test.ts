@@ -95,8 +95,8 @@ describe.if(found !== null)("the figures of the console in a browser", () => {
   );
 
   test("are not separated from their units in the heading after the work of a day", async () => {
-    for (const id of server.api.appOptions.recordings.open.list().processing.map((each) => each.id)) {
-      server.api.appOptions.recordings.fail(id, { reason: "no_speech" });
+    for (const id of server.api.recordings.open.list().processing.map((each) => each.id)) {
+      server.api.recordings.fail(id, { reason: "no_speech" });
     }
     await page.goto(`${server.origin}/console/#/`);
     await page.reload();
