@@ -110,7 +110,7 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
   [
     "pages and clients are generated from these descriptions",
     "tools/development",
-    ["http/errors", "http/openapi/index"],
+    ["http/shared/errors", "http/api/openapi/index"],
   ],
 ];
 

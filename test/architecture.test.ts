@@ -124,12 +124,25 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
   }
 });
 
+test("what all surfaces share imports none of them, and no surface of http/ imports another", () => {
+  const surfaces = ["api", "compat", "service"];
+  const surfaceOf = (path: string) => surfaces.find((each) => path.startsWith(`http/${each}/`));
+  // The OpenAPI document describes the APIs for existing clients, and the service routes serve it.
+  const described = /^http\/api\/openapi\//;
+  const wrong = imports.filter(({ from, to }) => {
+    const [ours, theirs] = [surfaceOf(from), surfaceOf(to)];
+    if (theirs === undefined || from === "http/app.ts" || from === "http/index.ts") return false;
+    return ours !== theirs && !described.test(from) && !described.test(to);
+  });
+  expect(wrong).toEqual([]);
+});
+
 test("surfaces see and change recordings through the library alone", () => {
   const surfaces = [...texts].filter(([file]) => /^(?:http|console|cli\/admin)\//.test(file));
   const rows =
     /\b(?:[rR]ecordings\.(?:get|list|create|delete|fail|keep|setHold|rows)\(|recordings\.rows\b|new Transcript\(|\.filesOf\(|\.removeFiles\()/;
   // The intake enters recordings for all of them.
-  const direct = surfaces.filter(([file, text]) => file !== "http/intake.ts" && rows.test(text));
+  const direct = surfaces.filter(([file, text]) => file !== "http/shared/intake.ts" && rows.test(text));
   expect(direct.map(([file]) => file)).toEqual([]);
 });
 
@@ -139,7 +152,7 @@ test("no file outside the families' folders and the catalogue names a model fami
   /** Build information names the software that the addon is built from. */
   const notices = /^program\/contents\.ts$/;
   /** OpenAI's names of models and languages, which its clients send. */
-  const clientNames = /^http\/(?:compat\/|openapi\/openai-paths\.ts$)/;
+  const clientNames = /^http\/(?:compat\/|api\/openapi\/openai-paths\.ts$)/;
   /** A setting, a check, a file of the native build, and another program: users and scripts depend on these names. */
   const publicNames = /\b(?:engine\.)?whisper_model\b|"model\.whisper"|\bwhisper\.node\b|\bwhisper-asr-webservice\b/g;
   const comments = /\/\*[\s\S]*?\*\/|\/\/.*$/gm;

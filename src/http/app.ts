@@ -1,8 +1,7 @@
 import { Elysia } from "elysia";
 import { basePath } from "../api/index.ts";
 import type { Logger } from "../telemetry/index.ts";
-import { type AccessOptions, accessCheck } from "./access.ts";
-import { type ApiServices, apiRoutes } from "./api-routes.ts";
+import { type ApiServices, apiRoutes } from "./api/routes.ts";
 import {
   asrRoutes,
   isAsrPath,
@@ -12,9 +11,10 @@ import {
   toAsrAnswer,
   toOpenAiAnswer,
 } from "./compat/index.ts";
-import { notFound } from "./errors.ts";
-import { type ServiceOptions, serviceRoutes } from "./service-routes.ts";
-import { createSurface, type Surface, Surfaces } from "./surface.ts";
+import { type ServiceOptions, serviceRoutes } from "./service/routes.ts";
+import { type AccessOptions, accessCheck } from "./shared/access.ts";
+import { notFound } from "./shared/errors.ts";
+import { createSurface, type Surface, Surfaces } from "./shared/surface.ts";
 
 export interface AppOptions extends ApiServices, AccessOptions, ServiceOptions, Omit<TranscriptionServices, "intake"> {
   readonly log: Logger;

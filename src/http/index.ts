@@ -1,16 +1,24 @@
-export { requireActive } from "./access.ts";
+export { TranscriptionCreator } from "./api/create-transcription.ts";
 export { createSurfaces } from "./app.ts";
-export { parseNetworks } from "./client.ts";
-export { safeFileName } from "./content-disposition.ts";
-export { TranscriptionCreator } from "./create-transcription.ts";
-export { type Credentials, readCredentials } from "./credentials.ts";
-export { toApiError } from "./error-envelope.ts";
-export { ApiError, errorCodes } from "./errors.ts";
-export { ExportAnswers } from "./export-answers.ts";
-export { parseHostNames } from "./hosts.ts";
-export { decodeCursor, encodeCursor, firstPage, pageSize, parseStatuses, readQuery, statusList } from "./query.ts";
-export { SlidingWindow } from "./rate-limits.ts";
-export { contextOf, type RequestContext } from "./request-context.ts";
-export { createRouter } from "./router.ts";
-export { startServer } from "./server.ts";
-export type { Surface } from "./surface.ts";
+export { requireActive } from "./shared/access.ts";
+export { parseNetworks } from "./shared/client.ts";
+export { safeFileName } from "./shared/content-disposition.ts";
+export { type Credentials, readCredentials } from "./shared/credentials.ts";
+export { toApiError } from "./shared/error-envelope.ts";
+export { ApiError, errorCodes } from "./shared/errors.ts";
+export { ExportAnswers } from "./shared/export-answers.ts";
+export { parseHostNames } from "./shared/hosts.ts";
+export {
+  decodeCursor,
+  encodeCursor,
+  firstPage,
+  pageSize,
+  parseStatuses,
+  readQuery,
+  statusList,
+} from "./shared/query.ts";
+export { SlidingWindow } from "./shared/rate-limits.ts";
+export { contextOf, type RequestContext } from "./shared/request-context.ts";
+export { createRouter } from "./shared/router.ts";
+export { startServer } from "./shared/server.ts";
+export type { Surface } from "./shared/surface.ts";

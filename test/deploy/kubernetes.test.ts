@@ -6,7 +6,7 @@ import { natsVersion } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { loadSettings, settingEntries } from "../../src/config/index.ts";
 import { FleetDirectory } from "../../src/fleet/index.ts";
-import { openApiDocument } from "../../src/http/openapi/index.ts";
+import { openApiDocument } from "../../src/http/api/openapi/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
 import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "./manifests.ts";

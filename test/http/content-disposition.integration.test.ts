@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { contentDisposition, safeFileName } from "../../src/http/content-disposition.ts";
+import { contentDisposition, safeFileName } from "../../src/http/shared/content-disposition.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { errorOf } from "../../harness/client.ts";
-import { fingerprintOf } from "../../src/http/idempotency.ts";
+import { fingerprintOf } from "../../src/http/api/idempotency.ts";
 import { someUrl } from "./forms.ts";
 import { ApiServer } from "./support.ts";
 

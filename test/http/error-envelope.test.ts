@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import pino from "pino";
 import { errorOf } from "../../harness/client.ts";
 import { ExportTooLargeError } from "../../src/exports/index.ts";
-import { toApiError } from "../../src/http/error-envelope.ts";
+import { toApiError } from "../../src/http/shared/error-envelope.ts";
 
 test("the answer for a transcript that is too long for a PDF suggests other formats, and the log has the cause", async () => {
   const log: Record<string, unknown>[] = [];

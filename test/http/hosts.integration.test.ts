@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { readCredentials } from "../../src/http/credentials.ts";
-import { hostRefusal } from "../../src/http/hosts.ts";
 import { parseHostNames } from "../../src/http/index.ts";
+import { readCredentials } from "../../src/http/shared/credentials.ts";
+import { hostRefusal } from "../../src/http/shared/hosts.ts";
 import { canMakeCertificates, makeCertificate } from "../support/certificate.ts";
 import { ApiServer } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createSurfaces } from "../../src/http/app.ts";
-import { contextOf } from "../../src/http/request-context.ts";
+import { contextOf } from "../../src/http/shared/request-context.ts";
 import { ApiServer, clientAt } from "./support.ts";
 
 describe("GET /metrics", () => {

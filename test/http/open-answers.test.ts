@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { ApiError } from "../../src/http/errors.ts";
-import { OpenAnswers } from "../../src/http/open-answers.ts";
+import { ApiError } from "../../src/http/shared/errors.ts";
+import { OpenAnswers } from "../../src/http/shared/open-answers.ts";
 
 /** A connection that a test closes, or that is cut. */
 class TestConnection {

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { OpenAPIV3 } from "openapi-types";
 import { errorOf } from "../../harness/client.ts";
-import { errorCodes } from "../../src/http/errors.ts";
+import { errorCodes } from "../../src/http/shared/errors.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { ApiServer } from "./support.ts";
 

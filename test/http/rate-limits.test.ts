@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { SlidingWindow } from "../../src/http/rate-limits.ts";
+import { SlidingWindow } from "../../src/http/shared/rate-limits.ts";
 
 describe("a sliding window", () => {
   test("accepts as many events as its limit within any minute, and reports to the millisecond when the next one passes", () => {

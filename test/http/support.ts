@@ -19,7 +19,6 @@ import {
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
 import type { AppOptions } from "../../src/http/app.ts";
-import { clientOf } from "../../src/http/client.ts";
 import {
   createSurfaces,
   ExportAnswers,
@@ -29,7 +28,8 @@ import {
   startServer,
   TranscriptionCreator,
 } from "../../src/http/index.ts";
-import type { PaceLimits } from "../../src/http/upload/index.ts";
+import { clientOf } from "../../src/http/shared/client.ts";
+import type { PaceLimits } from "../../src/http/shared/upload/index.ts";
 import { Library, removeAccount } from "../../src/library/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import {

@@ -3,7 +3,7 @@ import { readdirSync, type StatsFs, statfsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
-import { UPLOAD_PACE } from "../../src/http/upload/index.ts";
+import { UPLOAD_PACE } from "../../src/http/shared/upload/index.ts";
 import { post, SlowUpload, someUrl } from "./forms.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer, type KeyClient } from "./support.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { operations } from "../../src/http/operations.ts";
+import { operations } from "../../src/http/api/operations.ts";
 import { generatedFiles, sdkFolder } from "../../tools/development/sdk/generate.ts";
 
 const files = generatedFiles();

@@ -1,8 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { wavHeader } from "../../media/index.ts";
 import { HintError, type Hints, parseHints } from "../../text/index.ts";
-import { readQuery } from "../query.ts";
-import type { FormParts } from "../upload/index.ts";
+import { readQuery } from "../shared/query.ts";
+import type { FormParts } from "../shared/upload/index.ts";
 import { flagOf, promptOf } from "./form.ts";
 import { invalidParam } from "./openai-error.ts";
 

@@ -1,11 +1,10 @@
 import { type AnyElysia, Elysia } from "elysia";
 import type { Recording } from "../../recordings/index.ts";
-import { type AccessOptions, accountWithoutKey, requireScope } from "../access.ts";
-import { percentEncodedDisposition, safeFileName } from "../content-disposition.ts";
-import { senderOf } from "../create-transcription.ts";
-import { ApiError } from "../errors.ts";
-import type { Sender } from "../intake.ts";
-import { contextOf } from "../request-context.ts";
+import { type AccessOptions, accountWithoutKey, requireScope } from "../shared/access.ts";
+import { percentEncodedDisposition, safeFileName } from "../shared/content-disposition.ts";
+import { ApiError } from "../shared/errors.ts";
+import { type Sender, senderOf } from "../shared/intake.ts";
+import { contextOf } from "../shared/request-context.ts";
 import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { languageName } from "./languages.ts";

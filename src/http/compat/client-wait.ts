@@ -1,4 +1,4 @@
-import { ApiError } from "../errors.ts";
+import { ApiError } from "../shared/errors.ts";
 import { OpenAiError } from "./openai-error.ts";
 
 /** Why a request waits no longer, although its transcript is not ready. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_PROMPT_CHARACTERS, normalizeTerms } from "../../text/index.ts";
-import type { FormParts, ReceivedUpload } from "../upload/index.ts";
+import type { FormParts, ReceivedUpload } from "../shared/upload/index.ts";
 import { invalidParam } from "./openai-error.ts";
 
 const responseFormatSchema = Type.Union(

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { ApiError, type ErrorCode } from "../errors.ts";
+import { ApiError, type ErrorCode } from "../shared/errors.ts";
 
 /** The error form of OpenAI's API. */
 export const openAiErrorSchema = Type.Object({

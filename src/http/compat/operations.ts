@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Operation } from "../operations.ts";
+import type { Operation } from "../shared/operations.ts";
 import { modelListSchema, modelSchema } from "./models.ts";
 
 const noQuery = Type.Object({});

@@ -3,7 +3,7 @@ import type { Library } from "../../library/index.ts";
 import { isOpen, type Recording, type RecordingEvents, type RecordingQueue } from "../../recordings/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import type { RecordingIntake } from "../intake.ts";
+import type { RecordingIntake } from "../shared/intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 
 export interface PendingServices {

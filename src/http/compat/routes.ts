@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { requireScope } from "../access.ts";
-import { addRoute } from "../operations.ts";
+import { requireScope } from "../shared/access.ts";
+import { addRoute } from "../shared/operations.ts";
 import { describeModel, listModels } from "./models.ts";
 import { OpenAiError } from "./openai-error.ts";
 import { openAiOperations, unversioned } from "./operations.ts";

@@ -1,7 +1,6 @@
 import type { Recording } from "../../recordings/index.ts";
-import { senderOf } from "../create-transcription.ts";
-import { toApiError } from "../error-envelope.ts";
-import type { Sender } from "../intake.ts";
+import { toApiError } from "../shared/error-envelope.ts";
+import { type Sender, senderOf } from "../shared/intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { eventStream, type SendEvent } from "./event-stream.ts";
 import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";

@@ -1,9 +1,9 @@
 import type { Recording } from "../../recordings/index.ts";
 import type { Store } from "../../storage/index.ts";
-import type { ApiError } from "../errors.ts";
-import type { ExportAnswers } from "../export-answers.ts";
-import { type Sender, type Submission, viewerOfSender } from "../intake.ts";
-import { type FormParts, type ReceivedUpload, toUploadError } from "../upload/index.ts";
+import type { ApiError } from "../shared/errors.ts";
+import type { ExportAnswers } from "../shared/export-answers.ts";
+import { type Sender, type Submission, viewerOfSender } from "../shared/intake.ts";
+import { type FormParts, type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
 import { ClientWait } from "./client-wait.ts";
 import { findLanguage } from "./languages.ts";
 import type { CompatModels, UsableModel } from "./models.ts";

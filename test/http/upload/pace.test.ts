@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Pace, UPLOAD_PACE } from "../../../src/http/upload/pace.ts";
+import { Pace, UPLOAD_PACE } from "../../../src/http/shared/upload/pace.ts";
 
 const KIB = 1024;
 const MIB = 1024 * KIB;

@@ -8,7 +8,7 @@ import {
   receiveUpload,
   UPLOAD_PACE,
   type UploadOptions,
-} from "../../../src/http/upload/index.ts";
+} from "../../../src/http/shared/upload/index.ts";
 
 export const BOUNDARY = "----boundary-of-a-test";
 export const MULTIPART = `multipart/form-data; boundary=${BOUNDARY}`;

@@ -2,7 +2,7 @@
  * A server that only receives uploads, on a free loopback port that it prints. argv[2] is the folder for files.
  * POST / answers with the result of receiveUpload. A received file is checked and removed.
  */
-import { receiveUpload, UPLOAD_PACE } from "../../../src/http/upload/index.ts";
+import { receiveUpload, UPLOAD_PACE } from "../../../src/http/shared/upload/index.ts";
 
 const [directory = ""] = process.argv.slice(2);
 const MIB = 1 << 20;

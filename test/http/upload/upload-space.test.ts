@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
-import { UploadSpace } from "../../../src/http/upload/index.ts";
+import { UploadSpace } from "../../../src/http/shared/upload/index.ts";
 import { DiskSpace } from "../../../src/storage/index.ts";
 
 const KB = 1000;

@@ -1,5 +1,5 @@
 import { checks } from "../../../src/diagnostics/index.ts";
-import { errorEntries } from "../../../src/http/errors.ts";
+import { errorEntries } from "../../../src/http/shared/errors.ts";
 import { type MetricDescription, Metrics } from "../../../src/telemetry/index.ts";
 import { type CommandHelp, commandGroups, exitCodeMeanings } from "./commands.ts";
 

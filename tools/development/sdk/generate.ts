@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { loadSettings } from "../../../src/config/index.ts";
-import { openApiDocument } from "../../../src/http/openapi/index.ts";
+import { openApiDocument } from "../../../src/http/api/openapi/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { describeApi } from "./describe-api.ts";
 import { pythonOperations, pythonTypes } from "./python.ts";

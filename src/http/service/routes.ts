@@ -1,0 +1,88 @@
+import { Elysia } from "elysia";
+import { aliveSchema, readySchema } from "../../api/index.ts";
+import type { Settings } from "../../config/index.ts";
+import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
+import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
+import { ApiError } from "../shared/errors.ts";
+import { contextOf } from "../shared/request-context.ts";
+
+export interface ServiceOptions {
+  /** Returns the reason why the server can't accept work, as text for people; null if it can. */
+  readonly readiness: () => string | null | Promise<string | null>;
+  /** Returns a warning for people while the server accepts work; null if there is none. */
+  readonly warning: () => string | null;
+  readonly metrics: Metrics;
+  /** Returns whether other machines may read the metrics. */
+  readonly metricsRemote: () => boolean;
+  readonly limits: () => Settings["limits"];
+  /** Returns the texts that name the authors of speech models, as far as a licence requires it. */
+  readonly attributions: () => readonly string[];
+}
+
+// The page refers to its files by version, so the content under a name never changes.
+const immutable = { "Cache-Control": "public, max-age=31536000, immutable" };
+
+/**
+ * Creates the routes outside the API's base path, none of which needs a key: health, metrics for Prometheus, and the
+ * documentation. Only this machine may read the metrics unless the operator allows others. A forwarded request never
+ * counts as local, even if the proxy connects over loopback.
+ */
+export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...described }: ServiceOptions) {
+  const documentOf = openApiText(described);
+  const routes = new Elysia({ name: "service" })
+    .get("/healthz", () => ({ status: "alive" as const }), { response: { 200: aliveSchema } })
+    .get(
+      "/readyz",
+      async () => {
+        const reason = await readiness();
+        if (reason === null) {
+          const text = warning();
+          return { status: "ready" as const, ...(text === null ? {} : { warning: text }) };
+        }
+        throw new ApiError("service_unavailable", `Not ready: ${reason}`, { headers: { "Retry-After": "5" } });
+      },
+      { response: { 200: readySchema } },
+    )
+    .get("/metrics", async ({ request }) => {
+      if (!metricsRemote() && !contextOf(request).client.isLocal) {
+        throw new ApiError(
+          "forbidden",
+          "Only this machine may read the metrics; the setting metrics.remote opens them.",
+        );
+      }
+      return answer(await metrics.read(), metricsMediaType);
+    })
+    .get("/openapi.json", () => answer(documentOf(), "application/json;charset=utf-8"))
+    .get("/docs", () =>
+      answer(page, "text/html; charset=utf-8", {
+        "Content-Security-Policy": pagePolicy,
+        "Referrer-Policy": "no-referrer",
+      }),
+    )
+    .get("/docs/page.js", () => answer(pageScript, "text/javascript; charset=utf-8", immutable));
+  for (const { name, path, mediaType } of swaggerUiFiles) {
+    routes.get(`/docs/${name}`, () => answer(Bun.file(path), mediaType, immutable));
+  }
+  return routes;
+}
+
+/** Returns a function that returns the OpenAPI document, which is created again when the limits or models have changed. */
+function openApiText({ limits, attributions }: Pick<ServiceOptions, "limits" | "attributions">): () => string {
+  const state = () => ({ limits: limits(), attributions: attributions() });
+  const textOf = (described: ReturnType<typeof state>) =>
+    JSON.stringify(openApiDocument(described.limits, described.attributions));
+  let described = state();
+  let text = textOf(described);
+  return () => {
+    const now = state();
+    if (now.limits !== described.limits || now.attributions.join("\n") !== described.attributions.join("\n")) {
+      described = now;
+      text = textOf(described);
+    }
+    return text;
+  };
+}
+
+function answer(body: string | Blob, mediaType: string, headers: Record<string, string> = {}): Response {
+  return new Response(body, { headers: { ...headers, "Content-Type": mediaType } });
+}

@@ -1,0 +1,168 @@
+import {
+  type Account,
+  activeKey,
+  authenticate,
+  findAccount,
+  getAccount,
+  type KeyUsage,
+  parseAccountLimits,
+  type Scope,
+} from "../../accounts/index.ts";
+import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../storage/index.ts";
+import { includes, type Networks } from "./client.ts";
+import { ApiError } from "./errors.ts";
+import { rateLimited, SlidingWindow } from "./rate-limits.ts";
+import { type Caller, callerOf, contextOf, type RequestContext } from "./request-context.ts";
+
+export interface AccessOptions {
+  readonly store: Store;
+  readonly lastUse: KeyUsage;
+  readonly limits: () => Settings["limits"];
+  readonly compat: () => Settings["compat"];
+  /** Networks of `compat.asr_networks`. */
+  readonly asrNetworks: () => Networks;
+  readonly now: () => number;
+}
+
+const minute = 60_000;
+const challenge = { "WWW-Authenticate": "Bearer" };
+const basicChallenge = { "WWW-Authenticate": 'Basic realm="transcribe", charset="UTF-8"' };
+// RFC 6750, 2.1: the scheme is case-insensitive, and the token has the characters of b64token.
+const bearer = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const basic = /^basic +([A-Za-z0-9+/]{1,1024}={0,2}) *$/i;
+
+/**
+ * How the requests to a surface prove who sends them. `basic`: also by a key as the password of HTTP Basic, or by their
+ * network.
+ */
+type Proof = "bearer" | "basic";
+
+/**
+ * Returns the check of section 4 of the contract for all requests that need a key. It checks the key, the account's
+ * status and the request rate, in this order. Routes check scopes and recordings themselves. All surfaces use the same
+ * check, because they share its limits.
+ */
+export function accessCheck(options: AccessOptions): (request: Request, proof: Proof) => void {
+  const failures = new SlidingWindow(minute);
+  const requests = new SlidingWindow(minute);
+
+  const authenticated = (header: string | null, proof: Proof, context: RequestContext): Caller => {
+    const secret = header === null ? undefined : secretOf(header, proof);
+    const key = secret === undefined ? null : authenticate(options.store, secret, options.now());
+    const account = key === null ? null : getAccount(options.store, key.accountId);
+    if (key !== null && account !== null) return { key, account };
+    const limit = options.limits().failed_authentications_per_minute;
+    const { allowed, retryMilliseconds } = failures.spend(context.client.addressGroup, limit, options.now());
+    if (!allowed) throw rateLimited("Too many failed authentications from this address.", retryMilliseconds);
+    throw header === null ? missingKey(proof) : invalidKey(proof);
+  };
+
+  const checkRate = (sender: string, account: Account, context: RequestContext) => {
+    const limit = parseAccountLimits(account.limits).requests_per_minute ?? options.limits().requests_per_minute;
+    const state = requests.spend(sender, limit, options.now());
+    context.limits = [{ name: "requests", limit, windowSeconds: 60, ...state }];
+    if (!state.allowed) throw rateLimited(`This key may make ${limit} requests a minute.`, state.retryMilliseconds);
+  };
+
+  return (request, proof) => {
+    // A CORS preflight request carries no key and is answered 405 by the router.
+    if (request.method === "OPTIONS") return;
+    const context = contextOf(request);
+    const header = request.headers.get("authorization");
+    if (proof === "basic" && !bearer.test(header ?? "")) refuseWebPages(request);
+    const keyless = proof === "basic" && header === null ? accountWithoutKey(request, options) : null;
+    if (keyless !== null) {
+      context.keylessAccount = keyless;
+      checkRate(keyless.id, keyless, context);
+      return;
+    }
+    const caller = authenticated(header, proof, context);
+    context.caller = caller;
+    options.lastUse.record(caller.key.id, options.now());
+    requireActive(caller.account, options.now(), context.origin);
+    checkRate(caller.key.id, caller.account, context);
+  };
+}
+
+/** Returns the key in an Authorization header; undefined if there is none. */
+function secretOf(header: string, proof: Proof): string | undefined {
+  const token = bearer.exec(header)?.[1];
+  if (token !== undefined || proof === "bearer") return token;
+  const credentials = Buffer.from(basic.exec(header)?.[1] ?? "", "base64").toString();
+  const colon = credentials.indexOf(":");
+  return colon === -1 ? undefined : credentials.slice(colon + 1);
+}
+
+/**
+ * A browser sends a stored password, or no key at all, also for the page of another site.
+ * @throws 400 for a request of a web page
+ */
+function refuseWebPages({ headers }: Request): void {
+  if (!headers.has("origin") && !headers.has("sec-fetch-site")) return;
+  throw new ApiError("bad_request", "Web pages can't use this path.");
+}
+
+/**
+ * Returns the account of a request without a key, if the settings have one and the request comes from their networks.
+ * @throws 403 when the account may not use the API
+ */
+export function accountWithoutKey(
+  request: Request,
+  { store, compat, asrNetworks, now }: Pick<AccessOptions, "store" | "compat" | "asrNetworks" | "now">,
+): Account | null {
+  const { client, origin } = contextOf(request);
+  const name = compat().asr_key_account;
+  if (name === "" || !client.isSender || !includes(asrNetworks(), client.address)) return null;
+  const account = findAccount(store, name);
+  if (account !== null) requireActive(account, now(), origin);
+  return account;
+}
+
+/**
+ * Checks a key and its account again that were valid when the request began.
+ * @throws 401 when the key was revoked or has expired since, 403 when its account may no longer use the API
+ */
+export function requireAccess(store: Store, keyId: string, now: number, origin: string): void {
+  const key = activeKey(store, keyId, now);
+  const account = key === null ? null : getAccount(store, key.accountId);
+  if (account === null) throw invalidKey();
+  requireActive(account, now, origin);
+}
+
+function missingKey(proof: Proof): ApiError {
+  return proof === "bearer"
+    ? new ApiError("missing_api_key", "Send your API key: Authorization: Bearer KEY.", { headers: challenge })
+    : new ApiError("missing_api_key", "Send your API key as the password: http://user:KEY@HOST.", {
+        headers: basicChallenge,
+      });
+}
+
+/** Returns the 401 error for a key that is unknown or no longer active. */
+function invalidKey(proof: Proof = "bearer"): ApiError {
+  const headers = proof === "bearer" ? challenge : basicChallenge;
+  return new ApiError("invalid_api_key", "This API key is not valid.", { headers });
+}
+
+/**
+ * Checks that an account may use the API. If it may not, its keys stay stored and work again once it may.
+ * @throws 403 when it may not
+ */
+export function requireActive(account: Account, now: number, origin: string): void {
+  const docs = `${origin}/docs`;
+  if (account.standing === "guest") {
+    throw new ApiError("guest_account_not_supported", "A guest account can't use the API.", { docs });
+  }
+  if (account.standing === "restricted") {
+    throw new ApiError("account_restricted", "This account is restricted.", { docs });
+  }
+  if (account.subscribedUntil !== null && account.subscribedUntil <= now) {
+    throw new ApiError("subscription_required", "This account has no active subscription.", { docs });
+  }
+}
+
+/** Checks that the request's key has a scope; null: any key will do. @throws 403 when it has not */
+export function requireScope(request: Request, scope: Scope | null): void {
+  if (scope === null || callerOf(request).key.scopes.includes(scope)) return;
+  throw new ApiError("insufficient_scope", `This key lacks the scope ${scope}.`, { required: scope });
+}

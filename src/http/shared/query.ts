@@ -1,0 +1,169 @@
+import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { exportFormatSchema } from "../../exports/index.ts";
+import { type Status, statusSchema } from "../../recordings/index.ts";
+import { ApiError, invalidField } from "./errors.ts";
+
+const cursor = Type.Optional(
+  Type.String({
+    description: "next_cursor of the previous page",
+    documented: {
+      description: "The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque.",
+    },
+  }),
+);
+
+/** Returns the parameter `limit` of a list in pages. */
+export function pageSize(options: { readonly maximum: number; readonly default: number }) {
+  return Type.Integer({
+    minimum: 1,
+    ...options,
+    description: `a whole number from 1 to ${options.maximum}`,
+    documented: { description: "Maximum number of entries in a page." },
+  });
+}
+
+function time(meaning: string) {
+  return Type.String({
+    description: "an ISO 8601 time",
+    documented: {
+      description: `${meaning} An ISO 8601 time. A date without a time means its first moment; without an offset it is UTC.`,
+      format: "date-time",
+      example: "2026-11-21T08:00:00Z",
+    },
+  });
+}
+
+const statusNames = statusSchema.anyOf.map((choice) => choice.const);
+
+/** One status, or several separated by commas. */
+export const statusList = Type.String({
+  pattern: `^(${statusNames.join("|")})(,(${statusNames.join("|")}))*$`,
+  description: `one of ${statusNames.join(", ")}, or several separated by commas`,
+  documented: {
+    description: `Only recordings with this status: one of \`${statusNames.join("`, `")}\`, or several separated by commas.`,
+    example: "completed,failed",
+  },
+});
+
+export const listQuery = Type.Object({
+  limit: pageSize({ maximum: 100, default: 20 }),
+  cursor,
+  status: Type.Optional(statusList),
+  created_after: Type.Optional(time("Only recordings created later than this.")),
+  created_before: Type.Optional(time("Only recordings created earlier than this.")),
+});
+
+export const segmentQuery = Type.Object({
+  limit: pageSize({ maximum: 1000, default: 100 }),
+  cursor,
+  words: Type.Boolean({
+    default: false,
+    description: "true or false",
+    documented: { description: "Whether each segment also has its words with their times." },
+  }),
+});
+
+export const exportQuery = Type.Object({
+  format: {
+    ...exportFormatSchema,
+    description: `one of ${exportFormatSchema.anyOf.map((choice) => choice.const).join(", ")}`,
+    documented: { description: "The format of the file.", example: "srt" },
+  },
+});
+
+/** Returns the statuses in a query's comma-separated list, which its schema has validated. */
+export function parseStatuses(text: string | undefined): Status[] | undefined {
+  return text?.split(",").filter((status) => Value.Check(statusSchema, status));
+}
+
+const isoTime = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * Parses an ISO 8601 date or time. Without an offset it is UTC.
+ * @returns milliseconds since the epoch
+ * @throws 422 under the parameter's name
+ */
+export function parseTime(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const zoned = /T.*(Z|[+-]\d\d:\d\d)$/.test(text) || !text.includes("T") ? text : `${text}Z`;
+  const time = isoTime.test(text) && isDate(text.slice(0, 10)) ? Date.parse(zoned) : Number.NaN;
+  if (Number.isNaN(time)) throw invalidField(name, "It must be an ISO 8601 time, such as 2026-11-21T08:00:00Z.");
+  return time;
+}
+
+/** Returns whether a day exists. `Date` parses the 30th of February as the 2nd of March. */
+function isDate(day: string): boolean {
+  const date = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
+}
+
+/**
+ * Reads a request's query according to its schema, whose properties are integers, booleans and strings. An integer
+ * consists of decimal digits only: no sign, space, exponent or hexadecimal. Elysia's own numbers accept all of these,
+ * and lose the parameter's name when one is out of range. Parameters that are not in the schema are ignored.
+ * @throws 422 with every parameter that is missing, not valid or repeated, each under its name
+ */
+export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
+  const given = new URL(request.url).searchParams;
+  const values: Record<string, unknown> = {};
+  const errors: Record<string, string[]> = {};
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const texts = given.getAll(name);
+    const [text] = texts;
+    const value = text === undefined ? property.default : parse(text, property);
+    if (texts.length > 1) errors[name] = ["It must occur once."];
+    else if (value === undefined && !isOptional(property)) errors[name] = ["It is required."];
+    else if (text !== undefined && !Value.Check(property, value)) {
+      errors[name] = [property.description === undefined ? "It is not valid." : `It must be ${property.description}.`];
+    } else if (value !== undefined) values[name] = value;
+  }
+  if (Object.keys(errors).length > 0) {
+    throw new ApiError("validation_failed", "The request is not valid.", { errors });
+  }
+  return Value.Decode(schema, values);
+}
+
+/** Returns whether a property of an object may be left out. */
+export function isOptional(schema: TSchema): boolean {
+  return schema[OptionalKind] === "Optional" || schema.default !== undefined;
+}
+
+function parse(text: string, schema: TSchema): unknown {
+  if (schema[Kind] === "Integer") return /^\d+$/.test(text) ? Number(text) : undefined;
+  if (schema[Kind] === "Boolean") return { true: true, false: false }[text];
+  return text;
+}
+
+/**
+ * Encodes the position of a page, which is opaque to clients.
+ * @param kind a letter for the list
+ * @param position the last entry of the previous page, or the first of this one
+ */
+export function encodeCursor(kind: string, position: string): string {
+  return Buffer.from(kind + position).toString("base64url");
+}
+
+/**
+ * Decodes a cursor.
+ * @param isPosition returns whether a text has the form of a position
+ * @returns the position; null without a cursor
+ * @throws 422 under `cursor`
+ */
+export function decodeCursor(
+  kind: string,
+  isPosition: (text: string) => boolean,
+  cursor: string | undefined,
+): string | null {
+  if (cursor === undefined) return null;
+  const text = Buffer.from(cursor, "base64url").toString();
+  const position = text.slice(1);
+  if (text[0] === kind && isPosition(position) && encodeCursor(kind, position) === cursor) return position;
+  throw invalidField("cursor", "It is not a cursor of this list; send next_cursor of the previous page unchanged.");
+}
+
+/** Returns the first `limit` rows, and the last of them if there are more rows; otherwise null. */
+export function firstPage<Row>(rows: readonly Row[], limit: number): { page: readonly Row[]; last: Row | null } {
+  const page = rows.slice(0, limit);
+  return { page, last: rows.length > limit ? (page.at(-1) ?? null) : null };
+}

@@ -1,0 +1,208 @@
+import type { Server } from "bun";
+import type { Logger, Metrics } from "../../telemetry/index.ts";
+import { type Client, clientOf, type Networks } from "./client.ts";
+import type { Credentials } from "./credentials.ts";
+import { ApiError } from "./errors.ts";
+import { type HostNames, hostRefusal } from "./hosts.ts";
+import { rateLimitHeaders } from "./rate-limits.ts";
+import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
+import { type Connection, contextOf, shareContext } from "./request-context.ts";
+import type { Surfaces } from "./surface.ts";
+
+interface ServerOptions {
+  readonly surfaces: Surfaces;
+  readonly host: string;
+  readonly port: number;
+  readonly proxies: () => Networks;
+  /**
+   * Additional names accepted in a request's Host header, in addition to loopback names, addresses and the certificate's
+   * names.
+   */
+  readonly hosts: () => HostNames;
+  /** Certificate and key for TLS; null serves plain HTTP. */
+  readonly credentials: Credentials | null;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly now: () => number;
+}
+
+/** A listening server. */
+interface HttpServer {
+  readonly port: number;
+  /**
+   * Uses another certificate from now on. Requests in progress complete on their connections. Connections that wait for
+   * their next request are closed, as may happen to idle connections at any time.
+   */
+  useCredentials(credentials: Credentials): void;
+  /** Stops accepting connections and waits until the requests in progress are answered, or cuts them. */
+  stop(cut?: boolean): Promise<void>;
+}
+
+/** Maximum idle time of a connection between requests. */
+const IDLE_SECONDS = 120;
+/** Maximum time for the head of a connection's first request, and for the TLS handshake before it. */
+const HEAD_SECONDS = 30;
+
+/** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
+export function startServer(options: ServerOptions): HttpServer {
+  let current = listen(options, options.port, options.credentials);
+  const port = current.port ?? options.port;
+  const stopping = new Set<Server<undefined>>();
+  return {
+    port,
+    useCredentials(credentials) {
+      // Bun's reload() does not change a server's certificate, so a new server takes over the port.
+      const before = current;
+      stopping.add(before);
+      void before.stop().then(() => stopping.delete(before));
+      current = listen(options, port, credentials);
+    },
+    async stop(cut = false) {
+      await Promise.all([current, ...stopping].map((server) => server.stop(cut)));
+    },
+  };
+}
+
+function listen(options: ServerOptions, port: number, credentials: Credentials | null): Server<undefined> {
+  const served: ServerOptions = { ...options, credentials };
+  return Bun.serve({
+    hostname: options.host,
+    port,
+    ...(credentials === null ? {} : { tls: { cert: credentials.certificate, key: credentials.key } }),
+    // With reusePort, two servers on one port would silently share its requests.
+    reusePort: false,
+    development: false,
+    // Bun's own refusal lacks the error envelope, and the upload counts its bytes itself. 0 would refuse everything.
+    maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+    idleTimeout: HEAD_SECONDS,
+    ...rawPathRoutes((request, server, segments) => respond(request, { server, segments }, served)),
+  });
+}
+
+interface Arrival {
+  readonly server: Server<undefined>;
+  readonly segments: RawSegments;
+}
+
+async function respond(request: Request, { server, segments }: Arrival, options: ServerOptions): Promise<Response> {
+  const startedAt = options.now();
+  const context = contextOf(request);
+  context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
+  context.connection = connectionOf(request, server);
+  // Bun's timeout limits the total time, so it would cut long uploads. The code that reads a body ends slow senders.
+  server.timeout(request, 0);
+  const routable = withRoutableHost(request);
+  // With an invalid Host there is no URL to route by.
+  const url = URL.parse(routable.url);
+  context.origin = originOf(URL.parse(request.url) ?? url, context.client);
+  const path = url?.pathname ?? "";
+  const refusal = refusalOf(request, url, segments, options);
+  if (refusal !== null) context.refusal = refusal.code;
+  const { surfaces } = options;
+  const response = refusal === null ? await answer(surfaces, routable, path) : surfaces.of(path).toAnswer(refusal);
+  const headers = response.headers;
+  headers.set("X-Request-Id", context.requestId);
+  headers.set("X-Content-Type-Options", "nosniff");
+  for (const [name, value] of Object.entries(rateLimitHeaders(context.limits))) headers.set(name, value);
+  if (!headers.has("Cache-Control")) headers.set("Cache-Control", "no-store");
+  logRequest(request, response, { url, milliseconds: options.now() - startedAt }, options);
+  // From here on the timeout also ends a client that does not finish sending a body which nobody reads.
+  server.timeout(request, IDLE_SECONDS);
+  return response;
+}
+
+/**
+ * Returns the connection of a request. Bun drops a request's address when its answer is finished, and applies a changed
+ * timeout to an answer that is being sent.
+ */
+function connectionOf(request: Request, server: Server<undefined>): Connection {
+  return { isOpen: () => server.requestIP(request) !== null, cut: () => server.timeout(request, 1) };
+}
+
+function logRequest(
+  request: Request,
+  response: Response,
+  { url, milliseconds }: { readonly url: URL | null; readonly milliseconds: number },
+  { metrics, log }: ServerOptions,
+): void {
+  const { requestId, caller, keylessAccount, refusal, client } = contextOf(request);
+  metrics.http.request(request.method, response.status, milliseconds / 1000);
+  if (refusal !== null) metrics.http.refused(refusal);
+  log[isProbe(url, response) ? "debug" : "info"]({
+    event: "http.request",
+    requestId,
+    method: request.method,
+    path: url === null ? undefined : loggablePath(url.pathname),
+    status: response.status,
+    // The client did not receive this status.
+    clientClosed: request.signal.aborted ? true : undefined,
+    milliseconds,
+    keyId: caller?.key.id,
+    accountId: keylessAccount?.id,
+    ...(refusal === null ? {} : { error: refusal, address: client.address }),
+  });
+}
+
+/**
+ * Replaces path segments that can't be part of the server's paths or ids, since a client may have put its key there in
+ * any encoding. A key is longer than 36 characters, the length of a UUID.
+ */
+function loggablePath(path: string): string {
+  return path
+    .split("/")
+    .map((segment) => (/^[\w.-]{0,36}$/.test(segment) && !segment.includes("trs_") ? segment : "*"))
+    .join("/");
+}
+
+/**
+ * Returns a request that the router can handle. Probes of load balancers use HTTP/1.0 without a Host header, so their
+ * URL is only a path. Over HTTPS, the router expects a host of at least three characters.
+ */
+function withRoutableHost(request: Request): Request {
+  const { url } = request;
+  if (url.startsWith("/") && !request.headers.get("host")) {
+    return shareContext(new Request(`http://localhost${url}`, request), request);
+  }
+  const short = /^https:\/\/[^/]{1,2}(?=\/)/.exec(url)?.[0];
+  if (short === undefined) return request;
+  return shareContext(new Request(`https://localhost${url.slice(short.length)}`, request), request);
+}
+
+/**
+ * Returns the base URL under which the client reaches this server. A scheme reported by a trusted proxy takes
+ * precedence.
+ */
+function originOf(url: URL | null, { scheme }: Client): string {
+  return url === null ? "" : `${scheme === null ? url.protocol : `${scheme}:`}//${url.host}`;
+}
+
+/**
+ * Returns whether a request is a successful probe of a load balancer or Prometheus. These come every few seconds and
+ * matter only when they fail.
+ */
+function isProbe(url: URL | null, response: Response): boolean {
+  return response.ok && ["/healthz", "/readyz", "/metrics"].includes(url?.pathname ?? "");
+}
+
+/** Returns the error of a request whose target or host is not this server's; null for any other. */
+function refusalOf(
+  request: Request,
+  url: URL | null,
+  segments: RawSegments,
+  { hosts, credentials }: ServerOptions,
+): ApiError | null {
+  const refusal = hostRefusal(request.headers.get("host"), hosts(), credentials?.leaf ?? null);
+  if (refusal !== null) return new ApiError("bad_request", refusal);
+  if (url === null) return new ApiError("bad_request", "The request's target can't be read.");
+  if (hasDotSegments(segments, url.pathname)) {
+    return new ApiError("bad_request", "The request's path has dot segments or backslashes; send it resolved.");
+  }
+  return null;
+}
+
+/** Answers a request. HEAD is handled as GET (RFC 9110, 9.3.2): Bun omits the body and reports its length. */
+function answer(surfaces: Surfaces, request: Request, path: string): Promise<Response> {
+  if (request.method !== "HEAD") return surfaces.answer(request, path);
+  const { url, headers, signal } = request;
+  return surfaces.answer(shareContext(new Request(url, { method: "GET", headers, signal }), request), path);
+}
