@@ -108,7 +108,7 @@ class Transport:
 
     def _run(self, request: Request, stop: Stop, timeout: float) -> _Answer:
         """Sends a request until it succeeds, or until its failure stays."""
-        ends_at = time.monotonic() + self._retry_seconds
+        backoff = _Backoff(self._retry_seconds)
         attempts = 0
         while True:
             stop.check()
@@ -123,8 +123,8 @@ class Transport:
                 if request.method == "DELETE" and attempts > 0 and is_gone:
                     # An earlier attempt deleted the recording, but its answer was lost.
                     return _Answer(204, http.client.HTTPMessage(), b"")
-                pause = pause_after(error, attempts) if request.is_repeatable else None
-                if pause is None or time.monotonic() + pause > ends_at:
+                pause = backoff.after(error) if request.is_repeatable else None
+                if pause is None:
                     raise
             stop.sleep(pause)
             attempts += 1
@@ -187,24 +187,51 @@ class _Secret:
         return "<secret>"
 
 
-def pause_after(error: Union[ApiError, NoAnswerError], attempts: int) -> Optional[float]:
-    """Returns the pause in seconds before a retry, or None if the error stays.
+class _Backoff:
+    """Computes the pauses before the retries of one request, by the same rules as the TypeScript client."""
 
-    Only 429, 5xx, a lost connection and two conflicts pass with time.
-    """
+    def __init__(self, retry_seconds: float) -> None:
+        self._retry_seconds = retry_seconds
+        self._pauses = 0
+        self._last_code = ""
+        self._failing_since: Optional[float] = None
+        """Time of the first failure. The time before it, such as that of a long upload, does not count."""
+
+    def after(self, error: Union[ApiError, NoAnswerError]) -> Optional[float]:
+        """Returns the pause in seconds, or None if the error stays or the time for retries is over.
+
+        Only 429, 5xx, a lost connection and two conflicts pass with time.
+        """
+        pauses = _pauses_after(error)
+        if pauses is None:
+            return None
+        code = error.code if isinstance(error, ApiError) else ""
+        known = error.retry_after if isinstance(error, ApiError) else None
+        if code != self._last_code:
+            self._pauses = 0
+        self._last_code = code
+        asked = known or 0.0
+        is_exact = isinstance(error, ApiError) and error.status == 429 and known is not None
+        pause = asked if is_exact else max(asked, self._next(pauses))
+        now = time.monotonic()
+        if self._failing_since is None:
+            self._failing_since = now
+        left = self._failing_since + self._retry_seconds - now
+        return None if left <= 0 or asked > left else min(pause, left)
+
+    def _next(self, pauses: Tuple[float, float]) -> float:
+        """Returns 50 to 100 % of the doubled pause, so that many clients don't retry together."""
+        first, longest = pauses
+        seconds = min(longest, first * 2.0 ** min(self._pauses, 32))
+        self._pauses += 1
+        return seconds * (0.5 + random.random() / 2)
+
+
+def _pauses_after(error: Union[ApiError, NoAnswerError]) -> Optional[Tuple[float, float]]:
     if isinstance(error, NoAnswerError):
-        return _backoff(OUTAGE_PAUSES, attempts) if error.is_temporary else None
-    if error.status == 429:
-        known = error.retry_after
-        return known if known is not None else _backoff(OUTAGE_PAUSES, attempts)
-    pauses = CONFLICT_PAUSES.get(error.code, OUTAGE_PAUSES if error.status >= 500 else None)
-    return None if pauses is None else max(error.retry_after or 0, _backoff(pauses, attempts))
-
-
-def _backoff(pauses: Tuple[float, float], attempts: int) -> float:
-    """Returns 50 to 100 % of the doubled pause, so that many clients don't retry together."""
-    first, longest = pauses
-    return min(longest, first * 2.0 ** min(attempts, 32)) * (0.5 + random.random() / 2)
+        return OUTAGE_PAUSES if error.is_temporary else None
+    is_outage = error.status == 429 or error.status >= 500
+    return CONFLICT_PAUSES.get(error.code, OUTAGE_PAUSES if is_outage else None)
 
 
 class _UnreadableRecording(Exception):

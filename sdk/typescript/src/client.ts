@@ -1,8 +1,8 @@
-import { StillProcessingError, TranscriptionFailedError } from "./errors.ts";
+import { ApiError, BadAnswerError, StillProcessingError, TranscriptionFailedError } from "./errors.ts";
 import { Operations } from "./operations.ts";
 import { RecordingFile, type RecordingInput, randomId } from "./recording-file.ts";
-import { sleep } from "./retries.ts";
-import { type CallOptions, type ClientOptions, type Download, Transport } from "./transport.ts";
+import type { Clock } from "./retries.ts";
+import { type CallOptions, type ClientOptions, type Download, Transport, type UploadOptions } from "./transport.ts";
 import type {
   ExportFormat,
   Language,
@@ -20,9 +20,11 @@ const MAX_PAUSE_SECONDS = 30;
 const LONG_RECORDING_SECONDS = 600;
 const MAX_PAGE_SIZE = 100;
 const MAX_SEGMENT_PAGE_SIZE = 1000;
+/** Maximum number of times that an upload is sent again because it arrived damaged. */
+const MAX_DAMAGED_UPLOADS = 2;
 
 /** Options of a create: the hints of the API, and the call's. */
-export interface CreateOptions extends Omit<TranscriptionForm, "file" | "url">, CallOptions {
+export interface CreateOptions extends Omit<TranscriptionForm, "file" | "url">, UploadOptions {
   /** The file's name, if it is not the recording's own. */
   readonly name?: string | undefined;
   /** Default: a new key. A key of your own also protects a create that is repeated after a restart of your program. */
@@ -30,8 +32,8 @@ export interface CreateOptions extends Omit<TranscriptionForm, "file" | "url">, 
 }
 
 export interface WaitOptions extends CallOptions {
-  /** Seconds between polls, in place of the recommended pauses. */
-  readonly pollSeconds?: number | undefined;
+  /** Seconds between polls, in place of the recommended pauses; or a function that returns them before each poll. */
+  readonly pollSeconds?: number | ((recommendedSeconds: number) => number) | undefined;
   /** Called with each polled state. */
   readonly onProgress?: ((transcription: Transcription) => void) | undefined;
 }
@@ -45,10 +47,13 @@ export interface TranscribeOptions extends CreateOptions, WaitOptions {
 export class Client {
   /** The operations of the API, one request each, with the same retries. */
   readonly operations: Operations;
+  readonly #clock: Clock;
 
   /** @throws {TypeError} when the address or the key is malformed */
   constructor(options: ClientOptions) {
-    this.operations = new Operations(new Transport(options));
+    const transport = new Transport(options);
+    this.operations = new Operations(transport);
+    this.#clock = transport.clock;
   }
 
   /**
@@ -60,22 +65,34 @@ export class Client {
     recording: RecordingInput,
     { words, pollSeconds, onProgress, ...create }: TranscribeOptions = {},
   ): Promise<{ transcription: Transcription; segments: Segment[] }> {
-    const { signal } = create;
+    const { signal, timeoutSeconds, onPause } = create;
+    const call = { signal, timeoutSeconds, onPause };
     const { id } = await this.create(recording, create);
-    const transcription = await this.wait(id, { pollSeconds, onProgress, signal });
+    const transcription = await this.wait(id, { pollSeconds, onProgress, ...call });
     const segments: Segment[] = [];
-    for await (const segment of this.segments(id, { words, signal })) segments.push(segment);
+    for await (const segment of this.segments(id, { words, ...call })) segments.push(segment);
     return { transcription, segments };
   }
 
-  /** Creates a transcription. All attempts have the same Idempotency-Key, so that there is only one recording. */
+  /**
+   * Creates a transcription. All attempts have the same Idempotency-Key, so that there is only one recording. After an
+   * upload that arrived damaged, a new key is used, unless it is yours: the server remembers the answer to the old key.
+   */
   async create(
     recording: RecordingInput,
-    { name, idempotencyKey, signal, ...hints }: CreateOptions = {},
+    { name, idempotencyKey, signal, timeoutSeconds, onPause, verify, onUpload, ...hints }: CreateOptions = {},
   ): Promise<Transcription> {
-    const idempotency_key = idempotencyKey ?? (await randomId());
     const source = isLink(recording) ? { url: String(recording) } : { file: new RecordingFile(recording, name) };
-    return this.operations.createTranscription({ ...hints, ...source }, { idempotency_key }, { signal });
+    const call = { signal, timeoutSeconds, onPause, verify, onUpload };
+    for (let damaged = 0; ; damaged++) {
+      const idempotency_key = idempotencyKey ?? (await randomId());
+      try {
+        return await this.operations.createTranscription({ ...hints, ...source }, { idempotency_key }, call);
+      } catch (error) {
+        const isDamaged = error instanceof ApiError && error.code === "uploaded_file_cannot_be_processed";
+        if (!isDamaged || idempotencyKey !== undefined || damaged >= MAX_DAMAGED_UPLOADS) throw error;
+      }
+    }
   }
 
   get(id: string, call: CallOptions = {}): Promise<Transcription> {
@@ -88,27 +105,30 @@ export class Client {
    * @throws {TranscriptionFailedError}
    * @throws {StillProcessingError} when it was processed for twice its length and ten minutes
    */
-  async wait(id: string, { pollSeconds, onProgress, signal }: WaitOptions = {}): Promise<Transcription> {
-    let queuedUntil = performance.now();
-    for (let pause = pollSeconds ?? FIRST_PAUSE_SECONDS; ; ) {
-      await sleep(pause, signal);
-      const transcription = await this.get(id, { signal });
+  async wait(id: string, { pollSeconds, onProgress, ...call }: WaitOptions = {}): Promise<Transcription> {
+    let queuedUntil = this.#clock.now();
+    let length = 0;
+    for (let recommended = FIRST_PAUSE_SECONDS; ; ) {
+      const pause = typeof pollSeconds === "function" ? pollSeconds(recommended) : (pollSeconds ?? recommended);
+      if (pause > 0) await this.#clock.sleep(pause * 1000, call.signal);
+      const transcription = await this.get(id, call);
       onProgress?.(transcription);
-      const { status, duration_seconds: length } = transcription;
+      const { status, duration_seconds } = transcription;
       if (status === "completed") return transcription;
       if (status === "failed") throw new TranscriptionFailedError(transcription);
-      if (status === "queued") queuedUntil = performance.now();
-      const waitedSeconds = (performance.now() - queuedUntil) / 1000;
-      if (waitedSeconds > 2 * (length ?? 0) + 600) throw new StillProcessingError(transcription);
-      const isLong = (length ?? 0) >= LONG_RECORDING_SECONDS;
-      pause = pollSeconds ?? (isLong ? Math.min(MAX_PAUSE_SECONDS, pause * 2) : SHORT_PAUSE_SECONDS);
+      if (status === "queued") queuedUntil = this.#clock.now();
+      length = duration_seconds ?? length;
+      const waitedSeconds = (this.#clock.now() - queuedUntil) / 1000;
+      if (waitedSeconds > 2 * length + 600) throw new StillProcessingError(transcription);
+      const isLong = length >= LONG_RECORDING_SECONDS;
+      recommended = isLong ? Math.min(MAX_PAUSE_SECONDS, recommended * 2) : SHORT_PAUSE_SECONDS;
     }
   }
 
   /** Returns the segments of a completed transcription, page by page. */
-  segments(id: string, { words, signal }: CallOptions & { readonly words?: boolean | undefined } = {}) {
+  segments(id: string, { words, ...call }: CallOptions & { readonly words?: boolean | undefined } = {}) {
     return allOf<Segment>((cursor) =>
-      this.operations.listSegments(id, { limit: MAX_SEGMENT_PAGE_SIZE, cursor, words }, { signal }),
+      this.operations.listSegments(id, { limit: MAX_SEGMENT_PAGE_SIZE, cursor, words }, call),
     );
   }
 
@@ -163,6 +183,7 @@ interface Page<T> {
 async function* allOf<T>(fetchPage: (cursor: string | undefined) => Promise<Page<T>>): AsyncGenerator<T, void> {
   for (let cursor: string | undefined; ; ) {
     const page = await fetchPage(cursor);
+    if (!Array.isArray(page.data)) throw new BadAnswerError("the answer is not a page of the API");
     yield* page.data;
     if (!page.has_more || page.data.length === 0) return;
     cursor = page.next_cursor;
@@ -170,5 +191,5 @@ async function* allOf<T>(fetchPage: (cursor: string | undefined) => Promise<Page
 }
 
 function isLink(recording: RecordingInput): recording is string | URL {
-  return (typeof recording === "string" || recording instanceof URL) && /^https?:/i.test(String(recording));
+  return (typeof recording === "string" || recording instanceof URL) && /^https?:\/\//i.test(String(recording));
 }

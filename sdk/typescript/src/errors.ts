@@ -24,6 +24,8 @@ export class ApiError extends TranscribeError implements Refusal {
   override readonly name = "ApiError";
   readonly status: number;
   readonly code: ErrorCode | "unknown";
+  /** The server's message, without the status and the code. */
+  readonly reason: string;
   readonly requestId: string | null;
   readonly errors: Readonly<Record<string, readonly string[]>>;
   readonly required: string | null;
@@ -34,6 +36,7 @@ export class ApiError extends TranscribeError implements Refusal {
     super(printable(`${status} ${code}: ${message}${details.join("")}`));
     this.status = status;
     this.code = code;
+    this.reason = message;
     this.requestId = requestId;
     this.errors = errors;
     this.required = required;
@@ -56,6 +59,13 @@ export class NoAnswerError extends TranscribeError {
 /** The answer does not follow the API, or is a redirect, which is never followed because it could disclose the key. */
 export class BadAnswerError extends TranscribeError {
   override readonly name = "BadAnswerError";
+  /** Target of a redirect, if it is known. */
+  readonly location: string | null;
+
+  constructor(message: string, location: string | null = null) {
+    super(printable(message));
+    this.location = location;
+  }
 }
 
 /** The transcription ended as `failed`. */

@@ -9,5 +9,6 @@ export {
 } from "./errors.ts";
 export { Operations } from "./operations.ts";
 export { RecordingFile, type RecordingInput } from "./recording-file.ts";
-export type { CallOptions, ClientOptions, Download } from "./transport.ts";
+export type { Clock, Pause, PauseReason } from "./retries.ts";
+export type { CallOptions, ClientOptions, Download, UploadOptions } from "./transport.ts";
 export * from "./types.ts";

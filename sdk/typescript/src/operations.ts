@@ -1,5 +1,5 @@
 // scripts/sdk generates this file from the API's OpenAPI document.
-import type { CallOptions, Download, Transport } from "./transport.ts";
+import type { CallOptions, Download, Transport, UploadOptions } from "./transport.ts";
 import type {
   CreateTranscriptionParameters,
   DeleteTranscriptionParameters,
@@ -35,7 +35,7 @@ export class Operations {
   createTranscription(
     form: TranscriptionForm,
     parameters: CreateTranscriptionParameters = {},
-    call: CallOptions = {},
+    call: UploadOptions = {},
   ): Promise<Transcription> {
     return this.#transport.json<Transcription>(
       {

@@ -26,11 +26,12 @@ export class RecordingFile {
       const sizeBytes = content.size;
       const close = async () => {};
       return CAN_STREAM
-        ? { sizeBytes, chunks: () => chunksOf(content.stream()), close }
+        ? { sizeBytes, version: "", chunks: () => chunksOf(content.stream()), close }
         : { sizeBytes, blob: content, close };
     }
-    const { open } = await import("node:fs/promises");
-    const file = await open(content);
+    const { constants, open } = await import("node:fs/promises");
+    // Without O_NONBLOCK, which Windows lacks, opening a pipe without a writer would block forever.
+    const file = await open(content, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stat = await file.stat();
     if (!stat.isFile()) {
       await file.close();
@@ -45,57 +46,102 @@ export class RecordingFile {
         yield buffer.subarray(0, bytesRead);
       }
     };
-    return { sizeBytes: stat.size, chunks, close: () => file.close() };
+    return { sizeBytes: stat.size, version: `${stat.ino} ${stat.mtimeMs}`, chunks, close: () => file.close() };
   }
 }
 
 /** An opened recording: a Blob, or chunks of a file. */
 type OpenRecording = { readonly sizeBytes: number; readonly close: () => Promise<void> } & (
   | { readonly blob: Blob }
-  | { readonly chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>> }
+  | {
+      /** Changes with the content of a file. */
+      readonly version: string;
+      readonly chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>>;
+    }
 );
 
 /** A multipart body that was prepared for one attempt. */
 export interface FormBody {
   readonly contentType: string;
   readonly sizeBytes: number;
+  /** Value of `Content-Digest` (RFC 9530); null without one. */
+  readonly digest: string | null;
   readonly body: Blob | ReadableStream<Uint8Array<ArrayBuffer>>;
   readonly close: () => Promise<void>;
 }
 
-/**
- * Returns the multipart body of a form. Undefined fields are omitted.
- * @param onProgress called whenever the network asks for more of a file
- */
-export async function formBody(form: object, onProgress: () => void): Promise<FormBody> {
-  const boundary = `transcribe-${await randomId()}`;
-  const contentType = `multipart/form-data; boundary=${boundary}`;
-  const entries = Object.entries(form).filter(([, value]) => value !== undefined);
-  const head = (name: string, rest: string) =>
-    `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}\r\n\r\n`;
-  const fields = entries
-    .filter(([, value]) => !(value instanceof RecordingFile))
-    .map(([name, value]) => `${head(name, "")}${value}\r\n`)
-    .join("");
-  const end = `--${boundary}--\r\n`;
-  const [name = "", file] = entries.find(([, value]) => value instanceof RecordingFile) ?? [];
-  if (!(file instanceof RecordingFile)) {
-    const body = new Blob([fields, end]);
-    return { contentType, sizeBytes: body.size, body, close: async () => {} };
-  }
-  const recording = await file.open();
-  const first = `${fields}${head(name, `; filename="${quoted(file.name)}"\r\nContent-Type: application/octet-stream`)}`;
-  const before = new TextEncoder().encode(first);
-  const after = new TextEncoder().encode(`\r\n${end}`);
-  const body =
-    "blob" in recording
-      ? new Blob([before, recording.blob, after])
-      : streamOf(joined(before, recording.chunks(), after), onProgress);
-  const { close } = recording;
-  return { contentType, sizeBytes: before.length + recording.sizeBytes + after.length, body, close };
+interface OpenOptions {
+  /** Whether the body has a digest. */
+  readonly verify: boolean;
+  /** Called for each chunk that the digest reads; it may throw. */
+  readonly onRead: () => void;
+  /** Called whenever the network asks for more of a file, with the share of the body that it has. */
+  readonly onSent: (share: number) => void;
 }
 
-async function* chunksOf(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+/** A form with at most one recording, which can be sent repeatedly. Undefined fields are omitted. */
+export class MultipartForm {
+  readonly #contentType: string;
+  readonly #before: Uint8Array<ArrayBuffer>;
+  readonly #after: Uint8Array<ArrayBuffer>;
+  readonly #file: RecordingFile | null;
+  /** The last digest; it stays valid while the file does not change. */
+  #known = { version: "", digest: "" };
+
+  constructor(form: object, id: string) {
+    const boundary = `transcribe-${id}`;
+    this.#contentType = `multipart/form-data; boundary=${boundary}`;
+    const entries = Object.entries(form).filter(([, value]) => value !== undefined);
+    const head = (name: string, rest: string) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${name}"${rest}\r\n\r\n`;
+    const fields = entries
+      .filter(([, value]) => !(value instanceof RecordingFile))
+      .map(([name, value]) => `${head(name, "")}${value}\r\n`)
+      .join("");
+    const [name = "", file] = entries.find(([, value]) => value instanceof RecordingFile) ?? [];
+    this.#file = file instanceof RecordingFile ? file : null;
+    const rest = (own: string) => `; filename="${quoted(own)}"\r\nContent-Type: application/octet-stream`;
+    const encoder = new TextEncoder();
+    this.#before = encoder.encode(this.#file === null ? fields : fields + head(name, rest(this.#file.name)));
+    this.#after = encoder.encode(`${this.#file === null ? "" : "\r\n"}--${boundary}--\r\n`);
+  }
+
+  /** Opens the recording, whose state may have changed since the last attempt. */
+  async open({ verify, onRead, onSent }: OpenOptions): Promise<FormBody> {
+    const [before, after, contentType] = [this.#before, this.#after, this.#contentType];
+    const recording = await (this.#file ?? new RecordingFile(new Blob([]))).open();
+    const { close } = recording;
+    const sizeBytes = before.length + recording.sizeBytes + after.length;
+    if ("blob" in recording) {
+      return { contentType, sizeBytes, digest: null, body: new Blob([before, recording.blob, after]), close };
+    }
+    const chunks = () => joined(before, recording.chunks(), after);
+    try {
+      const digest = verify ? await this.#digest(`${recording.version} ${sizeBytes}`, chunks(), onRead) : null;
+      return { contentType, sizeBytes, digest, body: streamOf(chunks(), sizeBytes, onSent), close };
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  }
+
+  async #digest(version: string, chunks: AsyncIterable<Uint8Array>, onRead: () => void): Promise<string> {
+    if (version !== this.#known.version) {
+      const { createHash } = await import("node:crypto");
+      const hash = createHash("sha256");
+      for await (const chunk of chunks) {
+        onRead();
+        hash.update(chunk);
+      }
+      this.#known = { version, digest: `sha-256=:${hash.digest("base64")}:` };
+    }
+    return this.#known.digest;
+  }
+}
+
+export async function* chunksOf(
+  stream: ReadableStream<Uint8Array<ArrayBuffer>>,
+): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const reader = stream.getReader();
   try {
     for (;;) {
@@ -119,12 +165,18 @@ async function* joined(
 }
 
 /** Returns a stream that reads a chunk when the network has accepted the previous one. */
-function streamOf(chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>, onProgress: () => void) {
+function streamOf(
+  chunks: AsyncGenerator<Uint8Array<ArrayBuffer>>,
+  sizeBytes: number,
+  onSent: (share: number) => void,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let sent = 0;
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         const { done, value } = await chunks.next();
-        onProgress();
+        sent += value?.length ?? 0;
+        onSent(sent / sizeBytes);
         if (done === true) controller.close();
         else controller.enqueue(value);
       },

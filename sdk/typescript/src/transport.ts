@@ -1,12 +1,30 @@
 import { ApiError, BadAnswerError, NoAnswerError } from "./errors.ts";
-import { type FormBody, formBody } from "./recording-file.ts";
-import { pauseAfter, sleep } from "./retries.ts";
+import { chunksOf, type FormBody, MultipartForm, randomId } from "./recording-file.ts";
+import { Backoff, type Clock, type Pause, systemClock } from "./retries.ts";
 import { basePath, type ErrorEnvelope, version } from "./types.ts";
 
 /** Options of every call. */
 export interface CallOptions {
   /** Cancels the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Replaces the client's time limit for an answer. */
+  readonly timeoutSeconds?: number | undefined;
+  /**
+   * Called before each pause. The pause ends early when the returned promise resolves. An error that is thrown here
+   * ends the call.
+   */
+  readonly onPause?: ((pause: Pause) => void | Promise<void>) | undefined;
+}
+
+/** Options of a call that uploads a recording. */
+export interface UploadOptions extends CallOptions {
+  /**
+   * Whether the server compares the upload with its SHA-256 digest, for which the recording is read once more before
+   * it is sent. Not in browsers.
+   */
+  readonly verify?: boolean | undefined;
+  /** Receives the share of the upload that was passed to the network, 0 to 1. Not in browsers. */
+  readonly onUpload?: ((share: number) => void) | undefined;
 }
 
 export interface ClientOptions {
@@ -16,10 +34,14 @@ export interface ClientOptions {
   readonly key: string;
   /** Seconds for an answer, or without progress of an upload. Default: 120. */
   readonly timeoutSeconds?: number | undefined;
-  /** Seconds for which a request is retried; 0 never retries. Default: 600. */
+  /** Seconds for which a request is retried after its first failure; 0 never retries. Default: 600. */
   readonly retrySeconds?: number | undefined;
+  /** Waits for a free place of the account and for the rate limit however long that takes. Default: false. */
+  readonly waitsForLimits?: boolean | undefined;
   /** Replaces the global `fetch`, e.g. for a proxy or an authority of your own. */
-  readonly fetch?: typeof fetch | undefined;
+  readonly fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined;
+  /** Replaces the system's clock and randomness, in tests. */
+  readonly clock?: Clock | undefined;
 }
 
 /** A request below the API's base path. */
@@ -42,6 +64,8 @@ export interface Download {
 
 /** Seconds for an export: a document is generated on request, and may be queued. */
 const MIN_FILE_SECONDS = 300;
+/** Maximum size of an answer, larger than a transcript of 18 hours in any format. The server may not be the real one. */
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 /** Options of a streamed body. Without the first two, Node keeps all of it in memory, to send it again after a redirect. */
 const STREAMED = { redirect: "error", window: null, duplex: "half" };
@@ -57,25 +81,26 @@ export class Transport {
   readonly #key: string;
   readonly #timeoutSeconds: number;
   readonly #retrySeconds: number;
-  readonly #fetch: typeof fetch;
+  readonly #waitsForLimits: boolean;
+  readonly #fetch: (url: string, init: RequestInit) => Promise<Response>;
+  readonly clock: Clock;
   #reached = false;
 
-  constructor({ baseUrl, key, timeoutSeconds = 120, retrySeconds = 600, fetch: ownFetch }: ClientOptions) {
+  constructor({ baseUrl, key, timeoutSeconds = 120, retrySeconds = 600, ...options }: ClientOptions) {
     this.#baseUrl = apiAddress(baseUrl);
     // An invalid header would be named in an error of the runtime, with the key.
     if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError("the API key is empty or has characters that no key has");
     this.#key = key;
     this.#timeoutSeconds = timeoutSeconds;
     this.#retrySeconds = retrySeconds;
-    this.#fetch = ownFetch ?? ((...args) => fetch(...args));
+    this.#waitsForLimits = options.waitsForLimits ?? false;
+    this.#fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    this.clock = options.clock ?? systemClock;
   }
 
-  json<T>(request: ApiRequest, call: CallOptions): Promise<T> {
-    return this.#run(request, call, this.#timeoutSeconds, async (response) => {
-      const value: unknown = await response.json().catch((error: unknown) => {
-        if (error instanceof SyntaxError) return null;
-        throw error;
-      });
+  json<T>(request: ApiRequest, call: UploadOptions): Promise<T> {
+    return this.#run(request, call, 0, async (response) => {
+      const value = parsed(await this.#contentOf(response));
       if (typeof value !== "object" || value === null)
         throw new BadAnswerError(`${this.#baseUrl} answered without JSON`);
       return value as T;
@@ -83,15 +108,14 @@ export class Transport {
   }
 
   nothing(request: ApiRequest, call: CallOptions): Promise<void> {
-    return this.#run(request, call, this.#timeoutSeconds, async (response) => {
-      await response.arrayBuffer();
+    return this.#run(request, call, 0, async (response) => {
+      await this.#contentOf(response);
     });
   }
 
   file(request: ApiRequest, call: CallOptions): Promise<Download> {
-    const seconds = Math.max(MIN_FILE_SECONDS, this.#timeoutSeconds);
-    return this.#run(request, call, seconds, async (response) => ({
-      content: new Uint8Array(await response.arrayBuffer()),
+    return this.#run(request, call, MIN_FILE_SECONDS, async (response) => ({
+      content: await this.#contentOf(response),
       mediaType: response.headers.get("content-type") ?? "",
       etag: response.headers.get("etag"),
       isUnchanged: response.status === 304,
@@ -101,15 +125,18 @@ export class Transport {
   /** Sends a request until it succeeds, or until its failure stays. */
   async #run<T>(
     request: ApiRequest,
-    { signal }: CallOptions,
-    timeoutSeconds: number,
+    call: UploadOptions,
+    minSeconds: number,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
+    const { signal, onPause } = call;
     const isRepeatable = request.method !== "POST" || request.headers?.["Idempotency-Key"] !== undefined;
-    const endsAt = performance.now() + this.#retrySeconds * 1000;
+    const form = request.form === undefined ? null : new MultipartForm(request.form, await randomId());
+    const backoff = new Backoff(this.clock, this.#retrySeconds, this.#waitsForLimits);
+    const timeoutSeconds = Math.max(minSeconds, call.timeoutSeconds ?? this.#timeoutSeconds);
     for (let attempts = 0; ; attempts++) {
       try {
-        const result = await this.#attempt(request, signal, timeoutSeconds, read);
+        const result = await this.#attempt(request, form, { ...call, timeoutSeconds }, read);
         this.#reached = true;
         return result;
       } catch (error) {
@@ -117,17 +144,36 @@ export class Transport {
         if (error instanceof ApiError) this.#reached = true;
         // An earlier attempt deleted the recording, but its answer was lost.
         if (isDeleted(request, error, attempts)) return undefined as T;
-        const pause = isRepeatable ? pauseAfter(error, attempts) : null;
-        if (pause === null || performance.now() + pause * 1000 > endsAt) throw error;
-        await sleep(pause, signal);
+        const pause = isRepeatable ? backoff.after(error) : null;
+        if (pause === null) throw error;
+        await this.#wait(pause, signal, onPause?.(pause) ?? undefined);
       }
+    }
+  }
+
+  /** Waits for the end of a pause, or until `ended` resolves. */
+  async #wait(
+    { milliseconds }: Pause,
+    signal: AbortSignal | undefined,
+    ended: Promise<void> | undefined,
+  ): Promise<void> {
+    if (ended === undefined) return this.clock.sleep(milliseconds, signal);
+    const sleeping = new AbortController();
+    const stop = () => sleeping.abort(signal?.reason);
+    signal?.addEventListener("abort", stop, { once: true });
+    if (signal?.aborted === true) stop();
+    try {
+      await Promise.race([this.clock.sleep(milliseconds, sleeping.signal), ended]);
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      sleeping.abort();
     }
   }
 
   async #attempt<T>(
     request: ApiRequest,
-    signal: AbortSignal | undefined,
-    timeoutSeconds: number,
+    form: MultipartForm | null,
+    { signal, timeoutSeconds = 0, verify = false, onUpload }: UploadOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     signal?.throwIfAborted();
@@ -136,13 +182,21 @@ export class Transport {
       timeoutSeconds,
       new NoAnswerError(`${this.#baseUrl} did not answer in time`, true),
     );
-    let form: FormBody | null = null;
+    const onSent = (share: number) => {
+      limit.restart();
+      onUpload?.(share);
+    };
+    const onRead = () => {
+      limit.signal.throwIfAborted();
+      limit.restart();
+    };
+    let body: FormBody | null = null;
     try {
-      if (request.form !== undefined) form = await formBody(request.form, () => limit.restart());
-      return await this.#exchange(request, form, limit.signal, read);
+      if (form !== null) body = await form.open({ verify, onRead, onSent });
+      return await this.#exchange(request, body, limit.signal, read);
     } finally {
       limit.end();
-      await form?.close();
+      await body?.close();
     }
   }
 
@@ -165,7 +219,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof ApiError || error instanceof BadAnswerError) throw error;
       if (signal.aborted) throw signal.reason;
-      if (isRedirect(error)) throw this.#redirected();
+      if (isRedirect(error)) throw this.#redirected(null);
       const code = codeOf(error);
       const isTemporary = !UNTRUSTED.test(code) && (this.#reached || !UNREACHABLE.test(code));
       throw new NoAnswerError(`no answer from ${this.#baseUrl}${code === "" ? "" : ` (${code})`}`, isTemporary, {
@@ -174,15 +228,30 @@ export class Transport {
     }
   }
 
-  #redirected(): BadAnswerError {
-    return new BadAnswerError(`${this.#baseUrl} redirects; use the final address`);
+  #redirected(location: string | null): BadAnswerError {
+    const target = location === null ? "" : ` to ${location}`;
+    return new BadAnswerError(`${this.#baseUrl} redirects${target}; use the final address`, location);
+  }
+
+  /** Reads an answer. @throws {BadAnswerError} when it is too large */
+  async #contentOf({ body }: Response): Promise<Uint8Array<ArrayBuffer>> {
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let size = 0;
+    if (body !== null) {
+      for await (const chunk of chunksOf(body)) {
+        size += chunk.length;
+        if (size > MAX_ANSWER_BYTES) throw new BadAnswerError(`the answer of ${this.#baseUrl} is too large`);
+        chunks.push(chunk);
+      }
+    }
+    return new Uint8Array(await new Blob(chunks).arrayBuffer());
   }
 
   #addressOf({ path, query = {} }: ApiRequest): string {
     const values = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, String(value)]],
     );
-    return `${this.#baseUrl}${path}${values.length > 0 ? `?${new URLSearchParams(values)}` : ""}`;
+    return `${this.#baseUrl}${path}${values.length > 0 ? `?${new URLSearchParams(Object.fromEntries(values))}` : ""}`;
   }
 
   #headersOf({ headers = {} }: ApiRequest, form: FormBody | null): Record<string, string> {
@@ -195,6 +264,7 @@ export class Transport {
       "User-Agent": `transcribe-sdk-typescript/${version}`,
       ...(form === null ? {} : { "Content-Type": form.contentType }),
       ...(isStream ? { "Content-Length": String(form.sizeBytes) } : {}),
+      ...(form === null || form.digest === null ? {} : { "Content-Digest": form.digest }),
     };
   }
 
@@ -204,9 +274,9 @@ export class Transport {
     // In a browser, a redirect that is not followed has the status 0.
     if (status < 400) {
       await response.body?.cancel();
-      return this.#redirected();
+      return this.#redirected(headers.get("location"));
     }
-    const body: unknown = await response.json().catch(() => null);
+    const body = await this.#contentOf(response).then(parsed, () => null);
     const envelope = typeof body === "object" && body !== null ? (body as Partial<ErrorEnvelope>) : {};
     const isEnvelope = typeof envelope.error === "string" && typeof envelope.message === "string";
     return new ApiError({
@@ -214,7 +284,7 @@ export class Transport {
       code: (isEnvelope && envelope.error) || "unknown",
       message: (isEnvelope && envelope.message) || `${this.#baseUrl} answered without an error of the API`,
       requestId: headers.get("x-request-id"),
-      errors: envelope.errors ?? {},
+      errors: errorsOf(envelope.errors),
       required: envelope.required ?? null,
       retryAfterSeconds: secondsOf(headers.get("retry-after")),
     });
@@ -255,6 +325,27 @@ class TimeLimit {
     this.#caller?.removeEventListener("abort", this.#cancel);
     this.#controller.abort();
   }
+}
+
+/** Parses an answer as JSON; returns null if it is not JSON. */
+function parsed(content: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(content));
+  } catch {
+    return null;
+  }
+}
+
+/** Returns the messages by field of an envelope, as far as they have the form of the API. */
+function errorsOf(errors: unknown): Record<string, string[]> {
+  const isMessages = (value: unknown): value is string[] => Array.isArray(value) && value.every(isText);
+  return Object.fromEntries(
+    Object.entries(Object(errors)).flatMap(([field, value]) => (isMessages(value) ? [[field, value]] : [])),
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string";
 }
 
 /** Returns the code of an error of `fetch`, or that of its cause. */

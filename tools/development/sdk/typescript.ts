@@ -37,7 +37,7 @@ export function typescriptOperations({ operations }: ApiDescription): string {
   const names = [...new Set(types)].sort();
   const head = [
     notice,
-    'import type { CallOptions, Download, Transport } from "./transport.ts";',
+    'import type { CallOptions, Download, Transport, UploadOptions } from "./transport.ts";',
     `import type {\n${names.map((name) => `  ${name},\n`).join("")}} from "./types.ts";`,
   ].join("\n");
   const begin = `/** The operations of the API, one request each. */
@@ -110,7 +110,7 @@ function method(operation: OperationDefinition): string {
     ...pathParameters.map((name) => `${name}: string`),
     ...(form === null ? [] : [`form: ${form}`]),
     ...(parameters.length === 0 ? [] : [`parameters: ${pascalCase(id)}Parameters${isNeeded ? "" : " = {}"}`]),
-    "call: CallOptions = {}",
+    `call: ${form === null ? "CallOptions" : "UploadOptions"} = {}`,
   ];
   const type = answer.kind === "json" ? `<${answer.type}>` : "";
   const returned = answer.kind === "json" ? answer.type : { nothing: "void", file: "Download" }[answer.kind];
