@@ -23,7 +23,9 @@ const purposes: Readonly<Record<string, readonly string[]>> = {
 
 /** The folders from which each folder imports. Tests import from all, and nothing imports from them. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
-  src: [],
+  /** The client of the API is published by itself. */
+  sdk: [],
+  src: ["sdk"],
   native: [],
   "tools/shared": ["src", "native"],
   harness: ["src", "native", "tools/shared"],
@@ -117,8 +119,8 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
 /** A list of values on which a build and the server have to agree. */
 const sharedList = "native/ffmpeg/formats.ts";
 
-const texts = await readSources(root, "{src,native,harness,tools,test}/**/*.{ts,tsx}");
-const isOwn = (path: string) => /^(?:src|native|harness|tools|test)\//.test(path);
+const texts = await readSources(root, "{sdk,src,native,harness,tools,test}/**/*.{ts,tsx}");
+const isOwn = (path: string) => /^(?:sdk|src|native|harness|tools|test)\//.test(path);
 const imports = [...texts]
   .flatMap(([file, text]) => importsOf(file, text))
   .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && to !== sharedList);
@@ -126,7 +128,7 @@ const imports = [...texts]
 const folderOf = (path: string) => path.split("/", path.startsWith("tools/") ? 2 : 1).join("/");
 const between = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to));
 
-describe("src/, native/, harness/ and the purposes of tools/", () => {
+describe("sdk/, src/, native/, harness/ and the purposes of tools/", () => {
   test("import in one direction, and nothing from the tests", () => {
     const names = Object.keys(purposes);
     const backwards = Object.entries(purposes).filter(([purpose, others]) =>
@@ -146,6 +148,14 @@ describe("src/, native/, harness/ and the purposes of tools/", () => {
       files.filter((file) => !taken.some(({ from, to }) => folderOf(from) === folder && to === `src/${file}.ts`)),
     );
     expect(unused).toEqual([]);
+  });
+
+  test("take from sdk/ its entry point, which only the command line imports", () => {
+    const taken = between.filter(({ to }) => folderOf(to) === "sdk");
+    expect(taken.length).toBeGreaterThan(0);
+    const isEntryPoint = ({ from, to }: (typeof taken)[number]) =>
+      from.startsWith("src/cli/") && to === "sdk/typescript/src/index.ts";
+    expect(taken.filter((found) => !isEntryPoint(found))).toEqual([]);
   });
 
   test("have no file that imports itself through others, by values or by types", () => {

@@ -11,7 +11,7 @@ import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
-import { addRecordingOptions, createParts, type RecordingOptions } from "./recording-options.ts";
+import { addRecordingOptions, createHints, type RecordingOptions } from "./recording-options.ts";
 import { catchHangups, untilStopped } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf, settingsOf } from "./settings-options.ts";
@@ -28,7 +28,7 @@ export function quickstartCommand(): Command {
     .argument("[recording]", "a recording; without one, the server runs in the foreground");
   return addRecordingOptions(command).action(
     async (recording: string | undefined, options: RecordingOptions, command: Command) => {
-      const parts = createParts(options);
+      const hints = createHints(options);
       const settings = settingsOf(command);
       if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
       const root = resolve(settings.storage.data_dir);
@@ -49,7 +49,7 @@ export function quickstartCommand(): Command {
       await transcribeFiles({
         connection: { baseUrl, key, trust: trustOf(server) },
         jobs: [{ input: recording, output: null }],
-        parts,
+        hints,
         ...{ wait: true, json: false, force: false, everySeconds: 1 },
       });
       process.stderr.write(

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { TranscriptionForm } from "../../sdk/typescript/src/index.ts";
 import { HintError, type Hints, type HintTexts, MAX_SPEAKERS, parseHints } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 
@@ -31,13 +32,16 @@ export function hintsOf(options: RecordingOptions): Hints {
   }
 }
 
-/** Returns the parts of a create's form that a command's options give. @throws {CommandError} when one is not valid */
-export function createParts(options: RecordingOptions): Readonly<Record<string, string>> {
+/** The language and the hints of a create. */
+export type RecordingHints = Omit<TranscriptionForm, "file" | "url">;
+
+/** Returns the language and the hints in a command's options for a create. @throws {CommandError} when one is not valid */
+export function createHints(options: RecordingOptions): RecordingHints {
   hintsOf(options);
-  const parts = { language: options.language, ...hintTexts(options) };
-  return Object.fromEntries(
-    Object.entries(parts).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]])),
-  );
+  const { language, prompt, speakers, minSpeakers, maxSpeakers } = options;
+  const count = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  const [min_speakers, max_speakers] = [count(minSpeakers), count(maxSpeakers)];
+  return { language, prompt, speakers: count(speakers), min_speakers, max_speakers };
 }
 
 function hintTexts({ prompt, speakers, minSpeakers, maxSpeakers }: RecordingOptions): HintTexts {

@@ -4,12 +4,13 @@ import { Glob } from "bun";
 import { sizeOf } from "./select-tests.ts";
 
 /** Folders whose files import each other by relative paths. */
-const FOLDERS = "{src,native,tools,harness,test}";
+const FOLDERS = "{sdk,src,native,tools,harness,test}";
 /** Folders whose files have their tests at the same path below test/; the files of tools/ mostly below test/scripts/. */
 const MIRRORED: readonly (readonly [folder: string, tests: string])[] = [
   ["src/", "test/"],
   ["tools/", "test/scripts/"],
   ["native/", "test/native/"],
+  ["sdk/typescript/src/", "test/sdk/"],
 ];
 
 const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };

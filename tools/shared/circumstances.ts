@@ -24,7 +24,8 @@ async function currentCommit(): Promise<string> {
   const git = (...args: readonly string[]) => runCommand(["git", "-C", root, ...args]);
   try {
     const commit = (await git("rev-parse", "--short=10", "HEAD")).trim();
-    const changed = await git("status", "--porcelain", "--", "src", "native", "models", "scripts", "tools", "harness");
+    const folders = ["src", "sdk", "native", "models", "scripts", "tools", "harness"];
+    const changed = await git("status", "--porcelain", "--", ...folders);
     return changed === "" ? commit : `${commit} with changes`;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;

@@ -1,36 +1,76 @@
-import { randomUUID } from "node:crypto";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { basename } from "node:path";
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import {
+  type CallOptions,
+  Client,
+  type Clock,
+  type Pause,
+  TranscriptionFailedError,
+} from "../../../sdk/typescript/src/index.ts";
+import {
+  listedTranscriptionSchema,
   type SegmentResource,
-  segmentPageSchema,
+  type ServerTrust,
+  segmentSchema,
   type TranscriptionResource,
-  transcriptionPageSchema,
   transcriptionSchema,
 } from "../../api/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
-import { ClientError, type Connection, parseJson, type RequestOptions, request } from "./request.ts";
-import type { PauseOptions, Retries } from "./retries.ts";
-import { UploadMonitor, uploadForm } from "./upload.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { isLink } from "../parse-option.ts";
+import type { RecordingHints } from "../recording-options.ts";
+import { notThisApi, toClientError } from "./client-error.ts";
 
-interface CreateOptions extends PauseOptions {
-  /** Text parts of the form: the language and hints. */
-  readonly parts: Readonly<Record<string, string>>;
-  /** Receives the share of the body that was passed to the network, 0 to 1. */
-  readonly onSent: (fraction: number) => void;
+/** The address of an API, with the key and the trusted certificates for its requests. */
+export interface Connection {
+  /** e.g. `http://127.0.0.1:8787/api/public/v1` */
+  readonly baseUrl: string;
+  readonly key: string;
+  /** Trusted certificates, if they are not those of the well-known certificate authorities. */
+  readonly trust: ServerTrust;
 }
 
-type ListedTranscription = Static<typeof transcriptionPageSchema>["data"][number];
+interface ApiClientOptions {
+  readonly signal: AbortSignal;
+  /** How long a server may fail or be unreachable before requests fail. */
+  readonly outageSeconds: number;
+  readonly clock?: Clock;
+}
 
-const languagesSchema = Type.Object({ data: Type.Array(Type.Unknown()) });
+/** Reaction to the pauses of a request. */
+export interface PauseOptions {
+  /** Called before each pause, which ends early when the returned promise resolves. */
+  readonly onPause?: CallOptions["onPause"];
+}
 
-/** Timeout of exports. A PDF is generated on request: it takes long for a long recording, and may be queued. */
-const EXPORT_TIMEOUT_MILLISECONDS = 300_000;
-/** The API's maximum page sizes. */
-const MAX_PAGE_SIZE = 100;
-const MAX_SEGMENT_PAGE_SIZE = 1000;
-/** Maximum number of times that a body is sent again because it arrived damaged. */
-const MAX_DAMAGED_BODIES = 2;
+interface CreateOptions extends PauseOptions {
+  readonly hints: RecordingHints;
+  /** Receives the share of the body that was passed to the network, 0 to 1. */
+  readonly onSent: (share: number) => void;
+}
+
+interface FollowOptions extends PauseOptions {
+  /** Overrides the recommended pauses between polls. */
+  readonly everySeconds: number | undefined;
+  /** Whether the first poll happens at once, for a recording that was not just sent. */
+  readonly atOnce: boolean;
+  /**
+   * Number of recordings that are followed concurrently. With n of them, each is polled at most every n seconds, to
+   * leave most of the key's rate limit to other requests.
+   */
+  readonly together: () => number;
+  readonly onPoll: (transcription: TranscriptionResource) => void;
+}
+
+type ListedTranscription = Static<typeof listedTranscriptionSchema>;
+
+const TIMEOUT_SECONDS = 60;
+/** Time without progress after which an upload counts as lost. TCP alone would detect it after about 15 minutes. */
+const STALL_SECONDS = 120;
 
 // The schemas refer to these formats, which must be registered with TypeBox.
 const formats: Readonly<Record<string, RegExp>> = {
@@ -41,124 +81,147 @@ for (const [name, shape] of Object.entries(formats)) {
   if (!FormatRegistry.Has(name)) FormatRegistry.Set(name, (text) => shape.test(text));
 }
 
-/** A client of the public API. Its methods retry requests and throw a {ClientError} or the signal's reason. */
+/**
+ * The client package's client with the checks and messages of the command line. Its methods throw a {ClientError} or
+ * the signal's reason.
+ */
 export class ApiClient {
-  readonly #connection: Connection;
-  readonly retries: Retries;
+  readonly #client: Client;
+  readonly #baseUrl: string;
+  readonly signal: AbortSignal;
+  #reached = false;
 
-  constructor(connection: Connection, retries: Retries) {
-    this.#connection = connection;
-    this.retries = retries;
+  /** @throws {CommandError} when the key is malformed */
+  constructor({ baseUrl, key, trust }: Connection, { signal, outageSeconds, clock }: ApiClientOptions) {
+    this.#baseUrl = baseUrl;
+    this.signal = signal;
+    const send = async (url: string, init: RequestInit) => {
+      const response = await fetch(url, { ...init, redirect: "manual", timeout: false, ...trust });
+      this.#reached = true;
+      return response;
+    };
+    const limits = { timeoutSeconds: TIMEOUT_SECONDS, retrySeconds: outageSeconds, waitsForLimits: true };
+    try {
+      this.#client = new Client({ baseUrl, key, ...limits, fetch: send, clock });
+    } catch (error) {
+      throw new CommandError(messageOf(error), exitCodes.refused);
+    }
   }
 
   /** Checks that the server answers and accepts the key; the request needs no scope. */
   async checkKey(): Promise<void> {
-    await this.#get("/languages", languagesSchema);
+    this.#checked(Type.Array(Type.Unknown()), await this.#call((call) => this.#client.languages(call)));
   }
 
   /**
-   * Sends one recording until the server has it. Retries use the same Idempotency-Key, so that a lost response does not
-   * create a second recording. After a body that arrived damaged, a new key is used: the server remembers the result of
-   * the old one.
+   * Sends one recording until the server has it.
    * @param input a file's path or an http(s) URL
    * @throws {ClientError} @throws {CommandError} when the recording can't be read
    */
-  async create(input: string, { parts, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
-    const form = uploadForm(input, parts);
-    const send = async (idempotencyKey: string) => {
-      const body = await form.prepare(this.retries.signal);
-      using monitor = new UploadMonitor(body, onSent, this.retries.signal);
-      const headers = {
-        "Content-Type": form.contentType,
-        "Content-Length": String(body.sizeBytes),
-        "Content-Digest": body.digest,
-        "Idempotency-Key": idempotencyKey,
-      };
-      const { signal } = monitor;
-      const sent = { method: "POST", headers, body: monitor.stream(), signal, timeout: null };
-      return this.#checked(transcriptionSchema, await request(this.#connection, "/transcriptions", sent));
+  async create(input: string, { hints, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
+    if (!isLink(input)) await requireReadable(input);
+    const own = { name: basename(input), timeoutSeconds: STALL_SECONDS, verify: true, onUpload: onSent };
+    const created = await this.#call((call) => this.#client.create(input, { ...hints, ...own, ...call }), pauses).catch(
+      async (error: unknown) => {
+        // The file may have become unreadable after the check.
+        if (!isLink(input) && codeOf(error) !== "" && !(error instanceof CommandError)) await requireReadable(input);
+        throw error;
+      },
+    );
+    return this.#checked(transcriptionSchema, created);
+  }
+
+  async get(id: string): Promise<TranscriptionResource> {
+    return this.#checked(transcriptionSchema, await this.#call((call) => this.#client.get(id, call)));
+  }
+
+  /**
+   * Polls until a recording is completed or failed, in the pauses that the API recommends.
+   * @throws {ClientError} when a request fails for good, or after much longer than the recording should take
+   */
+  async follow(id: string, options: FollowOptions): Promise<TranscriptionResource> {
+    const { everySeconds, together, onPoll, ...pauses } = options;
+    let { atOnce } = options;
+    const pollSeconds = (recommendedSeconds: number) => {
+      if (!atOnce) return everySeconds ?? Math.max(recommendedSeconds, together());
+      atOnce = false;
+      return 0;
     };
-    for (let damaged = 0; ; damaged++) {
-      const idempotencyKey = randomUUID();
+    const onProgress = (transcription: unknown) => onPoll(this.#checked(transcriptionSchema, transcription));
+    return this.#call(async (call) => {
       try {
-        return await this.retries.run(() => send(idempotencyKey), pauses);
+        return await this.#client.wait(id, { pollSeconds, onProgress, ...call });
       } catch (error) {
-        const isDamaged = error instanceof ClientError && error.code === "uploaded_file_cannot_be_processed";
-        if (!isDamaged || damaged >= MAX_DAMAGED_BODIES) throw error;
+        if (error instanceof TranscriptionFailedError) return error.transcription;
+        throw error;
       }
-    }
+    }, pauses);
   }
 
-  get(id: string, pauses: PauseOptions = {}): Promise<TranscriptionResource> {
-    return this.#get(pathOf(id), transcriptionSchema, pauses);
-  }
-
-  /** Returns up to `limit` recordings, newest first, fetched page by page. */
+  /** Returns up to `limit` recordings, newest first. */
   list(limit: number, status?: string): Promise<ListedTranscription[]> {
-    const filter = status === undefined ? {} : { status };
-    return fetchPages({ limit, pageSize: MAX_PAGE_SIZE }, (page) =>
-      this.#get(`/transcriptions?${new URLSearchParams({ ...page, ...filter })}`, transcriptionPageSchema),
-    );
+    return this.#all(listedTranscriptionSchema, limit, (call) => this.#client.list({ status }, call));
   }
 
-  /** Returns all segments of a completed recording, fetched page by page. */
+  /** Returns all segments of a completed recording. */
   segments(id: string): Promise<SegmentResource[]> {
-    return fetchPages({ limit: Number.POSITIVE_INFINITY, pageSize: MAX_SEGMENT_PAGE_SIZE }, (page) =>
-      this.#get(`${pathOf(id)}/segments?${new URLSearchParams(page)}`, segmentPageSchema),
-    );
+    return this.#all(segmentSchema, Number.POSITIVE_INFINITY, (call) => this.#client.segments(id, call));
   }
 
-  export(id: string, format: ExportFormat): Promise<Uint8Array> {
-    const options = { signal: this.retries.signal, timeout: EXPORT_TIMEOUT_MILLISECONDS };
-    return this.retries.run(() => request(this.#connection, `${pathOf(id)}/export?format=${format}`, options));
+  async export(id: string, format: ExportFormat): Promise<Uint8Array> {
+    return (await this.#call((call) => this.#client.export(id, format, call))).content;
   }
 
   async delete(id: string): Promise<void> {
-    const options: RequestOptions = { method: "DELETE", signal: this.retries.signal };
-    await this.retries.run(async (attempts) => {
-      try {
-        await request(this.#connection, pathOf(id), options);
-      } catch (error) {
-        // An earlier attempt deleted the recording, but its response was lost.
-        if (attempts > 0 && error instanceof ClientError && error.status === 404) return;
-        throw error;
+    await this.#call((call) => this.#client.delete(id, call));
+  }
+
+  /** Makes calls with this client's signal. Without any response so far, the address is probably wrong: no retry. */
+  async #call<T>(make: (call: CallOptions) => Promise<T>, { onPause }: PauseOptions = {}): Promise<T> {
+    const pause = (pause: Pause) => {
+      if (!this.#reached) throw pause.error;
+      return onPause?.(pause);
+    };
+    try {
+      return await make({ signal: this.signal, onPause: pause });
+    } catch (error) {
+      throw toClientError(error, this.#baseUrl);
+    }
+  }
+
+  #all<T extends TSchema>(
+    schema: T,
+    limit: number,
+    entries: (call: CallOptions) => AsyncIterable<unknown>,
+  ): Promise<Static<T>[]> {
+    return this.#call(async (call) => {
+      const found: Static<T>[] = [];
+      for await (const entry of entries(call)) {
+        found.push(this.#checked(schema, entry));
+        if (found.length >= limit) break;
       }
+      return found;
     });
   }
 
-  #get<T extends TSchema>(path: string, schema: T, pauses: PauseOptions = {}): Promise<Static<T>> {
-    const { signal } = this.retries;
-    return this.retries.run(
-      async () => this.#checked(schema, await request(this.#connection, path, { signal })),
-      pauses,
-    );
-  }
-
-  #checked<T extends TSchema>(schema: T, body: Uint8Array): Static<T> {
-    const value = parseJson(body);
+  #checked<T extends TSchema>(schema: T, value: unknown): Static<T> {
     if (Value.Check(schema, value)) return value;
-    const { baseUrl } = this.#connection;
-    const message = `the response of ${baseUrl} does not follow this API; is it a transcribe server?`;
-    throw new ClientError(message, "bad_answer");
+    throw notThisApi(this.#baseUrl);
   }
 }
 
-/** Returns up to `limit` entries of a list, fetched page by page. A page without entries is taken for the last one. */
-async function fetchPages<Entry>(
-  { limit, pageSize }: { readonly limit: number; readonly pageSize: number },
-  fetchPage: (
-    page: Record<string, string>,
-  ) => Promise<{ readonly data: Entry[]; readonly has_more: boolean; readonly next_cursor: string }>,
-): Promise<Entry[]> {
-  const found: Entry[] = [];
-  for (let cursor = {}; ; ) {
-    const page = await fetchPage({ limit: String(Math.min(pageSize, limit - found.length)), ...cursor });
-    found.push(...page.data);
-    if (!page.has_more || page.data.length === 0 || found.length >= limit) return found;
-    cursor = { cursor: page.next_cursor };
+/** @throws {CommandError} when a recording can't be read, or is not a regular file */
+async function requireReadable(path: string): Promise<void> {
+  try {
+    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = await file.stat();
+    if (stat.isFile()) return;
+    throw new CommandError(`${path} is ${stat.isDirectory() ? "a directory" : "not a regular file"}; name recordings`);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    const code = codeOf(error);
+    if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
+    throw new CommandError(`can't read ${path}: ${code === "EACCES" ? "you lack the permission" : error}`);
   }
-}
-
-function pathOf(id: string): string {
-  return `/transcriptions/${encodeURIComponent(id)}`;
 }

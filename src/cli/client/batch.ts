@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import type { PauseReason } from "../../../sdk/typescript/src/index.ts";
 import type { SegmentResource, TranscriptionResource } from "../../api/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";
@@ -6,10 +7,9 @@ import { type Output, writeOutput } from "../outputs.ts";
 import { isLink } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import type { ProgressBoard, ProgressRow } from "../progress-board.ts";
+import type { RecordingHints } from "../recording-options.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
-import type { ApiClient } from "./api-client.ts";
-import { followRecording } from "./follow.ts";
-import type { PauseOptions, PauseReason } from "./retries.ts";
+import type { ApiClient, PauseOptions } from "./api-client.ts";
 
 /** A recording to be sent. */
 export interface Job {
@@ -33,8 +33,8 @@ export interface SubmitOutcome {
 export interface BatchOptions {
   readonly client: ApiClient;
   readonly board: ProgressBoard;
-  /** Text parts of each create's form: the language and hints. */
-  readonly parts: Readonly<Record<string, string>>;
+  /** Language and hints of each create. */
+  readonly hints: RecordingHints;
   readonly wait: boolean;
   readonly everySeconds: number | undefined;
   readonly force: boolean;
@@ -83,7 +83,7 @@ export class Batch {
   /** Runs all jobs. @throws the signal's reason when it is aborted; `outcomes` has the results until then */
   async run(): Promise<void> {
     const { client, board, wait } = this.#options;
-    const { signal } = client.retries;
+    const { signal } = client;
     const following: Promise<unknown>[] = [];
     for (const [index, job] of this.#jobs.entries()) {
       const outcome = this.outcomes[index];
@@ -104,12 +104,12 @@ export class Batch {
   }
 
   async #create(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
-    const { client, parts, wait, onCreated } = this.#options;
+    const { client, hints, wait, onCreated } = this.#options;
     row.show("Upload", 0);
     this.sending = true;
     outcome.transcription = await client.create(job.input, {
       ...this.#pauseOptions(row, job.input),
-      parts,
+      hints,
       onSent: (fraction) => row.show("Upload", 100 * fraction),
     });
     this.sending = false;
@@ -123,7 +123,7 @@ export class Batch {
     const id = outcome.transcription?.id ?? "";
     this.#following += 1;
     try {
-      outcome.transcription = await followRecording(client, id, {
+      outcome.transcription = await client.follow(id, {
         ...this.#pauseOptions(row, job.input),
         ...{ everySeconds, atOnce: false, together: () => this.#following },
         onPoll: ({ status, progress }) => row.show(progressText(progress.step ?? status), progress.percent),
@@ -159,11 +159,12 @@ export class Batch {
   /** Shows pauses in the progress row, and reports long pauses for the rate limit on stderr as well. */
   #pauseOptions(row: ProgressRow, input: string): PauseOptions {
     return {
-      placeFreed: () => this.#placeFreed.promise,
       onPause: ({ reason, milliseconds }) => {
         row.show(pauseTexts[reason], null);
-        if (milliseconds < REPORTED_PAUSE_MILLISECONDS || reason !== "rate") return;
-        this.#report(input, `the rate limit is used up; sent again at ${readableTime(Date.now() + milliseconds)}`);
+        if (milliseconds >= REPORTED_PAUSE_MILLISECONDS && reason === "rate") {
+          this.#report(input, `the rate limit is used up; sent again at ${readableTime(Date.now() + milliseconds)}`);
+        }
+        return reason === "place" ? this.#placeFreed.promise : undefined;
       },
     };
   }
@@ -182,7 +183,7 @@ export class Batch {
       return true;
     } catch (error) {
       row.end();
-      if (this.#options.client.retries.signal.aborted) return false;
+      if (this.#options.client.signal.aborted) return false;
       this.sending = false;
       if (!(error instanceof CommandError)) throw error;
       this.faults.push(error);

@@ -9,10 +9,8 @@ import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
 import { serverAddress } from "../parse-option.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
-import { ApiClient } from "./api-client.ts";
+import { ApiClient, type Connection } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
-import type { Connection } from "./request.ts";
-import { Retries } from "./retries.ts";
 
 interface ServerOptions {
   readonly server?: string;
@@ -44,7 +42,7 @@ export function withClient(
   outageSeconds = SHORT_OUTAGE_SECONDS,
 ): Promise<void> {
   return interruptible(async (signal) => {
-    await work(new ApiClient(await connectionOf(command), new Retries(signal, outageSeconds)));
+    await work(new ApiClient(await connectionOf(command), { signal, outageSeconds }));
   });
 }
 

@@ -9,8 +9,8 @@ import { positiveNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { transcriptText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
+import { ClientError } from "./client-error.ts";
 import { addServerOptions, withClient } from "./connection.ts";
-import { ClientError } from "./request.ts";
 
 const statuses: readonly string[] = statusSchema.anyOf.map((choice) => choice.const);
 

@@ -6,15 +6,13 @@ import { addOutputOptions, type OutputOptions, planOutputs } from "../outputs.ts
 import { seconds } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
-import { addRecordingOptions, createParts, type RecordingOptions } from "../recording-options.ts";
+import { addRecordingOptions, createHints, type RecordingOptions } from "../recording-options.ts";
 import { transcriptText } from "../recording-texts.ts";
-import { ApiClient } from "./api-client.ts";
+import { ApiClient, type Connection } from "./api-client.ts";
 import { Batch, type BatchOptions, type Job, type SubmitOutcome } from "./batch.ts";
 import { addServerOptions, connectionOf, LONG_OUTAGE_SECONDS } from "./connection.ts";
-import type { Connection } from "./request.ts";
-import { Retries } from "./retries.ts";
 
-interface TranscribeFilesOptions extends Pick<BatchOptions, "parts" | "everySeconds" | "force" | "wait"> {
+interface TranscribeFilesOptions extends Pick<BatchOptions, "hints" | "everySeconds" | "force" | "wait"> {
   readonly connection: Connection;
   readonly jobs: readonly Job[];
   readonly json: boolean;
@@ -26,7 +24,7 @@ interface TranscribeFilesOptions extends Pick<BatchOptions, "parts" | "everySeco
  */
 export function transcribeFiles({ connection, jobs, json, ...options }: TranscribeFilesOptions): Promise<void> {
   return interruptible(async (signal) => {
-    const client = new ApiClient(connection, new Retries(signal, LONG_OUTAGE_SECONDS));
+    const client = new ApiClient(connection, { signal, outageSeconds: LONG_OUTAGE_SECONDS });
     using board = new ProgressBoard();
     const printsIds = !options.wait && !json;
     const onCreated = (id: string) => {
@@ -85,11 +83,11 @@ export function submitCommand(): Command {
     .option("--json", "print as JSON, for each recording: input, transcription, segments, output, error");
   return addServerOptions(command).action(async (inputs: string[], options: SubmitOptions) => {
     const { json = false, force = false, every } = options;
-    const parts = createParts(options);
+    const hints = createHints(options);
     const outputs = planOutputs(inputs, options);
     const jobs = inputs.map((input, index) => ({ input, output: outputs[index] ?? null }));
     const wait = options.wait === true || jobs.some(({ output }) => output !== null);
     const connection = await connectionOf(command);
-    await transcribeFiles({ connection, jobs, parts, wait, json, force, everySeconds: every });
+    await transcribeFiles({ connection, jobs, hints, wait, json, force, everySeconds: every });
   });
 }

@@ -9,7 +9,6 @@ import { ProgressBoard } from "../progress-board.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
 import { addServerOptions, LONG_OUTAGE_SECONDS, withClient } from "./connection.ts";
-import { followRecording } from "./follow.ts";
 
 /** transcribe watch [ID…] */
 export function watchCommand(): Command {
@@ -39,12 +38,12 @@ async function watch(
   const followOne = async (id: string) => {
     const row = board.row(id);
     try {
-      const transcription = await followRecording(client, id, {
+      const transcription = await client.follow(id, {
         everySeconds: every,
         atOnce: true,
         together: () => following,
         onPoll: ({ status, progress }) => row.show(progressText(progress.step ?? status), progress.percent),
-        onPause: () => row.show("Waiting for the server", null),
+        onPause: () => void row.show("Waiting for the server", null),
       });
       ended.push(transcription);
       const { status, failure_reason, source } = transcription;

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { followRecording, nextPause } from "../../../src/cli/client/follow.ts";
 import { ApiServer } from "../../http/support.ts";
 import { connectedClient, TestClock } from "./support.ts";
 
@@ -13,7 +12,7 @@ describe("the client that follows a recording", () => {
   afterAll(() => server[Symbol.dispose]());
   const caller = server.client("follower");
   const follow = async (clock: TestClock, id: string, options = {}) =>
-    followRecording(await connectedClient(server.origin, caller.key, clock), id, { ...quietly, ...options });
+    (await connectedClient(server.origin, caller.key, clock)).follow(id, { ...quietly, ...options });
 
   test("polls first after 10 s, then every 5 s", async () => {
     const id = server.enterQueued(caller.accountId);
@@ -33,6 +32,17 @@ describe("the client that follows a recording", () => {
     clock.onSleep = (count) => void (count === 5 && server.recordings.fail(id, { reason: "no_speech" }));
     expect((await follow(clock, id)).failure_reason).toBe("no_speech");
     expect(clock.sleeps).toEqual([10_000, 20_000, 30_000, 30_000, 30_000]);
+  });
+
+  test("polls a recording that turns out to be long less and less often, from its short pause on", async () => {
+    const id = server.enterProcessing(caller.accountId);
+    const clock = new TestClock();
+    clock.onSleep = (count) => {
+      if (count === 2) server.recordings.describe(id, { durationSeconds: 600 });
+      if (count === 6) server.recordings.complete(id, spoken);
+    };
+    await follow(clock, id);
+    expect(clock.sleeps).toEqual([10_000, 5000, 10_000, 20_000, 30_000, 30_000]);
   });
 
   test("stops after twice the length plus ten minutes, but not while the recording is queued", async () => {
@@ -62,14 +72,4 @@ describe("the client that follows a recording", () => {
     await expect(follow(clock, Bun.randomUUIDv7(), { atOnce: true })).rejects.toMatchObject({ code: "not_found" });
     expect(clock.sleeps).toEqual([]);
   });
-});
-
-test.each([
-  [10, null, 5],
-  [5, 599, 5],
-  [10, 600, 20],
-  [20, 64_800, 30],
-  [5, 600, 10],
-])("a pause of %p s for a recording of %p s is followed by one of %p s", (last, duration, next) => {
-  expect(nextPause(last, duration)).toBe(next);
 });

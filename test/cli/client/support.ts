@@ -1,5 +1,5 @@
+import type { Clock } from "../../../sdk/typescript/src/index.ts";
 import { ApiClient } from "../../../src/cli/client/api-client.ts";
-import { type Clock, Retries } from "../../../src/cli/client/retries.ts";
 
 /** A clock on which sleeping takes no time; a test may act on each sleep. */
 export class TestClock implements Clock {
@@ -11,8 +11,8 @@ export class TestClock implements Clock {
     return this.#now;
   }
 
-  async sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
+  async sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
     this.sleeps.push(milliseconds);
     this.#now += milliseconds;
     await this.onSleep(this.sleeps.length);
@@ -26,13 +26,13 @@ export class TestClock implements Clock {
 
 /** Returns a client with a test's clock whose requests are retried for ten minutes. */
 export function apiClient(origin: string, key: string, clock: Clock): ApiClient {
-  const retries = new Retries(new AbortController().signal, 600, clock);
-  return new ApiClient({ baseUrl: `${origin}/api/public/v1`, key, trust: {} }, retries);
+  const { signal } = new AbortController();
+  return new ApiClient({ baseUrl: `${origin}/api/public/v1`, key, trust: {} }, { signal, outageSeconds: 600, clock });
 }
 
 /** Returns such a client that has reached the server before. */
 export async function connectedClient(origin: string, key: string, clock: Clock): Promise<ApiClient> {
   const client = apiClient(origin, key, clock);
-  await client.retries.run(async () => {});
+  await client.checkKey();
   return client;
 }
