@@ -4,10 +4,11 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
+import { finishRemovals, Library } from "../../src/library/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { type Recording, Recordings, Transcript } from "../../src/recordings/index.ts";
+import { type Recording, Recordings, SearchQuery, Transcript } from "../../src/recordings/index.ts";
 import type { Upgrade } from "../../src/storage/database.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
 const schemaOf = (database: Database) =>
@@ -27,7 +28,7 @@ const tablesOf = (database: Database) =>
     .map((row) => row.name);
 
 test("databases of released versions exist", () => {
-  expect(releasedVersions).toContain("0.1.0");
+  expect(releasedVersions).toEqual(["0.1.0", "0.3.0"]);
 });
 
 describe.each([...releasedVersions])("a database that %s wrote", (version) => {
@@ -95,4 +96,40 @@ test("the rows of 0.1.0 are read with their values", () => {
   expect(recordings.open.counts()).toEqual({ queued: 1, processing: 1 });
   expect(recordings.list({ statuses: ["failed"] }, 10).map((failed) => failed.heldAt !== null)).toEqual([true]);
   expect(new Usage(store).audioSeconds(completed?.accountId ?? "", Date.UTC(2026, 10, 20, 12))).toBeCloseTo(3.2);
+});
+
+test("recordings of 0.3.0 in every state are continued, and the one whose removal was interrupted is gone", async () => {
+  using directory = temporaryDirectory();
+  const dataDirectory = new DataDirectory(directory.path);
+  writeReleased("0.3.0", dataDirectory.databasePath);
+  const store = openDatabase(dataDirectory.databasePath);
+  const recordings = new Recordings(store, Date.now);
+  await finishRemovals({ recordings, dataDirectory });
+  const usage = new Usage(store);
+  const library = new Library({ store, recordings, dataDirectory, usage, now: Date.now });
+  await library.withdrawLeft(false);
+  const operator = { kind: "operator", actor: "operator" } as const;
+  const all = library.list(operator, { includesTransient: true }, 100);
+  expect(all.map(({ status, endedAt, updatedAt }) => [status, endedAt === null ? null : endedAt - updatedAt])).toEqual([
+    ["failed", 0],
+    ["failed", 0],
+    ["completed", 0],
+    ["processing", null],
+    ["queued", null],
+    ["queued", null],
+  ]);
+  const completed = all.find(({ status }) => status === "completed");
+  const transcript = library.transcript(operator, completed?.id ?? "");
+  expect(transcript.segments(0, 10).map(({ text }) => text)).toEqual([
+    "Guten Morgen – 你好.",
+    "It's the second speaker's turn.",
+  ]);
+  expect([...transcript.speakerNames()]).toEqual([[1, "Anna"]]);
+  const found = library.search(operator, new SearchQuery("morgen"), {}, null, 10);
+  expect(found.found.map(({ recording }) => recording.id)).toEqual([completed?.id ?? ""]);
+  expect(store.$client.query("SELECT count(*) AS n FROM segments").get()).toEqual({ n: 2 });
+  recordings.requeueAll();
+  for (const { id, status } of all)
+    if (status !== "completed" && status !== "failed") expect(recordings.claim(id)).not.toBeNull();
+  store.$client.close();
 });
