@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
-import { SettingsError } from "../config/index.ts";
 import { ModelLibrary } from "../models/index.ts";
 import { buildInfo, type Notice, notices, sbom } from "../program/index.ts";
-import { DataDirectoryError, DataPaths } from "../storage/index.ts";
+import { DataPaths } from "../storage/index.ts";
+import { ExpectedError } from "../text/index.ts";
 import { type JsonOption, print } from "./output.ts";
 import { becomeDataOwner, settingsCommand, settingsForAll } from "./settings-options.ts";
 
@@ -45,7 +45,7 @@ function installedAttributions(command: Command): string[] {
     becomeDataOwner(settings);
     return new ModelLibrary(new DataPaths(settings.storage.data_dir).models).attributions();
   } catch (error) {
-    if (!(error instanceof SettingsError || error instanceof DataDirectoryError)) throw error;
+    if (!(error instanceof ExpectedError)) throw error;
     return [`The authors of installed models cannot be listed: ${error.message}`];
   }
 }

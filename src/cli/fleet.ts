@@ -60,13 +60,12 @@ function initCommand(): Command {
       if (!changes && (broker.length === 0 || worker.length === 0)) {
         throw new CommandError("a new fleet needs --broker HOST and --worker NAME", exitCodes.usage);
       }
-      const fleet = await explained(async ({ FleetDirectory }) => {
-        if (!changes) return FleetDirectory.create(directory, { broker, port, workers: worker }, Date.now());
-        const opened = FleetDirectory.open(directory);
-        if (add.length > 0) await opened.add(add, Date.now());
-        if (renew.length > 0) await opened.renew(renew, Date.now());
-        return opened;
-      });
+      const { FleetDirectory } = await fleetLibrary();
+      const fleet = changes
+        ? FleetDirectory.open(directory)
+        : await FleetDirectory.create(directory, { broker, port, workers: worker }, Date.now());
+      if (add.length > 0) await fleet.add(add, Date.now());
+      if (renew.length > 0) await fleet.renew(renew, Date.now());
       const written = changes ? [...add, ...renew] : ["broker", "coordinator", ...worker];
       const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, folders: written };
       print(options, json, () =>
@@ -86,11 +85,9 @@ function revokeCommand(): Command {
     .requiredOption("--directory <directory>", "the fleet's directory, from transcribe fleet init")
     .option("--json", "print the result as JSON")
     .action(async (name: string, options: JsonOption & { readonly directory: string }) => {
-      const fleet = await explained(async ({ FleetDirectory }) => {
-        const opened = FleetDirectory.open(options.directory);
-        opened.revoke(name);
-        return opened;
-      });
+      const { FleetDirectory } = await fleetLibrary();
+      const fleet = FleetDirectory.open(options.directory);
+      fleet.revoke(name);
       const json = { directory: fleet.path, broker: fleet.url, workers: fleet.workers, revoked: name };
       print(options, json, () => `removed ${name} from nats.conf and deleted ${fleet.path}/${name}/\n${reload}`);
     });
@@ -102,17 +99,8 @@ const DEFAULT_PORT = 4222;
 const reload =
   "the broker needs the new broker/nats.conf: copy it there, then reload the broker (systemctl reload transcribe-broker)";
 
-/** Runs an action, and explains its failure. Only these commands load the libraries of a fleet. */
-async function explained<T>(action: (fleet: typeof import("../fleet/index.ts")) => Promise<T>): Promise<T> {
-  const fleet = await import("../fleet/index.ts");
-  try {
-    return await action(fleet);
-  } catch (error) {
-    if (error instanceof fleet.FleetDirectoryError || error instanceof fleet.BrokerError)
-      throw new CommandError(error.message);
-    throw error;
-  }
-}
+/** Only these commands load the libraries of a fleet. */
+const fleetLibrary = () => import("../fleet/index.ts");
 
 function statusCommand(): Command {
   const description =
@@ -126,17 +114,13 @@ function statusCommand(): Command {
           exitCodes.usage,
         );
       }
-      const { Broker, fleetStatus } = await import("../fleet/index.ts");
+      const { Broker, fleetStatus } = await fleetLibrary();
       const { machine, build } = await fleetIdentity(settings);
-      const status = await explained(async () => {
-        const log = createLogger("silent");
-        const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
-        try {
-          return await fleetStatus(broker, { version: programVersion, build }, Date.now);
-        } finally {
-          await broker.close();
-        }
-      });
+      const log = createLogger("silent");
+      const broker = await Broker.connect({ ...settings, url: settings.broker, machine, log });
+      const status = await fleetStatus(broker, { version: programVersion, build }, Date.now).finally(() =>
+        broker.close(),
+      );
       const installed = new ModelLibrary(new DataPaths(storage.data_dir).models).list();
       const nameOf = modelNames(installed);
       const machines = status.machines.map((each) => machineRow(each, installed, nameOf));

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import { Command } from "commander";
 import type { SegmentResource } from "../api/index.ts";
-import { ExportError } from "../exports/index.ts";
-import { type LocalPipeline, openLocalPipeline, StartError } from "../server/index.ts";
+import { type LocalPipeline, openLocalPipeline } from "../server/index.ts";
 import { databaseTrouble, MigrationError } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
+import { ExpectedError } from "../text/index.ts";
 import { CommandError, exitCodes, throwAll } from "./command-error.ts";
 import { interruptedWith, interruptible } from "./interrupts.ts";
 import { print } from "./output.ts";
@@ -109,8 +109,7 @@ async function runFile(
     return { outcome: { ...nothing, ...(await transcribe(pipeline, board, job, signal)), error: null }, fault: null };
   } catch (error) {
     signal.throwIfAborted();
-    const isExpected = error instanceof CommandError || error instanceof StartError || error instanceof ExportError;
-    if (!isExpected) throw error;
+    if (!(error instanceof ExpectedError)) throw error;
     const fault = error instanceof CommandError ? error : new CommandError(error.message);
     return { outcome: { ...nothing, error: { code: fault.code, message: fault.message } }, fault };
   }

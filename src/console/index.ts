@@ -3,7 +3,6 @@ export { type Console, consolePath, createConsole, isConsolePath, toConsoleAnswe
 export {
   createLink,
   MIN_PASSWORD_LENGTH,
-  PasswordError,
   removePassword,
   setPassword,
   signOutEverywhere,

@@ -1,11 +1,12 @@
 import { open, rm } from "node:fs/promises";
 import { ownCommand, residentBytes } from "../program/index.ts";
 import { MachineError } from "../storage/index.ts";
+import { ExpectedError } from "../text/index.ts";
 import type { ExportDocument, ExportHead, ExportSegment } from "./document.ts";
 import type { ExportFormat } from "./formats.ts";
 
 /** The error of a failed export, for the log, never for a client. */
-export class ExportError extends Error {
+export class ExportError extends ExpectedError {
   override readonly name = "ExportError";
 }
 

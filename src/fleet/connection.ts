@@ -1,6 +1,6 @@
 import { type ConnectionOptions, connect, type NatsConnection } from "@nats-io/transport-node";
 import type { Logger } from "../telemetry/index.ts";
-import { messageOf } from "../text/index.ts";
+import { ExpectedError, messageOf } from "../text/index.ts";
 import { connectionTrouble, credentialsTrouble, isAway } from "./check-credentials.ts";
 import { MAX_MESSAGE_BYTES } from "./messages.ts";
 
@@ -32,7 +32,7 @@ export const REQUEST_MILLISECONDS = 15_000;
 const SLOWEST_BYTES_PER_MILLISECOND = 64;
 
 /** A fault of the broker or of the connection that a person has to mend. */
-export class BrokerError extends Error {
+export class BrokerError extends ExpectedError {
   override readonly name = "BrokerError";
 
   constructor(

@@ -11,11 +11,12 @@ import {
 import { join, resolve } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { ExpectedError } from "../text/index.ts";
 import { brokerConfig, COORDINATOR } from "./broker-config.ts";
 import { type Credentials, createAuthority, issueCertificate } from "./certificates.ts";
 
 /** The directory of a fleet cannot be used, or a name is invalid; the message says what to do. */
-export class FleetDirectoryError extends Error {
+export class FleetDirectoryError extends ExpectedError {
   override readonly name = "FleetDirectoryError";
 }
 

@@ -7,7 +7,6 @@ import {
   consolePath,
   createLink,
   MIN_PASSWORD_LENGTH,
-  PasswordError,
   removePassword,
   setPassword,
   signOutEverywhere,
@@ -68,12 +67,7 @@ function passwordCommand(): Command {
         );
         return;
       }
-      try {
-        await setPassword(store, await readPassword(), auditor());
-      } catch (error) {
-        if (error instanceof PasswordError) throw new CommandError(error.message);
-        throw error;
-      }
+      await setPassword(store, await readPassword(), auditor());
       process.stdout.write("the password is set\n");
     });
 }

@@ -4,7 +4,6 @@ export {
   hasPassword,
   isPassword,
   MIN_PASSWORD_LENGTH,
-  PasswordError,
   removePassword,
   setPassword,
 } from "./password.ts";

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
 import { type Store, tables } from "../../storage/index.ts";
+import { ExpectedError } from "../../text/index.ts";
 
 /** Minimum length. A shorter password can be guessed from a stolen database, whatever the hash function is. */
 export const MIN_PASSWORD_LENGTH = 12;
@@ -8,7 +9,7 @@ export const MIN_PASSWORD_LENGTH = 12;
 const MAX_PASSWORD_LENGTH = 256;
 
 /** A password that is not accepted; the message gives the reason. */
-export class PasswordError extends Error {
+export class PasswordError extends ExpectedError {
   override readonly name = "PasswordError";
 }
 
