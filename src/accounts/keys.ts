@@ -1,13 +1,13 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { preparedFor, type Store, tables, transact } from "../storage/index.ts";
+import { preparedFor, type Store, tables, transact, values } from "../storage/index.ts";
 import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
 import type { Workspace } from "./workspaces.ts";
 
 /** Permissions that a key can have. */
-export const scopes = ["transcriptions:read", "transcriptions:write", "transcriptions:delete"] as const;
+export const { scopes } = values;
 export type Scope = (typeof scopes)[number];
 
 /**

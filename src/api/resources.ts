@@ -14,6 +14,13 @@ import type { Store } from "../storage/index.ts";
 
 const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
+const failureMeanings: Readonly<Record<Static<typeof failureReasonSchema>, string>> = {
+  no_speech: "no speech was found",
+  too_short: "less than half a second of audio",
+  quota_exceeded: "the account's audio quota of the day was used up when processing was to begin",
+  internal: "a fault of the service, a link that could not be fetched, or a recording that is too long",
+};
+
 /** Representation of a recording in the API. */
 export const transcriptionSchema = Type.Object(
   {
@@ -52,10 +59,9 @@ export const transcriptionSchema = Type.Object(
       { description: "Progress to show to people. Only `status` shows whether processing has ended." },
     ),
     failure_reason: Type.Union([failureReasonSchema, Type.Null()], {
-      description:
-        "Null unless `failed`. `no_speech`: no speech was found. `too_short`: less than half a second of audio. " +
-        "`quota_exceeded`: the account's audio quota of the day was used up when processing was to begin. `internal`: a " +
-        "fault of the service, a link that could not be fetched, or a recording that is too long.",
+      description: `Null unless \`failed\`. ${Object.entries(failureMeanings)
+        .map(([reason, meaning]) => `\`${reason}\`: ${meaning}.`)
+        .join(" ")}`,
     }),
   },
   { description: "A recording and its status." },

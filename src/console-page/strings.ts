@@ -44,6 +44,8 @@ export const strings = {
     processing: "Processing",
     completed: "Completed",
     failed: "Failed",
+  },
+  progress: {
     at: (step: string, percent: string) => `${step}, ${percent}`,
     place: (place: number) =>
       place === 1

@@ -1,8 +1,8 @@
 import { and, desc, eq, gt, gte, isNull, lt, sql } from "drizzle-orm";
-import { type Store, tables } from "../storage/index.ts";
+import { type Store, tables, values } from "../storage/index.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
 import type { Recording } from "./recording-rows.ts";
-import { type Status, statusSchema } from "./states.ts";
+import type { Status } from "./states.ts";
 
 /** The filter for a list of recordings. */
 export interface RecordingFilter {
@@ -20,13 +20,11 @@ export interface RecordingFilter {
   readonly includesTransient?: boolean;
 }
 
-const allStatuses = statusSchema.anyOf.map((choice) => choice.const);
-
 /** Implements `Recordings.list`. */
 export function listRecordings(store: Store, filter: RecordingFilter, limit: number): Recording[] {
   // The index orders recordings of one state by id, so lists of several states are merged from one list each.
   const isOfAccount = filter.accountId !== undefined && filter.workspaceId === undefined;
-  const states = filter.statuses ?? (isOfAccount ? [undefined] : allStatuses);
+  const states = filter.statuses ?? (isOfAccount ? [undefined] : values.statuses);
   // In one transaction: a recording that changes its state in between would be in both lists, or in none.
   return store.transaction((transaction) =>
     [...new Set(states)]

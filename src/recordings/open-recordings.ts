@@ -3,6 +3,8 @@ import { type Store, tables } from "../storage/index.ts";
 import type { Recording } from "./recording-rows.ts";
 import { isOpen, OPEN_STATES, type Status } from "./states.ts";
 
+type OpenState = (typeof OPEN_STATES)[number];
+
 /** Maximum number of ids in one statement. */
 const IDS_AT_ONCE = 500;
 
@@ -37,9 +39,9 @@ export class OpenRecordings {
   }
 
   /** Counts open recordings by state and by the priority of their accounts. */
-  countsByPriority(): { status: "queued" | "processing"; priority: number; count: number }[] {
+  countsByPriority(): { status: OpenState; priority: number; count: number }[] {
     const { recordings, accounts } = tables;
-    const inState = (status: "queued" | "processing") =>
+    const inState = (status: OpenState) =>
       this.#store
         .select({ priority: accounts.priority, count: count() })
         .from(recordings)
@@ -48,7 +50,7 @@ export class OpenRecordings {
         .groupBy(accounts.priority)
         .all()
         .map((row) => ({ status, ...row }));
-    return [...inState("queued"), ...inState("processing")];
+    return OPEN_STATES.flatMap(inState);
   }
 
   /**

@@ -1,41 +1,20 @@
 import { type Static, Type } from "@sinclair/typebox";
+import { values } from "../storage/index.ts";
 
-/** The states of a recording, as the API reports them. `completed` and `failed` never change again. */
-export const statusSchema = Type.Union([
-  Type.Literal("queued"),
-  Type.Literal("processing"),
-  Type.Literal("completed"),
-  Type.Literal("failed"),
-]);
+export const statusSchema = Type.Union(values.statuses.map((status) => Type.Literal(status)));
 export type Status = Static<typeof statusSchema>;
 
-/** The states of a recording that has not ended. */
-export const OPEN_STATES = ["queued", "processing"] as const satisfies readonly Status[];
-/** The states of a recording that has ended. */
-export const ENDED_STATES = ["completed", "failed"] as const satisfies readonly Status[];
+export const { openStates: OPEN_STATES, endedStates: ENDED_STATES } = values;
 
 /** Returns whether a recording has not ended. */
 export function isOpen(status: Status): boolean {
-  return status === "queued" || status === "processing";
+  return OPEN_STATES.some((state) => state === status);
 }
 
-/** The values of `progress.step` in the API. */
-export const stepSchema = Type.Union([
-  Type.Literal("fetch"),
-  Type.Literal("decode"),
-  Type.Literal("detect"),
-  Type.Literal("transcribe"),
-  Type.Literal("diarize"),
-  Type.Literal("finalize"),
-]);
+export const stepSchema = Type.Union(values.steps.map((step) => Type.Literal(step)));
 export type Step = Static<typeof stepSchema>;
 
-export const failureReasonSchema = Type.Union([
-  Type.Literal("no_speech"),
-  Type.Literal("too_short"),
-  Type.Literal("quota_exceeded"),
-  Type.Literal("internal"),
-]);
+export const failureReasonSchema = Type.Union(values.failureReasons.map((reason) => Type.Literal(reason)));
 type FailureReason = Static<typeof failureReasonSchema>;
 
 /** The causes of an `internal` failure, for the operator: in the log and the CLI, never in the API. */
@@ -86,6 +65,6 @@ export type Failure =
 
 /** All kinds of failure; `cause` is empty except for `internal`. */
 export const failureKinds: readonly { readonly reason: FailureReason; readonly cause: InternalCause | "" }[] = [
-  ...(["no_speech", "too_short", "quota_exceeded"] as const).map((reason) => ({ reason, cause: "" as const })),
+  ...values.failureReasons.filter((reason) => reason !== "internal").map((reason) => ({ reason, cause: "" as const })),
   ...internalCauses.map((cause) => ({ reason: "internal" as const, cause })),
 ];

@@ -34,5 +34,6 @@ export { databaseState, MigrationError, pendingMigrations } from "./migrate.ts";
 export { NewFile } from "./new-file.ts";
 export { isRecordingId, type PlaybackFiles, RecordingFiles } from "./recording-files.ts";
 export * as tables from "./schema.ts";
+export * as values from "./stored-values.ts";
 export { WorkReservations } from "./work-reservations.ts";
 export { deferSync, truncateLog } from "./write-ahead-log.ts";

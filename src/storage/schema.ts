@@ -1,5 +1,6 @@
 import { eq, isNotNull } from "drizzle-orm";
 import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { failureReasons, standings, statuses, steps } from "./stored-values.ts";
 
 // Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation.
 //
@@ -11,7 +12,7 @@ export const accounts = sqliteTable(
   {
     id: text().primaryKey(),
     name: text().notNull(),
-    standing: text({ enum: ["active", "guest", "restricted"] }).notNull(),
+    standing: text({ enum: standings }).notNull(),
     /** End of the subscription; null when it never ends. */
     subscribedUntil: integer(),
     /** Recordings of accounts with a higher number are processed first. */
@@ -76,7 +77,7 @@ export const recordings = sqliteTable(
     id: text().primaryKey(),
     accountId: accountReference(),
     workspaceId: text().references(() => workspaces.id),
-    status: text({ enum: ["queued", "processing", "completed", "failed"] }).notNull(),
+    status: text({ enum: statuses }).notNull(),
     /** Language that the client pinned, ISO 639; null for language detection. */
     pinnedLanguage: text(),
     /** Pinned or detected, ISO 639. */
@@ -88,9 +89,9 @@ export const recordings = sqliteTable(
     /** Size of the recording in bytes; null until a link was fetched. */
     sizeBytes: integer(),
     durationSeconds: real(),
-    step: text({ enum: ["fetch", "decode", "detect", "transcribe", "diarize", "finalize"] }),
+    step: text({ enum: steps }),
     percent: integer(),
-    failureReason: text({ enum: ["no_speech", "too_short", "quota_exceeded", "internal"] }),
+    failureReason: text({ enum: failureReasons }),
     /** The actual cause behind `internal`, for the operator only. */
     failureCause: text(),
     /** Start of an operator's hold, which prevents deletion. */

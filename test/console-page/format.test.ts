@@ -110,7 +110,7 @@ test.each([
     "All recordings processed: 2_min of audio completed today.",
   ],
   ["open recordings", strings.overview.busy(1, 2_000), "1_recording processing, 2,000_queued."],
-  ["a place in the queue", strings.statuses.place(3), "Queued, 2_recordings ahead"],
+  ["a place in the queue", strings.progress.place(3), "Queued, 2_recordings ahead"],
   ["a rate", strings.accounts.rate("60"), "60_requests per minute and key"],
   ["a lifetime", strings.accounts.inDays(90), "After 90_days"],
 ])("the text of %s has no line break between a number and its unit", (_, text, expected) => {

@@ -11,6 +11,7 @@ import {
 } from "../../accounts/index.ts";
 import { removeAccount } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
+import { values } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, readableTime, table } from "../output.ts";
@@ -134,7 +135,7 @@ function deleteCommand(): Command {
 
 function changeCommand(name: string, description: string): Command {
   return settingsCommand(name, description)
-    .addOption(new Option("--standing <standing>", "what it may do").choices(["active", "guest", "restricted"]))
+    .addOption(new Option("--standing <standing>", "what it may do").choices(values.standings))
     .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d")
     .option(
       "--priority <number>",

@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { requireAccount, Usage } from "../../accounts/index.ts";
 import { Library, LibraryError, type Refusal } from "../../library/index.ts";
 import { type Recording, Recordings, type Status, statusSchema } from "../../recordings/index.ts";
-import type { Store } from "../../storage/index.ts";
+import { type Store, values } from "../../storage/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
@@ -29,7 +29,7 @@ export function recordingsCommand(): Command {
 function listCommand(): Command {
   return settingsCommand("list", "List recordings, newest first.")
     .option("--account <name>", "only recordings of this account")
-    .option("--status <statuses>", "only these: queued, processing, completed, failed; separated by commas")
+    .option("--status <statuses>", `only these: ${values.statuses.join(", ")}; separated by commas`)
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 50)
     .action((options: JsonOption & { account?: string; status?: string; limit: number }, command: Command) => {
       const { store, library } = openLibrary(command);
@@ -56,10 +56,12 @@ function listCommand(): Command {
     });
 }
 
+const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
+
 function statusesOf(list: string): Status[] {
   return list.split(",").map((status) => {
     if (Value.Check(statusSchema, status)) return status;
-    throw new CommandError(`"${status}" is not a status; use queued, processing, completed or failed`);
+    throw new CommandError(`"${status}" is not a status; use ${alternatives.format(values.statuses)}`);
   });
 }
 

@@ -1,6 +1,7 @@
 import { basename } from "node:path";
 import type { PauseReason } from "../../../sdk/typescript/src/index.ts";
 import type { SegmentResource, TranscriptionResource } from "../../api/index.ts";
+import { isOpen } from "../../recordings/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";
 import { type Output, writeOutput } from "../outputs.ts";
@@ -76,7 +77,7 @@ export class Batch {
   /** Ids of the recordings whose last known status is `queued` or `processing`. */
   get open(): string[] {
     return this.outcomes.flatMap(({ transcription }) =>
-      transcription?.status === "queued" || transcription?.status === "processing" ? [transcription.id] : [],
+      transcription !== null && isOpen(transcription.status) ? [transcription.id] : [],
     );
   }
 

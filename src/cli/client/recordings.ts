@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { TranscriptionResource } from "../../api/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
-import { statusSchema } from "../../recordings/index.ts";
+import { values } from "../../storage/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
 import { facts, type JsonOption, print, readableTime, table } from "../output.ts";
 import { planOutputs, standardOutput, writeOutput } from "../outputs.ts";
@@ -12,7 +12,7 @@ import type { ApiClient } from "./api-client.ts";
 import { ClientError } from "./client-error.ts";
 import { addServerOptions, withClient } from "./connection.ts";
 
-const statuses: readonly string[] = statusSchema.anyOf.map((choice) => choice.const);
+const statuses: readonly string[] = values.statuses;
 
 /** transcribe list */
 export function listCommand(): Command {

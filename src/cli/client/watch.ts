@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { TranscriptionResource } from "../../api/index.ts";
+import { values } from "../../storage/index.ts";
 import { CommandError, exitCodes, throwAll } from "../command-error.ts";
 import { interruptedWith } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
@@ -72,6 +73,6 @@ async function watch(
 }
 
 async function openIds(client: ApiClient): Promise<string[]> {
-  const open = await client.list(Number.POSITIVE_INFINITY, "queued,processing");
+  const open = await client.list(Number.POSITIVE_INFINITY, values.openStates.join(","));
   return open.map(({ id }) => id).reverse();
 }

@@ -15,11 +15,11 @@ export function StatusText({ recording }: { recording: RecordingStatus }) {
 /** Returns the status of a recording in a few words, e.g. `Transcription, 43%` or `Queued, 2 recordings ahead`. */
 export function statusText({ status, progress, failure, place }: RecordingStatus): string {
   const texts = strings.statuses;
-  if (status === "queued") return place ? texts.place(place) : texts.queued;
+  if (status === "queued") return place ? strings.progress.place(place) : texts.queued;
   if (status === "completed") return texts.completed;
   if (status === "failed") return failure ? strings.failures[failure.reason] : texts.failed;
   const step = progress.step === null ? texts.processing : strings.steps[progress.step];
-  return progress.percent === null ? step : texts.at(step, percent(progress.percent / 100));
+  return progress.percent === null ? step : strings.progress.at(step, percent(progress.percent / 100));
 }
 
 /** Renders a text with marked ranges. */

@@ -6,7 +6,7 @@ import { strings } from "../strings.ts";
 import { useData } from "../use-data.ts";
 
 const texts = strings.recordings;
-const statuses = ["", "queued", "processing", "completed", "failed"] as const;
+const statuses = ["", ...(Object.keys(strings.statuses) as (keyof typeof strings.statuses)[])] as const;
 /** Milliseconds without a keystroke before a search starts. */
 const SEARCH_DELAY_MILLISECONDS = 250;
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { scopes } from "../../accounts/index.ts";
+import { values } from "../../storage/index.ts";
 import { countSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
 
 const scopeSchema = Type.Union(scopes.map((scope) => Type.Literal(scope)));
@@ -25,7 +26,7 @@ const usageSchema = Type.Object({ used: Type.Number({ minimum: 0 }), limit: coun
 const accountSchema = Type.Object({
   id: Type.String(),
   name: Type.String(),
-  standing: Type.Union([Type.Literal("active"), Type.Literal("guest"), Type.Literal("restricted")]),
+  standing: Type.Union(values.standings.map((standing) => Type.Literal(standing))),
   /** End of the subscription, in the past or in the future; null: it has no end. */
   subscribed_until: nullable(timeSchema),
   priority: Type.Integer(),

@@ -218,7 +218,8 @@ function failureOf(recording: Recording | null, now: number): ApiError | null {
         // The allowance is that of a UTC day.
         retryAfterSeconds: Math.ceil((DAY - (now % DAY)) / 1000),
       });
-    default:
+    case "internal":
+    case null:
       return internalError(recording.failureCause);
   }
 }

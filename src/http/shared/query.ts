@@ -1,7 +1,8 @@
 import { Kind, OptionalKind, type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { exportFormatSchema } from "../../exports/index.ts";
+import { exportFormatSchema, exportFormats } from "../../exports/index.ts";
 import { type Status, statusSchema } from "../../recordings/index.ts";
+import { values } from "../../storage/index.ts";
 import { ApiError, invalidField } from "./errors.ts";
 
 const cursor = Type.Optional(
@@ -34,14 +35,12 @@ function time(meaning: string) {
   });
 }
 
-const statusNames = statusSchema.anyOf.map((choice) => choice.const);
-
 /** One status, or several separated by commas. */
 export const statusList = Type.String({
-  pattern: `^(${statusNames.join("|")})(,(${statusNames.join("|")}))*$`,
-  description: `one of ${statusNames.join(", ")}, or several separated by commas`,
+  pattern: `^(${values.statuses.join("|")})(,(${values.statuses.join("|")}))*$`,
+  description: `one of ${values.statuses.join(", ")}, or several separated by commas`,
   documented: {
-    description: `Only recordings with this status: one of \`${statusNames.join("`, `")}\`, or several separated by commas.`,
+    description: `Only recordings with this status: one of \`${values.statuses.join("`, `")}\`, or several separated by commas.`,
     example: "completed,failed",
   },
 });
@@ -67,7 +66,7 @@ export const segmentQuery = Type.Object({
 export const exportQuery = Type.Object({
   format: {
     ...exportFormatSchema,
-    description: `one of ${exportFormatSchema.anyOf.map((choice) => choice.const).join(", ")}`,
+    description: `one of ${exportFormats.join(", ")}`,
     documented: { description: "The format of the file.", example: "srt" },
   },
 });

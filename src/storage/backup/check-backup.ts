@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { messageOf } from "../../text/index.ts";
 import { databaseState, MigrationError, migrate, migrationsUpTo, pendingMigrations } from "../migrate.ts";
+import { scopes as allScopes, oneOf } from "../stored-values.ts";
 import { BackupError } from "./copy-database.ts";
 
 /**
@@ -74,7 +75,6 @@ const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
 /** The same rule as modelIdSchema in models/: a path made of the id cannot lead elsewhere. */
 const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(?) <= 80)";
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
-const oneOf = (names: readonly string[]) => `IN (${names.map((name) => `'${name}'`).join(", ")})`;
 
 /**
  * Returns an SQL condition for a JSON array or object whose elements fulfil another one, which may use `key`, `type` and
@@ -92,11 +92,8 @@ const limits = json(
     ...["creates_per_hour", "creates_per_day", "requests_per_minute"],
   ])}`,
 );
-/** The same names as in accounts/, and at least one. */
-const scopes = `(? GLOB '*"*' AND ${json(
-  "array",
-  `type = 'text' AND value ${oneOf(["transcriptions:read", "transcriptions:write", "transcriptions:delete"])}`,
-)})`;
+/** At least one scope. */
+const scopes = `(? GLOB '*"*' AND ${json("array", `type = 'text' AND value ${oneOf(allScopes)}`)})`;
 /** The form that recordings/ writes, see StoredWord there: the fifth element, false, is not always present. */
 const words = json(
   "array",

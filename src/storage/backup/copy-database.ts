@@ -5,6 +5,7 @@ import { ExpectedError, messageOf, size } from "../../text/index.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import { databaseState } from "../migrate.ts";
+import { oneOf, openStates } from "../stored-values.ts";
 
 /** A database could not be copied, or could not replace another one; the existing data is unchanged. */
 export class BackupError extends ExpectedError {
@@ -84,7 +85,7 @@ export function databaseFacts(path: string): DatabaseFacts {
       bytes: statSync(path).size,
       accounts: count("accounts"),
       recordings: count("recordings"),
-      open: count("recordings WHERE status IN ('queued', 'processing')"),
+      open: count(`recordings WHERE status ${oneOf(openStates)}`),
     };
   } catch (error) {
     throw new BackupError(`${path} is damaged, or no database of transcribe (${messageOf(error)})`, { cause: error });

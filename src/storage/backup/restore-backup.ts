@@ -16,6 +16,7 @@ import type { DataDirectory, DataPaths } from "../data-directory.ts";
 import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import { databaseState, hasTable } from "../migrate.ts";
+import { oneOf, openStates } from "../stored-values.ts";
 import { unpackBackup } from "./archive.ts";
 import { newBackupPath } from "./backup-directory.ts";
 import type { BackupFile } from "./backup-file.ts";
@@ -127,7 +128,7 @@ function removeTransientRows(copy: Database): void {
   // A path of another machine, or of a file that came with the backup, is no model here. The current model replaces it.
   if (hasTable(copy, "chosen_models"))
     copy.run(
-      "UPDATE recordings SET speech_model = NULL, speech_model_sha256 = NULL WHERE speech_model LIKE '/%' AND status IN ('queued', 'processing')",
+      `UPDATE recordings SET speech_model = NULL, speech_model_sha256 = NULL WHERE speech_model LIKE '/%' AND status ${oneOf(openStates)}`,
     );
 }
 

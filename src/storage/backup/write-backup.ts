@@ -6,6 +6,7 @@ import type { DataPaths } from "../data-directory.ts";
 import { readPieces } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import type { NewFile } from "../new-file.ts";
+import { oneOf, openStates } from "../stored-values.ts";
 import { DATABASE_NAME, MANIFEST_NAME, type Manifest, uploadName } from "./archive.ts";
 import { newBackupPath } from "./backup-directory.ts";
 import { BackupError, copyDatabase, type DatabaseFacts, databaseFacts } from "./copy-database.ts";
@@ -103,7 +104,7 @@ function uploadsIn(databasePath: string): Upload[] {
   database.run("PRAGMA busy_timeout = 10000");
   return database
     .query<{ id: string; open: number }, []>(
-      "SELECT id, status IN ('queued', 'processing') AS open FROM recordings WHERE size_bytes IS NOT NULL ORDER BY id",
+      `SELECT id, status ${oneOf(openStates)} AS open FROM recordings WHERE size_bytes IS NOT NULL ORDER BY id`,
     )
     .all()
     .map(({ id, open }) => ({ id, isOpen: open === 1 }));
