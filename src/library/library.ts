@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { audit, type Usage } from "../accounts/index.ts";
 import {
+  newRecordingId,
   type Recording,
   type RecordingFilter,
   type Recordings,
@@ -26,6 +27,19 @@ export interface LibraryServices {
   readonly now: () => number;
 }
 
+/** A recording that an application or an operator sends. */
+export interface Entry {
+  readonly values: Omit<Parameters<Recordings["create"]>[0], "id">;
+  /** Local file with the audio, which the library takes over; null for a link. */
+  readonly audioPath: string | null;
+  /** Checks in the tick of the insertion whether the recording may still be created; throws if not. */
+  readonly check: () => void;
+  /** Runs further statements in the transaction that inserts the record. */
+  readonly also: (writer: Writer, recording: Recording) => void;
+  /** Called in the tick of the insertion. */
+  readonly onCreated: (recording: Recording) => void;
+}
+
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 100;
 
@@ -35,9 +49,43 @@ const ROWS_AT_ONCE = 100;
  */
 export class Library {
   readonly #services: LibraryServices;
+  /** Resolves when the last recording is created, or refused. */
+  #lastEntry: Promise<void> = Promise.resolve();
 
   constructor(services: LibraryServices) {
     this.#services = services;
+  }
+
+  /**
+   * Stores the audio of a recording and creates its record. If the record is not created, the audio is removed, at the
+   * latest by the next start. Records are created one after the other: they must be inserted in the order of their ids,
+   * and the audio is stored under the id.
+   * @throws what `check` throws
+   */
+  create(entry: Entry): Promise<Recording> {
+    const created = this.#lastEntry.then(() => this.#create(entry));
+    this.#lastEntry = created.then(
+      () => {},
+      () => {},
+    );
+    return created;
+  }
+
+  async #create({ values, audioPath, check, also, onCreated }: Entry): Promise<Recording> {
+    const { recordings, dataDirectory, now } = this.#services;
+    const { audio } = dataDirectory;
+    const id = newRecordingId(now());
+    let recording: Recording;
+    try {
+      if (audioPath !== null) await audio.put(id, audioPath);
+      check();
+      recording = recordings.create({ ...values, id }, also);
+    } catch (error) {
+      await audio.remove(id);
+      throw error;
+    }
+    onCreated(recording);
+    return recording;
   }
 
   /**

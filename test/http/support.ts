@@ -317,7 +317,7 @@ export class ApiServer implements Disposable {
     };
     const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
-      ...{ store, recordings, usage, dataDirectory, limits, now, diskSpace },
+      ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
       speechModel: () => this.speechModel,
       metrics,

@@ -1,6 +1,6 @@
 import type { Account } from "../../accounts/index.ts";
-import type { Application } from "../../library/index.ts";
-import { newRecordingId, type Recording, type RecordingQueue } from "../../recordings/index.ts";
+import type { Application, Library } from "../../library/index.ts";
+import type { Recording, RecordingQueue } from "../../recordings/index.ts";
 import type { DataDirectory, Store, Writer } from "../../storage/index.ts";
 import type { Metrics } from "../../telemetry/index.ts";
 import type { Hints } from "../../text/index.ts";
@@ -22,6 +22,7 @@ import {
 } from "./upload/index.ts";
 
 export interface IntakeServices extends ExamineServices, CreateLimitServices {
+  readonly library: Pick<Library, "create">;
   readonly queue: Pick<RecordingQueue, "add">;
   readonly dataDirectory: DataDirectory;
   readonly metrics: Metrics;
@@ -98,8 +99,6 @@ export class RecordingIntake {
   readonly #services: IntakeServices;
   readonly #space: UploadSpace;
   readonly #examiner: UploadExaminer;
-  /** Resolves when the last recording is entered, or refused. */
-  #lastEntered: Promise<void> = Promise.resolve();
 
   constructor(services: IntakeServices) {
     this.#services = services;
@@ -147,45 +146,20 @@ export class RecordingIntake {
   }
 
   /**
-   * Stores the file of a submission that was examined, creates its record, and adds it to the queue. The place is
-   * released in the same tick in which the record is inserted. A file without a record is removed, at the latest by the
-   * next start.
+   * Creates the recording of a submission that was examined, and adds it to the queue. The place is released in the same
+   * tick in which the record is inserted.
    * @param also runs further statements in the transaction that inserts the record
    * @throws {ApiError} when a limit was reached meanwhile, or the client has disconnected
    */
   enter(
-    entry: Entry,
-    submission: Submission,
-    also: (writer: Writer, recording: Recording) => void = () => {},
-  ): Promise<Recording> {
-    // Records must be inserted in the order of their ids, and a file is stored under the id.
-    const entered = this.#lastEntered.then(() => this.#enter(entry, submission, also));
-    this.#lastEntered = entered.then(
-      () => {},
-      () => {},
-    );
-    return entered;
-  }
-
-  async #enter(
     { request, sender, place }: Entry,
     { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
-    also: (writer: Writer, recording: Recording) => void,
+    also: (writer: Writer, recording: Recording) => void = () => {},
   ): Promise<Recording> {
-    const { recordings, dataDirectory, usage, queue, now } = this.#services;
+    const { library, usage, queue, now } = this.#services;
     const { account, workspaceId } = sender;
-    const { audio } = dataDirectory;
-    const id = newRecordingId(now());
-    let isEntered = false;
-    try {
-      if (source.type === "file") await audio.put(id, source.file.path);
-      // A client that has disconnected would never learn of the recording.
-      if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
-      // Other creates may have used the remaining quota since this one began. So nothing from here on may wait.
-      sender.requireAccess();
-      this.limits.requireQuota(request, account);
-      const values = {
-        id,
+    return library.create({
+      values: {
         accountId: account.id,
         workspaceId,
         pinnedLanguage,
@@ -193,20 +167,25 @@ export class RecordingIntake {
         speechModel,
         isTransient,
         ...sourceColumns(source),
-      };
-      const recording = recordings.create(values, (writer, created) => {
+      },
+      audioPath: source.type === "file" ? source.file.path : null,
+      check: () => {
+        // A client that has disconnected would never learn of the recording.
+        if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
+        // Other creates may have used the remaining quota since this one began.
+        sender.requireAccess();
+        this.limits.requireQuota(request, account);
+      },
+      also: (writer, created) => {
         usage.spendCreate(writer, account.id, now());
         also(writer, created);
-      });
-      isEntered = true;
-      place.release();
-      this.limits.showQuota(request, account);
-      queue.add(recording);
-      return recording;
-    } catch (error) {
-      if (!isEntered) await audio.remove(id);
-      throw error;
-    }
+      },
+      onCreated: (recording) => {
+        place.release();
+        this.limits.showQuota(request, account);
+        queue.add(recording);
+      },
+    });
   }
 }
 
