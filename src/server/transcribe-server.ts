@@ -54,8 +54,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 /** Interval after which a failed write of the server state file is retried. */
 const STATE_FILE_RETRY_MILLISECONDS = 10_000;
-/** A waiting client learns of a cancellation by a command within this time. */
-const DELIVERY_MILLISECONDS = 2_000;
 
 /**
  * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
@@ -268,9 +266,9 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   stack.defer(() => clearInterval(certificateTimer));
   stack.defer(() => chores.stop());
   chores.every(MINUTE, "last use of keys", flushKeyUsage);
-  // Also ends that a command wrote, and those that an earlier server did not deliver.
+  // Ends that an earlier server did not deliver, or that a full disk delayed.
   chores.run("ends of recordings", () => events.deliver());
-  chores.every(DELIVERY_MILLISECONDS, "ends of recordings", () => events.deliver());
+  chores.every(MINUTE, "ends of recordings", () => events.deliver());
   chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
   for (const [name, chore] of Object.entries(hourlyChores({ ...removal, store }, running, now))) {
     chores.every(HOUR, name, chore);
