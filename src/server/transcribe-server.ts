@@ -132,6 +132,8 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const usage = new Usage(store);
   const removal = { recordings, dataDirectory, endExports: () => exports.removeDeleted() };
   const library = new Library({ ...removal, store, usage, now });
+  const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
+  stack.defer(() => exports.close());
   const events = new RecordingEvents(store, log);
   const services = pipelineServices(running, files, {
     store,
@@ -193,8 +195,6 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   };
   const creator = transcriptionCreator(parts);
   events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
-  const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
-  stack.defer(() => exports.close());
   const openConsole = () =>
     createConsole({
       store,

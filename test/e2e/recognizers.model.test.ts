@@ -104,7 +104,7 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
       const pcm = join(server.dataDirectory, "work", id, "audio.pcm");
       const { words, margin } = await expectedWords(referenceModel(model), pcm, chunks[german?.part ?? 0] as Chunk);
       expect(margin).toBeGreaterThan(1e-3);
-      expect(words.length).toBeGreaterThan(5);
+      expect(words.length).toBeGreaterThan(3);
       expect(german?.payload.words.map(({ probability, ...word }) => word)).toEqual(
         words.map((word) => ({ ...word, isCalibrated: false })),
       );
