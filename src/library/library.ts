@@ -71,6 +71,11 @@ export class Library {
     return created;
   }
 
+  /** Resolves when the creates that have begun are finished: until then, their audio may be stored without a record. */
+  settled(): Promise<void> {
+    return this.#lastEntry;
+  }
+
   async #create({ values, audioPath, check, also, onCreated }: Entry): Promise<Recording> {
     const { recordings, dataDirectory, now } = this.#services;
     const { audio } = dataDirectory;

@@ -17,18 +17,29 @@ const CHECKS_AT_ONCE = 50;
 /** Number of records that are read, and removed, at once. */
 const RECORDS_AT_ONCE = 500;
 
+interface RetentionServices extends RemovalServices {
+  /** Waits for creates that have begun; see Library. Only a server has any. */
+  readonly settled?: () => Promise<void>;
+}
+
 /**
  * Removes recordings whose retention period is over, and files of recordings without a record; an interrupted removal
  * may have left them. A recording under an operator's hold is not touched. Run this in the process that creates
  * recordings, or while no process creates any.
  */
-export async function applyRetention(services: RemovalServices, rules: RetentionRules, now: number): Promise<void> {
+export async function applyRetention(services: RetentionServices, rules: RetentionRules, now: number): Promise<void> {
   await removeOldFiles(services, now - rules.audioDays * DAY);
   if (rules.completedDays > 0) await removeOldRecordings(services, now - rules.completedDays * DAY);
 }
 
-async function removeOldFiles({ recordings, dataDirectory }: RemovalServices, endedBefore: number): Promise<void> {
-  for (const [count, id] of (await dataDirectory.audio.list()).entries()) {
+async function removeOldFiles(
+  { recordings, dataDirectory, settled = async () => {} }: RetentionServices,
+  endedBefore: number,
+): Promise<void> {
+  const withAudio = await dataDirectory.audio.list();
+  // Now each of them has its record, unless it will never have one.
+  await settled();
+  for (const [count, id] of withAudio.entries()) {
     if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
     const isOver = recording === null || (recording.heldAt === null && endedAtMost(recording, endedBefore));

@@ -270,7 +270,9 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   chores.run("ends of recordings", () => events.deliver());
   chores.every(MINUTE, "ends of recordings", () => events.deliver());
   chores.every(STATE_FILE_RETRY_MILLISECONDS, "server state file", () => stateFile.retry());
-  for (const [name, chore] of Object.entries(hourlyChores({ ...removal, store }, running, now))) {
+  for (const [name, chore] of Object.entries(
+    hourlyChores({ ...removal, store, settled: () => library.settled() }, running, now),
+  )) {
     chores.every(HOUR, name, chore);
     chores.run(name, chore);
   }
