@@ -112,10 +112,11 @@ export class Library {
 
   /**
    * Returns the transcript of a completed recording.
+   * @param of the recording, or its id
    * @throws {LibraryError} as `require`; `not_completed`
    */
-  transcript(viewer: Viewer, id: string): Transcript {
-    const recording = this.require(viewer, id);
+  transcript(viewer: Viewer, of: Recording | string): Transcript {
+    const recording = typeof of === "string" ? this.require(viewer, of) : of;
     const { status } = recording;
     if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
     return this.transcriptOf(viewer, recording);

@@ -67,7 +67,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
   addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
     const { limit, cursor, words } = query;
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
-    const transcript = library.transcript(viewer, recording.id);
+    const transcript = library.transcript(viewer, recording);
     pages.open(viewer.account.id, contextOf(request).connection).send(words ? MAX_WORDS_PAGE_BYTES : MAX_PAGE_BYTES);
     const segments = words ? transcript.segmentsWithWords(from, limit + 1) : transcript.segments(from, limit + 1);
     const { page, last } = firstPage<StoredSegment>(segments, limit);
@@ -80,7 +80,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
 
   addRecordingRoute(api, library, operations.exportTranscription, ({ request, viewer, recording, query }) => {
     const { format } = query;
-    const transcript = library.transcript(viewer, recording.id);
+    const transcript = library.transcript(viewer, recording);
     const headers = { ETag: entityTag(recording, format), "Cache-Control": "private, no-cache" };
     if (etagMatches(request.headers.get("if-none-match"), headers.ETag)) {
       return new Response(null, { status: 304, headers });
