@@ -1,6 +1,6 @@
-import { rmSync } from "node:fs";
 import { lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { codeOf } from "../text/index.ts";
 import { syncDirectory } from "./file-io.ts";
 import { isRecordingId } from "./recording-files.ts";
 
@@ -49,7 +49,7 @@ export class LocalAudioStore implements AudioStore {
     try {
       await this.sync();
     } catch (error) {
-      rmSync(target, { force: true });
+      await rm(target, { force: true });
       throw error;
     }
   }
@@ -57,7 +57,10 @@ export class LocalAudioStore implements AudioStore {
   async open(id: string): Promise<LocalAudio | null> {
     const path = this.pathOf(id);
     // A link leads to a file that takes no space here.
-    const file = await lstat(path).catch(() => null);
+    const file = await lstat(path).catch((error: unknown) => {
+      if (codeOf(error) === "ENOENT") return null;
+      throw error;
+    });
     if (file === null) return null;
     return { path, diskBytes: file.size, async [Symbol.asyncDispose]() {} };
   }
