@@ -32,22 +32,22 @@ export function createSurfaces(options: AppOptions): Surfaces {
   const { creator, compat, log, secure, surfaces = [] } = options;
   const { intake } = creator;
   const checkAccess = accessCheck(options);
-  const api = createSurface({
+  const create = (own: Omit<Parameters<typeof createSurface>[0], "log" | "secure">) =>
+    createSurface({ ...own, log, secure });
+  const api = create({
     owns: (path) => path === basePath || path.startsWith(`${basePath}/`),
     routes: [new Elysia({ prefix: basePath }).use(apiRoutes(options))],
     check: (request) => checkAccess(request, "bearer"),
     toAnswer: (error) => error.asResponse(),
-    ...{ log, secure },
   });
-  const openAi = createSurface({
+  const openAi = create({
     owns: isOpenAiPath,
     isOn: () => compat().openai,
     routes: [openAiRoutes({ ...options, intake })],
     check: (request) => checkAccess(request, "bearer"),
     toAnswer: toOpenAiAnswer,
-    ...{ log, secure },
   });
-  const asr = createSurface({
+  const asr = create({
     owns: isAsrPath,
     routes: [asrRoutes({ ...options, intake })],
     check(request) {
@@ -56,13 +56,11 @@ export function createSurfaces(options: AppOptions): Surfaces {
       checkAccess(request, "basic");
     },
     toAnswer: toAsrAnswer,
-    ...{ log, secure },
   });
-  const service = createSurface({
+  const service = create({
     owns: () => true,
     routes: [serviceRoutes(options)],
     toAnswer: (error) => error.asResponse(),
-    ...{ log, secure },
   });
   return new Surfaces(api, openAi, asr, ...surfaces, service);
 }

@@ -1,15 +1,11 @@
 import { asc, desc, eq, lt, lte } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../storage/index.ts";
 
-/** How a recording ended. `cancelled`: a command ended it while it was queued or processed. */
-export type EndOutcome = "completed" | "failed" | "cancelled";
-
 /** The end of a recording that is not delivered yet. */
-export interface StoredEnd {
-  readonly position: number;
-  readonly recordingId: string;
-  readonly outcome: EndOutcome;
-}
+type StoredEnd = typeof tables.outbox.$inferSelect;
+
+/** How a recording ended. `cancelled`: a command ended it while it was queued or processed. */
+export type EndOutcome = StoredEnd["outcome"];
 
 const MAX_AGE_MILLISECONDS = 7 * 86_400_000;
 const MAX_ENDS = 10_000;
