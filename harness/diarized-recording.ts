@@ -9,6 +9,7 @@ import {
   embedBlock,
   openDiarizationModels,
   packChunks,
+  speakerVoices,
   speechRegions,
 } from "../src/speech/diarization/index.ts";
 import { blockCount, type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
@@ -55,7 +56,7 @@ export async function diarize(models: DiarizationModels, pcm: PcmFile, bounds?: 
       cluster: performance.now() - embedded,
     };
     const chunks = packChunks(regions, pcm.sampleCount / SAMPLE_RATE);
-    return { regions, chunks, turns, milliseconds };
+    return { regions, chunks, turns, voices: await speakerVoices(area, turns), milliseconds };
   } finally {
     await rm(directory, { recursive: true });
   }

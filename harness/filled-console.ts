@@ -4,7 +4,7 @@ import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
 import { newRecording } from "./new-recording.ts";
 
 export interface Filled {
-  /** A recording of 10,000 segments and three speakers; the last segment contains `Zanzibar`. */
+  /** A recording of many segments and three speakers; the last segment contains `Zanzibar`. */
   readonly longId: string;
   /** Number of all recordings. */
   readonly count: number;
@@ -20,8 +20,11 @@ const sentences = [
 ];
 const arabic = ["ذهبنا إلى الميناء في 1984 قبل شروق الشمس.", "نعم.", "ضحك أولاً ثم فكر لاحقاً."];
 
-/** Stores completed recordings of a separate account in a data directory, also while a server runs on it. */
-export function fill(dataDirectory: string): Filled {
+/**
+ * Stores completed recordings of a separate account in a data directory, also while a server runs on it.
+ * @param longSegments number of segments of the long recording
+ */
+export function fill(dataDirectory: string, longSegments = 10_000): Filled {
   const store = openDatabaseOf(new DataDirectory(dataDirectory));
   try {
     const recordings = new Recordings(store, Date.now);
@@ -36,8 +39,8 @@ export function fill(dataDirectory: string): Filled {
     };
     // More recordings than one page of the list.
     for (let number = 1; number <= 60; number++) enter(`Note ${number}`, "en", [segment(0, "A short note.")]);
-    const long = Array.from({ length: 10_000 }, (_, index) =>
-      segment(index, index === 9_999 ? "Zanzibar." : (sentences[(index * 7) % sentences.length] ?? "")),
+    const long = Array.from({ length: longSegments }, (_, index) =>
+      segment(index, index === longSegments - 1 ? "Zanzibar." : (sentences[(index * 7) % sentences.length] ?? "")),
     );
     return {
       count: 62,

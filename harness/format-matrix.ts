@@ -228,7 +228,7 @@ export function likeness(
   { around = 0, mostSamples = Math.round(MOST_SECONDS * PCM_SAMPLE_RATE_HZ) }: DelaySearch = {},
 ): number {
   const middle = Math.floor(one.length / 2);
-  const near = (delay: number) => correlation(one, other, { delay, from: middle - 8000, to: middle + 8000, step: 8 });
+  const near = (delay: number) => correlation(one, other, { delay, from: middle - 8000, to: middle + 8000, step: 16 });
   const coarse = bestDelay(near, around - mostSamples, around + mostSamples, COARSE_STEP);
   const delay = bestDelay(near, coarse - COARSE_STEP, coarse + COARSE_STEP, 1);
   return correlation(one, other, { delay, from: 0, to: one.length, step: 1 });
@@ -249,11 +249,17 @@ function correlation(
   other: Int16Array,
   { delay, from, to, step }: { delay: number; from: number; to: number; step: number },
 ): number {
-  let [both, own, others] = [0, 0, 0];
-  for (let at = Math.max(from, 0); at < Math.min(to, one.length); at += step) {
-    const [a, b] = [one[at] as number, other[at + delay] ?? 0];
-    both += a * b;
-    own += a * a;
+  const [first, end] = [Math.max(from, 0), Math.min(to, one.length)];
+  let own = 0;
+  for (let at = first; at < end; at += step) own += (one[at] as number) ** 2;
+  let both = 0;
+  let others = 0;
+  // Only samples that the other one has: reads beyond an array take most of the time.
+  const lacking = Math.max(0, Math.ceil((-delay - first) / step));
+  const endOfOther = Math.min(end, other.length - delay);
+  for (let at = first + lacking * step; at < endOfOther; at += step) {
+    const b = other[at + delay] as number;
+    both += (one[at] as number) * b;
     others += b * b;
   }
   return own === 0 || others === 0 ? 0 : both / Math.sqrt(own * others);

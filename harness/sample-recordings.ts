@@ -18,14 +18,14 @@ const pauseSeconds = 2.6;
  * interrupted between any two chunks, and takes a third of the time that full chunks would take.
  * @returns the file's path
  */
-export async function makeRecordingOfChunks(directory: string, chunks = 3): Promise<string> {
+export async function makeRecordingOfChunks(directory: string, chunks = 3, name = "chunks.wav"): Promise<string> {
   const spans = Array.from({ length: chunks }, (_, chunk) => speechSpans[chunk % speechSpans.length] ?? speechSpans[0]);
   const inputs = spans.flatMap(([name, from, to]) => ["-ss", `${from}`, "-to", `${to}`, "-i", samplePath(name)]);
   const padded = spans.map(([, from, to], index) => {
     return `[${index}:a]aresample=16000,aformat=channel_layouts=mono,apad=whole_dur=${to - from + pauseSeconds}[p${index}]`;
   });
   const joined = `${spans.map((_, index) => `[p${index}]`).join("")}concat=n=${spans.length}:v=0:a=1`;
-  const path = join(directory, "chunks.wav");
+  const path = join(directory, name);
   await runFfmpeg([...inputs, "-filter_complex", [...padded, joined].join(";"), "-bitexact", path]);
   return path;
 }

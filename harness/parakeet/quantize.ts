@@ -4,44 +4,74 @@ const Q5_0 = 6;
 const Q8_0 = 8;
 const BLOCK = 32;
 
+/** Writes the block that begins at an index of the numbers to a position of the view. */
+type Encode = (values: Float32Array, start: number, view: DataView, at: number) => void;
+
+/** Bytes of a block, and what writes it. Models have millions of blocks, so nothing is allocated for one. */
+const encoders: ReadonlyMap<number, readonly [number, Encode]> = new Map([
+  [Q8_0, [34, inBytes]],
+  [Q5_0, [22, inFiveBits]],
+  [Q4_0, [18, inFourBits]],
+] as const);
+
 /** Quantizes numbers in blocks of 32 with one scale each, like ggml. @param type ggml's number of the element type */
 export function quantize(values: Float32Array, type: number): Uint8Array {
-  const blocks = Array.from({ length: values.length / BLOCK }, (_, i) => values.subarray(i * BLOCK, (i + 1) * BLOCK));
-  const encode = encoders.get(type);
-  if (encode === undefined) throw new Error(`numbers cannot be quantized to type ${type}`);
-  return Buffer.concat(blocks.map(encode));
+  const encoder = encoders.get(type);
+  if (encoder === undefined) throw new Error(`numbers cannot be quantized to type ${type}`);
+  const [size, encode] = encoder;
+  const bytes = new Uint8Array((values.length / BLOCK) * size);
+  const view = new DataView(bytes.buffer);
+  for (let start = 0, at = 0; start < values.length; start += BLOCK, at += size) encode(values, start, view, at);
+  return bytes;
 }
 
-const encoders: ReadonlyMap<number, (block: Float32Array) => Uint8Array> = new Map([
-  [Q8_0, (block) => inBytes(block)],
-  [Q5_0, (block) => inBits(block, 16)],
-  [Q4_0, (block) => inBits(block, 8)],
-]);
-
-function scaleBytes(scale: number): Uint8Array {
-  return new Uint8Array(Float16Array.of(scale).buffer);
+function inBytes(values: Float32Array, start: number, view: DataView, at: number): void {
+  const scale = Math.abs(extremeOf(values, start)) / 127;
+  view.setFloat16(at, scale, true);
+  for (let i = 0; i < BLOCK; i++) {
+    view.setInt8(at + 2 + i, scale === 0 ? 0 : Math.round((values[start + i] ?? 0) / scale));
+  }
 }
 
-function inBytes(block: Float32Array): Uint8Array {
-  const scale = block.reduce((most, value) => Math.max(most, Math.abs(value)), 0) / 127;
-  const numbers = Int8Array.from(block, (value) => (scale === 0 ? 0 : Math.round(value / scale)));
-  return Buffer.concat([scaleBytes(scale), new Uint8Array(numbers.buffer)]);
+function inFourBits(values: Float32Array, start: number, view: DataView, at: number): void {
+  inBits(values, start, view, at, 8);
 }
 
-/** @param half 8: four bits each; 16: four bits each and the fifth bits before them */
-function inBits(block: Float32Array, half: 8 | 16): Uint8Array {
-  const extreme = block.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
-  const scale = -extreme / half;
-  const numbers = Array.from(block, (value) =>
-    scale === 0 ? half : Math.max(0, Math.min(2 * half - 1, Math.floor(value / scale + half + 0.5))),
-  );
-  const low = Uint8Array.from(
-    { length: BLOCK / 2 },
-    (_, i) => ((numbers[i] ?? 0) & 15) | (((numbers[i + BLOCK / 2] ?? 0) & 15) << 4),
-  );
-  if (half === 8) return Buffer.concat([scaleBytes(scale), low]);
-  const fifth = numbers.reduce((bits, number, i) => bits | ((number >> 4) << i), 0);
-  return Buffer.concat([scaleBytes(scale), new Uint8Array(Uint32Array.of(fifth >>> 0).buffer), low]);
+/** Stores the fifth bits of all numbers before their lower bits. */
+function inFiveBits(values: Float32Array, start: number, view: DataView, at: number): void {
+  view.setUint32(at + 2, inBits(values, start, view, at, 16), true);
+}
+
+/**
+ * Writes the scale at the begin of a block, and four bits of each number at its end.
+ * @param half half of the values that a number can have
+ * @returns the fifth bits, the first number's lowest
+ */
+function inBits(values: Float32Array, start: number, view: DataView, at: number, half: 8 | 16): number {
+  const scale = -extremeOf(values, start) / half;
+  view.setFloat16(at, scale, true);
+  const low = at + (half === 8 ? 2 : 6);
+  const numberAt = (i: number) => {
+    if (scale === 0) return half;
+    return Math.max(0, Math.min(2 * half - 1, Math.floor((values[start + i] ?? 0) / scale + half + 0.5)));
+  };
+  let fifth = 0;
+  for (let i = 0; i < BLOCK / 2; i++) {
+    const [first, second] = [numberAt(i), numberAt(i + BLOCK / 2)];
+    view.setUint8(low + i, (first & 15) | ((second & 15) << 4));
+    fifth |= ((first >> 4) << i) | ((second >> 4) << (i + BLOCK / 2));
+  }
+  return fifth >>> 0;
+}
+
+/** Returns the number of a block with the largest magnitude, the first of several. */
+function extremeOf(values: Float32Array, start: number): number {
+  let extreme = 0;
+  for (let i = start; i < start + BLOCK; i++) {
+    const value = values[i] ?? 0;
+    if (Math.abs(value) > Math.abs(extreme)) extreme = value;
+  }
+  return extreme;
 }
 
 /** Returns the numbers of quantized blocks. @param type ggml's number of the element type */

@@ -8,8 +8,8 @@ import { type Auditor, audit } from "./audit.ts";
 const ROWS_AT_ONCE = 250;
 
 /**
- * Deletes an account with its keys, workspaces and usage. The keys are removed first, so that no new request is
- * accepted. An interrupted deletion is completed by deleting the account again.
+ * Deletes an account with its keys, folders, workspaces and usage. The keys and folders are removed first, so that no new
+ * recording is accepted. The files in the folders stay. An interrupted deletion is completed by deleting the account again.
  * @param removeRecordings removes the account's recordings; called again if a request has added one meanwhile
  */
 export async function deleteAccount(
@@ -18,8 +18,9 @@ export async function deleteAccount(
   by: Auditor,
   removeRecordings: () => Promise<void> = async () => {},
 ): Promise<void> {
-  const { apiKeys, audioUsage } = tables;
+  const { apiKeys, audioUsage, folders } = tables;
   store.delete(apiKeys).where(eq(apiKeys.accountId, account.id)).run();
+  store.delete(folders).where(eq(folders.accountId, account.id)).run();
   do {
     await removeRecordings();
     for (let isMore = true; isMore; ) {

@@ -112,7 +112,7 @@ export function restoreCommand(): Command {
           `restored ${file} to ${directory.databasePath}: ${contentOf(facts)}`,
           ...(uploads === 0 ? [] : [`Includes the audio of ${count(uploads, "recording")}.`]),
           ...(replaced === null ? [] : [`The previous database: ${replaced}`]),
-          "Keys that were revoked and recordings that were deleted after the backup are valid and present again. The next start removes audio files that the database does not name.",
+          "What was revoked, disabled or deleted after the backup is valid and present again: keys, recordings, users, voices. The next start removes audio files that the database does not name.",
         ].join("\n"),
       );
     });

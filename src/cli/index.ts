@@ -34,10 +34,13 @@ const commandGroups: Readonly<Record<string, Readonly<Record<string, () => Promi
   "Accounts:": {
     accounts: async () => (await import("./admin/accounts.ts")).accountsCommand(),
     workspaces: async () => (await import("./admin/workspaces.ts")).workspacesCommand(),
+    users: async () => (await import("./admin/users.ts")).usersCommand(),
     keys: async () => (await import("./admin/keys.ts")).keysCommand(),
+    voices: async () => (await import("./admin/voices.ts")).voicesCommand(),
   },
   "Operation:": {
     recordings: async () => (await import("./admin/recordings.ts")).recordingsCommand(),
+    folders: async () => (await import("./admin/folders.ts")).foldersCommand(),
     console: async () => (await import("./admin/console.ts")).consoleCommand(),
     audit: async () => (await import("./admin/audit.ts")).auditCommand(),
   },

@@ -27,6 +27,7 @@ export interface ProgressRow {
  */
 export class ProgressBoard implements Disposable {
   readonly #stream: ScreenStream;
+  readonly #redrawMilliseconds: number;
   /** `live`: lines can be redrawn; `plain`: a terminal without redrawing, one line per step; `none`: a pipe or file. */
   readonly #kind: "live" | "plain" | "none";
   /** Whether the locale is UTF-8, so that the terminal can show characters beyond ASCII. */
@@ -37,8 +38,14 @@ export class ProgressBoard implements Disposable {
   #drawnAt = Number.NEGATIVE_INFINITY;
   readonly #resized = () => this.#draw();
 
-  constructor(stream: ScreenStream = process.stderr, environment: NodeJS.ProcessEnv = process.env) {
+  /** @param redrawMilliseconds minimum time between two drawings */
+  constructor(
+    stream: ScreenStream = process.stderr,
+    environment: NodeJS.ProcessEnv = process.env,
+    redrawMilliseconds = REDRAW_MILLISECONDS,
+  ) {
     this.#stream = stream;
+    this.#redrawMilliseconds = redrawMilliseconds;
     const { TERM, LC_ALL, LC_CTYPE, LANG } = environment;
     this.#kind = stream.isTTY !== true ? "none" : TERM === "dumb" || !TERM ? "plain" : "live";
     this.#unicode = /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || "");
@@ -84,7 +91,7 @@ export class ProgressBoard implements Disposable {
     row.percent = percent;
     if (this.#kind === "plain" && isNewStep) this.#stream.write(`${row.label}: ${row.step}\n`);
     if (this.#kind !== "live" || this.#timer !== undefined) return;
-    const wait = Math.max(0, this.#drawnAt + REDRAW_MILLISECONDS - performance.now());
+    const wait = Math.max(0, this.#drawnAt + this.#redrawMilliseconds - performance.now());
     this.#timer = setTimeout(() => this.#draw(), wait);
     this.#timer.unref();
   }

@@ -137,6 +137,26 @@ const links = group("Recordings that are created from a link.", {
   }),
 });
 
+const folders = group("Folders whose recordings are transcribed, see docs/folders.md.", {
+  scan_seconds: duration("seconds", {
+    default: 5,
+    range: [1, 3600],
+    description: "Seconds between two visits to a folder.",
+  }),
+  settle_seconds: duration("seconds", {
+    default: 15,
+    range: [1, 24 * 3600],
+    description:
+      "Seconds for which the size and the time of a file must not change before it is taken. For a folder on NFS, whose clients send data late, use at least 60.",
+  }),
+  incomplete_minutes: duration("minutes", {
+    default: 5,
+    range: [0, 7 * 24 * 60],
+    description:
+      "Minutes for which a file must not change that seems to be incomplete. Then it is transcribed as it is, or moved to failed.",
+  }),
+});
+
 const retention = group("How long recordings and backups are kept.", {
   audio_days: duration("days", {
     default: 7,
@@ -281,7 +301,47 @@ const webConsole = group("The web console, see console.md.", {
   enabled: flag({
     default: false,
     description:
-      "Whether the server provides the console under /console. Operators sign in with a link that `transcribe console` prints, or with a password.",
+      "Whether the server provides the console under /console. Operators sign in with a link that `transcribe console` prints, or with a password. Other people sign in as users, see sign-in.md.",
+  }),
+  operator_password: flag({
+    default: true,
+    description:
+      "Whether the operator's password signs in. false also ends the sessions that it opened. Sign-in links always work.",
+  }),
+});
+
+const oidc = group("Sign-in to the console by an OpenID Connect provider, see sign-in.md.", {
+  issuer: text({
+    default: "",
+    description:
+      "Issuer of the provider, e.g. https://login.example.org/realms/main. The server reads ISSUER/.well-known/openid-configuration. Empty: no provider.",
+  }),
+  client_id: text({ default: "", description: "Id of the server as a client of the provider." }),
+  client_secret_file: path({
+    default: "",
+    description:
+      "File with the client's secret, readable by the server's user only. Empty: a public client, which PKCE alone protects.",
+  }),
+  name: text({ default: "", description: "Name of the provider on the sign-in screen. Empty: the issuer's host." }),
+  scopes: list({
+    default: ["openid", "profile", "email"],
+    description: "Scopes that are requested. openid is always one of them.",
+  }),
+  groups_claim: text({
+    default: "groups",
+    description:
+      "Claim with the groups of a person. A claim inside another one is written with a dot: realm_access.roles.",
+  }),
+  rules: list({
+    default: [],
+    description:
+      'Roles of people, one rule each: "operator: group admins", "member acme beta: group sales", "reader *: domain example.org". An operator may do everything. A member sees and changes the recordings of these accounts, a reader sees them; * stands for all accounts. A person is selected by a group, a verified e-mail domain or a verified address (email anna@example.org). Nobody else gets in. Other rules end the sessions of all people whom the provider signed in.',
+  }),
+  session_minutes: duration("minutes", {
+    default: 720,
+    range: [5, 10_080],
+    description:
+      "Maximum duration of a session that the provider opened. The person then signs in again, and the rules apply to the groups of that time.",
   }),
 });
 
@@ -340,6 +400,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   queue,
   limits,
   fetch: links,
+  folders,
   retention,
   engine,
   models,
@@ -347,6 +408,7 @@ export const settingsSchema = group("Settings of the transcribe server.", {
   compat,
   metrics,
   console: webConsole,
+  oidc,
   log,
 });
 

@@ -26,6 +26,16 @@ const rules: readonly Rule[] = [
     message: () => "this has no effect: compat.asr_networks is empty, so every request needs a key",
   },
   {
+    setting: "oidc.issuer",
+    applies: ({ console, oidc }) => oidc.issuer !== "" && !console.enabled,
+    message: () => "this has no effect while console.enabled is false",
+  },
+  {
+    setting: "oidc.rules",
+    applies: ({ oidc }) => oidc.issuer !== "" && oidc.rules.length === 0,
+    message: () => "this is empty, so the provider signs in nobody; give people roles, e.g. operator: group admins",
+  },
+  {
     setting: "fetch.stall_seconds",
     applies: ({ fetch }) => fetch.stall_seconds >= fetch.timeout_seconds,
     message: ({ fetch }) =>

@@ -7,6 +7,7 @@ import "./style/overview.css";
 import "./style/recordings.css";
 import "./style/recording.css";
 import "./style/transcript.css";
+import "./style/editing.css";
 import "./style/player.css";
 import "./style/accounts.css";
 import { render } from "preact";
@@ -14,15 +15,16 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../console/contract.ts";
 import { Announcer } from "./announce.tsx";
 import { OverviewProvider } from "./overview/live-overview.tsx";
-import { messageOf, onSessionEnd, RETRY_MILLISECONDS, RequestError, request, requestJson } from "./server.ts";
+import { messageOf, onRoleRefused, onSessionEnd, RETRY_MILLISECONDS, RequestError, requestJson } from "./server.ts";
+import { finishProviderSignIn, SessionProvider, signInByLink, signOut } from "./session.tsx";
 import { Shell } from "./shell.tsx";
-import { SignIn, signInByLink } from "./sign-in.tsx";
+import { SignIn } from "./sign-in.tsx";
 import { strings } from "./strings.ts";
 
 type SessionState =
   | { readonly is: "unknown" }
   | { readonly is: "out"; readonly why: string | null }
-  | { readonly is: "in" };
+  | { readonly is: "in"; readonly session: Session };
 
 /** Renders the whole console, or the sign-in screen without a session. */
 function App() {
@@ -31,10 +33,16 @@ function App() {
     onSessionEnd(() =>
       setState((before) => (before.is === "in" ? { is: "out", why: strings.signIn.expired } : before)),
     );
+    const readRole = async () => {
+      const session = await requestJson<Session>("session");
+      setState((before) => (before.is === "in" ? { is: "in", session } : before));
+    };
+    // After a failure, the next refusal reads the role.
+    onRoleRefused(() => void readRole().catch(() => {}));
     const signIn = async () => {
       try {
-        if (!(await signInByLink())) await requestJson<Session>("session");
-        setState({ is: "in" });
+        const entered = (await finishProviderSignIn()) ?? (await signInByLink());
+        setState({ is: "in", session: entered ?? (await requestJson<Session>("session")) });
       } catch (error) {
         const isPlain = error instanceof RequestError && error.code === "not_signed_in";
         setState({ is: "out", why: isPlain ? null : messageOf(error) });
@@ -47,9 +55,10 @@ function App() {
     addEventListener("hashchange", change);
     return () => removeEventListener("hashchange", change);
   }, []);
-  const signOut = async () => {
+  const leave = async () => {
     try {
-      await request("session", { method: "DELETE" });
+      const address = await signOut();
+      if (address !== null) location.assign(address);
       setState({ is: "out", why: strings.signIn.signedOut });
     } catch (error) {
       // The session has already ended by itself.
@@ -59,11 +68,13 @@ function App() {
   };
   return (
     <>
-      {state.is === "out" && <SignIn why={state.why} onSignIn={() => setState({ is: "in" })} />}
+      {state.is === "out" && <SignIn why={state.why} onSignIn={(session) => setState({ is: "in", session })} />}
       {state.is === "in" && (
-        <OverviewProvider>
-          <Shell onSignOut={() => void signOut()} />
-        </OverviewProvider>
+        <SessionProvider session={state.session}>
+          <OverviewProvider>
+            <Shell onSignOut={() => void leave()} />
+          </OverviewProvider>
+        </SessionProvider>
       )}
       <Announcer />
     </>

@@ -13,6 +13,8 @@ export interface ListFilter {
 export type Route =
   | { readonly screen: "overview" }
   | { readonly screen: "accounts" }
+  /** The voices of an account. */
+  | { readonly screen: "voices"; readonly account: string }
   | { readonly screen: "recordings"; readonly filter: ListFilter }
   | {
       readonly screen: "recording";
@@ -27,7 +29,7 @@ export const everything: ListFilter = { status: "", account: "", workspace: "", 
 /** Parses the URL fragment after `#`. An unknown fragment means the overview. */
 export function routeOf(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#?\/?/, "").split("?");
-  const [screen, id] = path.split("/").map(decoded);
+  const [screen, id, part] = path.split("/").map(decoded);
   const given = new URLSearchParams(query);
   const text = (name: string) => given.get(name) ?? "";
   if (screen === "recordings" && id) {
@@ -38,6 +40,7 @@ export function routeOf(hash: string): Route {
     const filter = { status: text("status"), account: text("account"), workspace: text("workspace") };
     return { screen, filter: { ...filter, words: text("q") } };
   }
+  if (screen === "accounts" && id && part === "voices") return { screen: "voices", account: id };
   return screen === "accounts" ? { screen } : { screen: "overview" };
 }
 
@@ -45,6 +48,7 @@ export function routeOf(hash: string): Route {
 export function addressOf(route: Route): string {
   if (route.screen === "overview") return "#/";
   if (route.screen === "accounts") return "#/accounts";
+  if (route.screen === "voices") return `#/accounts/${encodeURIComponent(route.account)}/voices`;
   if (route.screen === "recording") {
     const query = queryOf({ at: route.at === null ? "" : String(route.at), find: route.find });
     return `#/recordings/${encodeURIComponent(route.id)}${query}`;

@@ -7,6 +7,9 @@ import { strings } from "./strings.ts";
  */
 const dataAddress = new URL("../data/", import.meta.url);
 
+/** URL of the page itself, without a query and a fragment. */
+export const pageAddress = new URL("../", import.meta.url).href;
+
 /** An error response of the server, or a failed connection; its message is shown to the user. */
 export class RequestError extends Error {
   override readonly name = "RequestError";
@@ -45,6 +48,13 @@ let sessionEnded = () => {};
 /** Sets the listener that is called whenever a response shows that the session has ended. */
 export function onSessionEnd(listener: () => void): void {
   sessionEnded = listener;
+}
+
+let roleRefused = () => {};
+
+/** Sets the listener that is called whenever the person's role does not allow a request: it may have changed. */
+export function onRoleRefused(listener: () => void): void {
+  roleRefused = listener;
 }
 
 interface RequestOptions {
@@ -95,6 +105,7 @@ export function messageOf(error: unknown): string {
 export function requestErrorOf(status: number, body: string): RequestError {
   const { code, message } = errorIn(body) ?? { code: "unknown", message: strings.unknownAnswer(status) };
   if (status === 401 && code === "not_signed_in") sessionEnded();
+  if (code === "not_allowed") roleRefused();
   return new RequestError(status, code, message);
 }
 

@@ -38,6 +38,18 @@ export function useData<T>(path: string | null) {
   return { ...state, isLoading, retry, set };
 }
 
+/** Interval between two reads of recordings in progress, for people who have no live overview. */
+const POLL_MILLISECONDS = 4_000;
+
+/** Calls `read` again and again while it is needed and the page is visible. */
+export function usePolling(isNeeded: boolean, read: () => void): void {
+  useEffect(() => {
+    if (!isNeeded) return;
+    const timer = setInterval(() => document.visibilityState === "visible" && read(), POLL_MILLISECONDS);
+    return () => clearInterval(timer);
+  }, [isNeeded, read]);
+}
+
 /** Runs actions of the user, and holds the message of the last one's error. */
 export function useAttempt() {
   const [problem, setProblem] = useState<string | null>(null);

@@ -1,27 +1,29 @@
 import { Elysia } from "elysia";
 import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
-import { Sessions } from "./entry/index.ts";
-import { apiErrorAsResponse, ConsoleError, refusalToConsoleError } from "./errors.ts";
+import { Voices, VoicesError } from "../voices/index.ts";
+import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
+import { apiErrorAsResponse, ConsoleError, refusalToConsoleError, voiceRefusalToConsoleError } from "./errors.ts";
 import { OverviewFeed } from "./overview-feed.ts";
 import { RecordingFacts } from "./recording-facts.ts";
-import { requireSession } from "./request-session.ts";
+import { admit } from "./request-session.ts";
+import { accessOf, requireDeclared } from "./route-access.ts";
 import { accountRoutes } from "./routes/accounts.ts";
+import { correctionRoutes } from "./routes/corrections.ts";
+import { logoutRoutes } from "./routes/logout.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { playbackRoutes } from "./routes/playback.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptRoutes } from "./routes/transcript.ts";
+import { voiceRoutes } from "./routes/voices.ts";
 import { SearchIndexer } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /** URL path of the console. */
 export const consolePath = "/console";
 const dataPath = `${consolePath}/data`;
-
-/** Requests that need no session, in addition to the page itself. */
-const publicRoutes: readonly string[] = [`GET ${dataPath}/sign-in-methods`, `POST ${dataPath}/session`];
 
 /** Interval between searches for recordings whose playback copy could not be made when they ended. */
 const CATCH_UP_MILLISECONDS = 300_000;
@@ -40,9 +42,16 @@ export interface Console {
 
 /** Creates the console: the page and its data routes. Every response gets the console's security headers. */
 export function createConsole(services: ConsoleServices): Console {
-  const sessions = new Sessions(services.store, services.now);
+  const { store, settings, log, now } = services;
+  const sessionRules = () => {
+    const { console, oidc } = settings();
+    return { operatorPassword: console.operator_password, providerRules: oidc.issuer === "" ? null : rulesMark(oidc) };
+  };
+  const sessions = new Sessions(store, sessionRules, now);
+  const provider = new SignInProvider(() => settings().oidc, log, now);
   const feed = new OverviewFeed(services, sessions);
-  const facts = new RecordingFacts(services);
+  const voices = new Voices(services.store);
+  const facts = new RecordingFacts(services, voices);
   const searchIndexer = new SearchIndexer(services);
   const { playback, events } = services;
   const subscriptions = [
@@ -51,26 +60,27 @@ export function createConsole(services: ConsoleServices): Console {
   ];
   const catchUp = () => {
     // A folder that cannot be read now is read at the next interval.
-    playback.enqueueMissing().catch((error) => services.log.warn({ event: "console.catch_up_failed", err: error }));
+    playback.enqueueMissing().catch((error) => log.warn({ event: "console.catch_up_failed", err: error }));
   };
   const catchUpTimer = setInterval(catchUp, CATCH_UP_MILLISECONDS);
   catchUp();
+  const dataRoutes = new Elysia({ prefix: dataPath })
+    .use(sessionRoutes(services, sessions, provider))
+    .use(overviewRoutes(services, feed))
+    .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
+    .use(transcriptRoutes(services, facts, voices))
+    .use(correctionRoutes(services))
+    .use(voiceRoutes(services, facts, voices))
+    .use(playbackRoutes(services))
+    .use(accountRoutes(services, voices));
+  requireDeclared(dataRoutes.routes.map(({ method, path }) => `${method} ${path.slice(dataPath.length)}`));
   const app = createRouter({
     secure: services.secure,
-    routes: [
-      pageRoutes(consolePath),
-      new Elysia({ prefix: dataPath })
-        .use(sessionRoutes(services, sessions))
-        .use(overviewRoutes(services, feed))
-        .use(recordingRoutes(services, sessions, facts, () => searchIndexer.isBusy))
-        .use(transcriptRoutes(services, facts))
-        .use(playbackRoutes(services))
-        .use(accountRoutes(services)),
-    ],
+    routes: [pageRoutes(consolePath), logoutRoutes(consolePath, services, sessions, provider), dataRoutes],
     check: (request, path) => {
       if (!path.startsWith(dataPath)) return;
       requireSameOrigin(request, contextOf(request).origin);
-      if (!publicRoutes.includes(`${request.method} ${path}`)) requireSession(request, sessions);
+      admit(request, sessions, accessOf(request.method, path.slice(dataPath.length)));
     },
     onError: (error, code, request) => refuse(services, error, code, request),
   });
@@ -92,7 +102,7 @@ export function toConsoleAnswer(error: ApiError): Response {
 
 function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number, request: Request): Response {
   const context = contextOf(request);
-  const error = thrown instanceof LibraryError ? refusalToConsoleError(thrown.refusal) : thrown;
+  const error = toConsoleError(thrown);
   if (error instanceof ConsoleError) {
     const { requestId, client } = context;
     log.info({ event: "console.refused", requestId, code: error.code, address: client.address });
@@ -101,6 +111,11 @@ function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number
   const refusal = toApiError(error, code, log, request);
   context.refusal = refusal.code;
   return apiErrorAsResponse(refusal);
+}
+
+function toConsoleError(thrown: unknown): unknown {
+  if (thrown instanceof LibraryError) return refusalToConsoleError(thrown.refusal);
+  return thrown instanceof VoicesError ? voiceRefusalToConsoleError(thrown.refusal) : thrown;
 }
 
 /**

@@ -6,7 +6,8 @@
  * |---|---|
  * | GET sign-in-methods | `SignInMethods`, without a session |
  * | POST session | `SignInRequest` → `Session` and the cookie |
- * | GET, DELETE session | `Session`; 204 |
+ * | POST provider-sign-in | the page's address → `ProviderAddress` and a cookie |
+ * | GET session, DELETE session?page= | `Session`; `SignedOut` |
  * | GET overview, GET events | `Overview`; server-sent events `overview` of the same |
  * | GET upload-options | `UploadOptions` |
  * | GET recordings | `RecordingPage` |
@@ -14,15 +15,22 @@
  * | GET, DELETE recordings/ID | `RecordingDetail`; 204 |
  * | GET recordings/ID/segments, …/outline, …/find | `SegmentPage`, `Outline`, `Find` |
  * | GET recordings/ID/playback, …/audio, …/waveform | `PlaybackCopy` (starts the copy), bytes, `Waveform` |
+ * | POST recordings/ID/corrections, GET …/changes | `CorrectionRequest` → `Corrected`; `Changes` |
+ * | GET recordings/ID/revisions, …/comparison, …/replacements | `RevisionPage`, `Comparison`, `ReplacementPage` |
  * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
+ * | POST recordings/ID/voices, …/proposals | `Remember`, `ProposalAnswer` → `RecordingDetail` |
  * | GET recordings/ID/exports/FORMAT | the file, with the names given to the speakers |
  * | GET accounts | `AccountPage` |
+ * | GET accounts/ID/voices | `VoiceList` |
+ * | PUT, DELETE voices/ID | `RenameVoice`? → `VoiceList` |
  * | POST keys, DELETE keys/ID | `NewKey` → 201 `CreatedKey`; `Key` |
  *
  * Every error response has a `ConsoleErrorBody`.
  */
 export * from "./contract/accounts.ts";
+export * from "./contract/corrections.ts";
 export * from "./contract/overview.ts";
 export * from "./contract/recordings.ts";
 export * from "./contract/shared.ts";
 export * from "./contract/transcript.ts";
+export * from "./contract/voices.ts";

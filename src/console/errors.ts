@@ -1,5 +1,7 @@
 import type { ApiError } from "../http/index.ts";
 import type { Refusal } from "../library/index.ts";
+import type { corrections } from "../recordings/index.ts";
+import type { VoiceRefusal } from "../voices/index.ts";
 import type { ConsoleErrorBody } from "./contract/shared.ts";
 
 /** HTTP status of each error code of the console. Errors that the API can return as well have the API's code. */
@@ -8,11 +10,15 @@ const statuses = {
   not_signed_in: 401,
   link_not_valid: 401,
   password_not_valid: 401,
+  user_not_valid: 401,
+  sign_in_failed: 401,
   not_from_here: 403,
+  not_allowed: 403,
   held: 403,
   not_found: 404,
   too_slow: 408,
   not_ready: 409,
+  changed_meanwhile: 409,
   still_processing: 409,
   too_large: 413,
   validation_failed: 422,
@@ -52,12 +58,25 @@ export class ConsoleError extends Error {
   }
 }
 
+const correctionTexts: Readonly<Record<corrections.CorrectionRefusal, string>> = {
+  changed_meanwhile: "This part of the transcript was changed meanwhile.",
+  no_such_speaker: "The transcript has no such speaker; reload the page.",
+  no_such_revision: "This revision is no longer stored. The recognized transcript can still be restored.",
+  nothing_to_split: "Place the cursor between two words: both parts need a text.",
+  not_mergeable: "These segments do not follow each other, or would be too long together.",
+  text_too_long: "A segment would be too long.",
+  too_many_speakers: "The transcript has as many speakers as it may have.",
+  too_many_segments: "The transcript has as many segments as it may have.",
+};
+
 /** Returns the error for a recording that was not read or changed. */
 export function refusalToConsoleError(refusal: Refusal): ConsoleError {
   switch (refusal.kind) {
     case "not_found":
     case "other_workspace":
       return new ConsoleError("not_found", "There is no such recording; it may have been deleted.");
+    case "not_allowed":
+      return new ConsoleError("not_allowed", "Your role does not allow this. Ask the operator of the server.");
     case "held":
       return new ConsoleError("held", "The recording is held; release it first: transcribe recordings release.");
     case "still_open":
@@ -65,9 +84,49 @@ export function refusalToConsoleError(refusal: Refusal): ConsoleError {
         "still_processing",
         `The recording is ${refusal.status}; delete it when it has completed or failed.`,
       );
+    case "not_corrected":
+      return new ConsoleError(
+        refusal.reason === "changed_meanwhile" ? "changed_meanwhile" : "validation_failed",
+        correctionTexts[refusal.reason],
+      );
     case "not_completed":
     case "has_ended":
       return new ConsoleError("not_ready", `The recording has no transcript: it is ${refusal.status}.`);
+  }
+}
+
+/** Returns the error for a voice that was not stored or changed. */
+export function voiceRefusalToConsoleError(refusal: VoiceRefusal): ConsoleError {
+  switch (refusal) {
+    case "disabled":
+      return new ConsoleError(
+        "not_ready",
+        "The account does not remember voices; to change that: transcribe accounts set NAME --voices on.",
+      );
+    case "not_found":
+      return new ConsoleError("not_found", "There is no such voice; it may have been deleted.");
+    case "bad_name":
+      return new ConsoleError("validation_failed", "Give the voice a name without control characters.", {
+        field: "name",
+      });
+    case "name_taken":
+      return new ConsoleError("validation_failed", "The account has another voice of this name.", { field: "name" });
+    case "no_name":
+      return new ConsoleError("not_ready", "Name the speaker first; the voice is remembered under that name.");
+    case "unclear":
+      return new ConsoleError(
+        "not_ready",
+        "There is too little clear speech of this speaker, or the recording was processed before the account remembered voices.",
+      );
+    case "different_voice":
+      return new ConsoleError(
+        "not_ready",
+        "The account remembers another voice under this name. Give the speaker another name, or delete that voice.",
+      );
+    case "too_many":
+      return new ConsoleError("not_ready", "The account remembers as many voices as it can; delete one first.");
+    case "no_proposal":
+      return new ConsoleError("not_ready", "This proposal is out of date. Load the page again.");
   }
 }
 

@@ -1,8 +1,12 @@
 export { bundlePage, type ConsoleAssets } from "./bundle-page.ts";
 export { type Console, consolePath, createConsole, isConsolePath, toConsoleAnswer } from "./console.ts";
 export {
+  checkIssuer,
   createLink,
-  MIN_PASSWORD_LENGTH,
+  isInvalidAnswer,
+  type ProviderFault,
+  probeProvider,
+  readClientSecret,
   removePassword,
   setPassword,
   signOutEverywhere,

@@ -1,13 +1,18 @@
 import { type Account, getAccount, getWorkspace, type Workspace } from "../accounts/index.ts";
+import type { Library, Viewer } from "../library/index.ts";
 import type { Store } from "../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /**
- * Returns an account.
- * @throws {ConsoleError} 422 for an unknown account
+ * Returns an account whose recordings the viewer sees.
+ * @throws {ConsoleError} 422 for an unknown account, and for any that the viewer does not see
  */
-export function requireAccount(store: Store, id: string): Account {
-  const account = getAccount(store, id);
+export function requireAccount(
+  { store, library }: { readonly store: Store; readonly library: Library },
+  viewer: Viewer,
+  id: string,
+): Account {
+  const account = library.sees(viewer, id) ? getAccount(store, id) : null;
   if (account !== null) return account;
   throw new ConsoleError("validation_failed", "There is no such account.", { field: "account" });
 }

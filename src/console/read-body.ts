@@ -1,15 +1,17 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { ConsoleError } from "./errors.ts";
+import { admitAgain } from "./request-session.ts";
 
-/** Maximum size of a body. The longest that the page sends, the names of speakers, has a few thousand characters. */
-const MAX_BYTES = 64 * 1024;
+/** Maximum size of a body. The longest that the page sends is the text of a segment, 20,000 characters. */
+const MAX_BYTES = 128 * 1024;
 /** Maximum time to receive a whole body; the page sends it at once. */
 const MAX_MILLISECONDS = 30_000;
 
 /**
- * Reads a small JSON body. It stops reading a body that is too long or too slow.
- * @throws {ConsoleError} 400 if it is not JSON, 408 if too slow, 413 if too long, 422 if it does not match the schema
+ * Reads a small JSON body. It stops reading a body that is too long or too slow. A slow one takes long enough for the
+ * person to lose the access, so the request is admitted again.
+ * @throws {ConsoleError} 401 or 403 as `admit`; 400 if it is not JSON, 408 if too slow, 413 if too long, 422 if it does not match the schema
  */
 export async function readBody<T extends TSchema>(
   request: Request,
@@ -17,6 +19,7 @@ export async function readBody<T extends TSchema>(
   maxMilliseconds = MAX_MILLISECONDS,
 ): Promise<Static<T>> {
   const text = await readText(request, maxMilliseconds);
+  admitAgain(request);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -30,7 +33,11 @@ export async function readBody<T extends TSchema>(
   });
 }
 
-async function readText({ body }: Request, maxMilliseconds: number): Promise<string> {
+/**
+ * Reads a small body as text.
+ * @throws {ConsoleError} 408 if it is too slow, 413 if it is too long
+ */
+export async function readText({ body }: Request, maxMilliseconds = MAX_MILLISECONDS): Promise<string> {
   const reader = body?.getReader();
   if (reader === undefined) return "";
   const deadline = Promise.withResolvers<never>();

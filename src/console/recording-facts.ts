@@ -1,11 +1,15 @@
+import { timestamp } from "../api/index.ts";
 import { exportExtension, exportFormats } from "../exports/index.ts";
 import { safeFileName } from "../http/index.ts";
 import type { Viewer } from "../library/index.ts";
 import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, speakerLabel, type Transcript } from "../recordings/index.ts";
+import type { Store } from "../storage/index.ts";
+import type { SpeakerState, Voices } from "../voices/index.ts";
 import type { PlaybackCopy, RecordingDetail, Speaker } from "./contract/recordings.ts";
+import type { SpeakerVoice } from "./contract/voices.ts";
 import type { ConsoleServices } from "./services.ts";
-import { problemOf, showRecording } from "./show-recording.ts";
+import { problemOf, showAuthor, showRecording } from "./show-recording.ts";
 
 /**
  * Minimum probability of a word that is not marked as doubtful. Below it, the recognizer considers the word more likely
@@ -22,60 +26,102 @@ const MAX_PLACES = 1000;
 /** Collects what the page shows about one recording. */
 export class RecordingFacts {
   readonly #services: ConsoleServices;
+  readonly #voices: Voices;
   readonly #outlines = new Map<string, Promise<Outline>>();
 
-  constructor(services: ConsoleServices) {
+  constructor(services: ConsoleServices, voices: Voices) {
     this.#services = services;
+    this.#voices = voices;
   }
 
-  /** Returns the outline of a transcript, which never changes. Outlines are cached. */
+  /** Returns the outline of a transcript's latest revision. Outlines are cached. */
   outline(transcript: Transcript): Promise<Outline> {
-    const { id } = transcript.recording;
-    const outline = this.#outlines.get(id) ?? transcript.outline();
+    const key = `${transcript.recording.id} ${transcript.revision}`;
+    const outline = this.#outlines.get(key) ?? transcript.outline();
     // Moves the entry to the end: the first entry is the least recently used and is evicted first.
-    this.#outlines.delete(id);
-    this.#outlines.set(id, outline);
-    outline.catch(() => this.#outlines.delete(id));
+    this.#outlines.delete(key);
+    this.#outlines.set(key, outline);
+    outline.catch(() => this.#outlines.delete(key));
     const [oldest] = this.#outlines.keys();
     if (this.#outlines.size > MAX_OUTLINES && oldest !== undefined) this.#outlines.delete(oldest);
     return outline;
   }
 
+  /** Returns a recording as its screen shows it. The machine's problems and names are for operators only. */
   async show(viewer: Viewer, recording: Recording): Promise<RecordingDetail> {
     const { store, library, queue, playback } = this.#services;
+    const isOperator = viewer.kind === "operator";
+    const parts = library.partsOf(viewer, recording);
     const isCompleted = recording.status === "completed";
     const transcript = library.transcriptOf(viewer, recording);
-    const outline = isCompleted ? await this.outline(transcript) : null;
+    const playbackCopy = showPlayback(await playback.stateOf(recording.id), viewer);
+    let outline: Outline | null;
+    let revision: number;
+    // Somebody may correct the transcript while its outline is read. All facts are those of one revision.
+    do {
+      ({ revision } = transcript);
+      outline = isCompleted ? await this.outline(transcript) : null;
+    } while (transcript.revision !== revision);
     const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
     return {
-      ...showRecording(store, recording),
+      ...showRecording(store, recording, viewer),
       place: place === 0 ? null : place,
-      problem: problemOf(this.#services, recording),
+      problem: isOperator ? problemOf(this.#services, recording) : null,
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
-      ...library.partsOf(viewer, recording),
-      speakers: outline === null ? [] : speakersIn(outline, transcript.speakerNames()),
+      models: parts.models,
+      machines: isOperator ? parts.machines : [],
+      speakers: outline === null ? [] : this.#speakersIn(viewer, transcript, outline),
       segments: outline?.speakers.length ?? 0,
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
-      playback_copy: showPlayback(await playback.stateOf(recording.id)),
+      playback_copy: playbackCopy,
+      corrected: showCorrected(store, transcript, viewer),
     };
   }
+
+  /** Readers learn nothing of voices, which only those who may change the recording confirm and remember. */
+  #speakersIn(viewer: Viewer, transcript: Transcript, outline: Outline): Speaker[] {
+    const isReader = viewer.kind === "person" && viewer.role === "reader";
+    const states = isReader ? null : this.#voices.statesOf(transcript);
+    const voices = transcript.speakerNumbers().map((number) => showVoice(states?.get(number)));
+    return speakersIn(outline, transcript, voices);
+  }
+}
+
+function showVoice(state: SpeakerState | undefined): SpeakerVoice | null {
+  if (state === undefined) return null;
+  return "id" in state ? { state: state.kind, id: state.id, name: state.name } : { state: state.kind };
 }
 
 function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
   return exportFormats.map((format) => ({ format, file_name: safeFileName(sourceName, exportExtension(format)) }));
 }
 
-export function showPlayback(copy: PlaybackState): PlaybackCopy {
+export function showPlayback(copy: PlaybackState, viewer: Viewer): PlaybackCopy {
   return {
     state: copy.state,
     percent: copy.state === "making" ? copy.percent : null,
-    message: "message" in copy ? copy.message : null,
+    message: playbackMessage(copy, viewer),
   };
 }
 
-function speakersIn(outline: Outline, names: ReadonlyMap<number, string>): Speaker[] {
+/** Returns why a recording can't be played. The cause of a failure, which may name a path, is for operators only. */
+export function playbackMessage(copy: PlaybackState, viewer: Viewer): string | null {
+  if (!("message" in copy)) return null;
+  if (copy.state === "none" || viewer.kind === "operator") return copy.message;
+  return "The recording can't be prepared for playback. Ask the operator of the server.";
+}
+
+function showCorrected(store: Store, transcript: Transcript, viewer: Viewer): RecordingDetail["corrected"] {
+  const [latest] = transcript.revisions(null, 1);
+  if (latest === undefined) return null;
+  return { revision: latest.number, author: showAuthor(store, latest.author, viewer), at: timestamp(latest.at) };
+}
+
+function speakersIn(outline: Outline, transcript: Transcript, voices: readonly (SpeakerVoice | null)[]): Speaker[] {
+  const names = transcript.speakerNames();
+  const numbers = transcript.speakerNumbers();
   const milliseconds: number[] = [];
   const segments: number[] = [];
   for (const [index, speaker] of outline.speakers.entries()) {
@@ -85,8 +131,10 @@ function speakersIn(outline: Outline, names: ReadonlyMap<number, string>): Speak
   }
   const all = milliseconds.reduce((sum, each) => sum + each, 0);
   return milliseconds.map((each, speaker) => ({
+    number: numbers[speaker] ?? speaker,
     speaker: speakerLabel(speaker),
     name: names.get(speaker) ?? null,
+    voice: voices[speaker] ?? null,
     seconds: each / 1000,
     share: all === 0 ? 0 : each / all,
     segments: segments[speaker] ?? 0,

@@ -1,37 +1,80 @@
 import { contextOf } from "../http/index.ts";
-import type { Operator } from "../library/index.ts";
+import type { Operator, Person } from "../library/index.ts";
+import type { Store } from "../storage/index.ts";
+import { accountIdsOf, actorOf } from "../users/index.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
 import { ConsoleError } from "./errors.ts";
+import { type Access, requireRole } from "./route-access.ts";
 
-const sessionsOfRequests = new WeakMap<Request, ConsoleSession>();
+/** The session of a request, and how it was found. */
+interface Admission {
+  readonly session: ConsoleSession;
+  readonly sessions: Sessions;
+  readonly access: Access;
+}
+
+const admissions = new WeakMap<Request, Admission>();
 
 /**
  * Finds the session of a request and records that it is used.
- * @throws {ConsoleError} 401 without a session
+ * @param access what the route needs
+ * @throws {ConsoleError} 401 without a session; 403 if the role is too low
  */
-export function requireSession(request: Request, sessions: Sessions): void {
+export function admit(request: Request, sessions: Sessions, access: Access): void {
+  if (access === "public") return;
   const secret = cookieOf(request, SESSION_COOKIE);
   const session = secret === null ? null : sessions.use(secret);
   if (session === null) throw new ConsoleError("not_signed_in", "Sign in first.");
-  sessionsOfRequests.set(request, session);
+  requireRole(roleOf(session), access);
+  admissions.set(request, { session, sessions, access });
 }
 
-/** Returns the session that requireSession found for a request. */
+/**
+ * Checks session and role of an admitted request again, after it has waited: the person may have been signed out,
+ * disabled or given another role meanwhile. A request of a public route has nothing to check.
+ * @throws {ConsoleError} as `admit`
+ */
+export function admitAgain(request: Request): void {
+  const admission = admissions.get(request);
+  if (admission !== undefined) admit(request, admission.sessions, admission.access);
+}
+
+/** Returns the session of an admitted request. */
 export function sessionOf(request: Request): ConsoleSession {
-  const session = sessionsOfRequests.get(request);
-  if (session === undefined) throw new Error("a route of the console was reached without a session");
-  return session;
+  const admission = admissions.get(request);
+  if (admission === undefined) throw new Error("a route of the console was reached without a session");
+  return admission.session;
 }
 
-/** Returns the person who is signed in: the creator of the sign-in link, or `password`. */
-export function operatorOf(request: Request): Operator {
-  return { kind: "operator", actor: `${sessionOf(request).actor} (console)` };
+/** Returns the role of the person of a session. A link and the operator's password make an operator. */
+export function roleOf({ user }: ConsoleSession) {
+  return user?.role ?? "operator";
+}
+
+/** Returns the person who is signed in, with the accounts of this moment. */
+export function viewerOf(request: Request, store: Store): Operator | Person {
+  const { actor, user } = sessionOf(request);
+  if (user === null) return { kind: "operator", actor: `${actor} (console)` };
+  if (user.role === "operator") return { kind: "operator", actor: actorOf(user) };
+  return { kind: "person", role: user.role, actor: actorOf(user), accountIds: accountIdsOf(store, user) };
+}
+
+/**
+ * Returns the operator who is signed in.
+ * @throws {ConsoleError} 403 for any other person
+ */
+export function operatorOf(request: Request, store: Store): Operator {
+  const viewer = viewerOf(request, store);
+  if (viewer.kind === "operator") return viewer;
+  throw new ConsoleError("not_allowed", "Only an operator may do this.");
 }
 
 /** Cookie with the secret of a session. */
 export const SESSION_COOKIE = "transcribe_console";
-/** Cookie that identifies a device at the next sign-in, even after the operator has signed out. */
+/** Cookie that identifies a device at the next sign-in, even after the person has signed out. */
 export const DEVICE_COOKIE = "transcribe_console_device";
+/** Cookie of a sign-in by the provider that has begun in this browser. */
+export const BEGUN_COOKIE = "transcribe_console_sign_in";
 
 /** Returns the value of a request's cookie; null if it is missing. */
 export function cookieOf(request: Request, name: string): string | null {

@@ -46,7 +46,7 @@ export interface ConsoleServices {
   readonly exports: ExportAnswers;
   readonly queue: Pick<RecordingQueue, "waiting" | "troubleOf">;
   readonly usage: Usage;
-  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch">;
+  readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "console" | "oidc">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
   readonly playback: PlaybackCopies;

@@ -1,13 +1,15 @@
 import { getAccount, getWorkspace } from "../accounts/index.ts";
 import { timestamp, toProgress } from "../api/index.ts";
+import type { Viewer } from "../library/index.ts";
 import { isOpen, type Recording } from "../recordings/index.ts";
 import { machineTroubles, type Store } from "../storage/index.ts";
+import { nameOfActor } from "../users/index.ts";
 import type { ListedRecording } from "./contract/recordings.ts";
 import type { Named } from "./contract/shared.ts";
 import type { ConsoleServices } from "./services.ts";
 
-/** Returns a recording as the page's lists show it. */
-export function showRecording(store: Store, recording: Recording): ListedRecording {
+/** Returns a recording as the page's lists show it. The cause of a failure, which may name a path, is for operators only. */
+export function showRecording(store: Store, recording: Recording, viewer: Viewer): ListedRecording {
   const { failureReason, failureCause } = recording;
   return {
     id: recording.id,
@@ -19,7 +21,10 @@ export function showRecording(store: Store, recording: Recording): ListedRecordi
     created_at: timestamp(recording.createdAt),
     updated_at: timestamp(recording.updatedAt),
     progress: toProgress(recording),
-    failure: failureReason === null ? null : { reason: failureReason, cause: failureCause },
+    failure:
+      failureReason === null
+        ? null
+        : { reason: failureReason, cause: viewer.kind === "operator" ? failureCause : null },
     held: recording.heldAt !== null,
   };
 }
@@ -32,6 +37,11 @@ export function problemOf(
   const problem = queue.troubleOf(id);
   if (problem !== null) return machineTroubles[problem];
   return isOpen(status) ? fleetProblem() : null;
+}
+
+/** Returns the name of the author of a change. Operators see the user's address, or the user of the operating system. */
+export function showAuthor(store: Store, author: string, viewer: Viewer): string {
+  return nameOfActor(store, author, viewer.kind === "operator" ? "operators" : "others");
 }
 
 export function optionalTimestamp(milliseconds: number | null): string | null {

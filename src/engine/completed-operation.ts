@@ -30,6 +30,7 @@ const kinds: { readonly [N in CountedOperation]: WorkKind<N> } = {
   transcribe: { step: "transcribe", audioSeconds: ({ chunk }) => chunkAudioSeconds(chunk) },
   embedBlock: { step: "diarize", audioSeconds: ({ area, block }) => blockSeconds(area, block) },
   clusterSpeakers: { step: "diarize", audioSeconds: none },
+  describeSpeakers: { step: "diarize", audioSeconds: none },
   embedSentences: { step: "diarize", audioSeconds: none },
   compareSentences: { step: "diarize", audioSeconds: none },
 };

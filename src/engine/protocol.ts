@@ -86,6 +86,18 @@ export const operations = {
     }),
     Type.Object({ speakers: Type.Array(Type.Integer({ minimum: 0 })) }),
   ),
+  /**
+   * Returns the voice of each speaker over the whole track, by the clean speech in the speaker's turns. Needs every
+   * block's embeddings. Requested only for accounts that remember voices.
+   */
+  describeSpeakers: operation(
+    Type.Object({ area: workAreaSchema, turns: Type.Array(turnSchema) }),
+    Type.Object({
+      voices: Type.Array(
+        Type.Object({ speaker: Type.Integer({ minimum: 0 }), seconds, embedding: Type.Array(Type.Number()) }),
+      ),
+    }),
+  ),
   /** Self-test: runs silence through the models of speaker diarization, and through a speech model if one is named. */
   selfTest: operation(Type.Object({ model: Type.Optional(path) }), none),
 } as const;

@@ -38,6 +38,7 @@ const kinds: { readonly [N in OperationName]: PaceKind<N> } = {
     audioSeconds: ({ sentences }) => sentences.reduce((sum, { seconds }) => sum + seconds, 0),
     firstPace: 0.01,
   },
+  describeSpeakers: { audioSeconds: wholeRecording, firstPace: 0.01 },
   selfTest: { audioSeconds: () => MIN_AUDIO_SECONDS, firstPace: 2 },
 };
 

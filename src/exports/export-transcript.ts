@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, truncateSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { type ChildOptions, runExportChild } from "./child-process.ts";
 import type { ExportDocument } from "./document.ts";
@@ -40,7 +40,7 @@ export async function exportTranscript(
 ): Promise<ExportResult> {
   options.signal?.throwIfAborted();
   const path = `${options.path}.${format}`;
-  const remove = () => rmSync(path, { force: true });
+  const remove = () => removeFile(path);
   try {
     if (isTextFormat(format)) {
       // Loaded when needed: its rules of Unicode for line breaks take 20 ms, which every command would spend.
@@ -106,4 +106,14 @@ async function* withPauses<T>(
     await new Promise<void>((resolve) => setImmediate(resolve));
     signal?.throwIfAborted();
   }
+}
+
+/** Removes a file. A response that still sends it ends here: a client that reads slowly would keep its bytes on disk. */
+function removeFile(path: string): void {
+  try {
+    truncateSync(path, 0);
+  } catch {
+    // It was never written.
+  }
+  rmSync(path, { force: true });
 }

@@ -2,14 +2,12 @@ import { speakerLabel, type Transcript } from "../recordings/index.ts";
 import type { ExportDocument } from "./document.ts";
 
 /**
- * Builds the export document of a completed recording.
- * @param names display names of some speakers, which replace their letters
+ * Builds the export document of a completed recording, of the latest revision at this moment.
+ * @param hasNames whether the names of speakers that have one replace their letters
  */
-export function recordingDocument(
-  transcript: Transcript,
-  names: ReadonlyMap<number, string> = new Map(),
-): ExportDocument {
+export function recordingDocument(transcript: Transcript, hasNames = false): ExportDocument {
   const { recording } = transcript;
+  const names: ReadonlyMap<number, string> = hasNames ? transcript.speakerNames() : new Map();
   return {
     id: recording.id,
     title: null,
@@ -17,7 +15,7 @@ export function recordingDocument(
     createdAt: recording.createdAt,
     durationSeconds: recording.durationSeconds ?? 0,
     language: recording.language,
-    speakers: transcript.speakers().map((speaker) => names.get(speaker) ?? speakerLabel(speaker)),
+    speakers: transcript.speakerNumbers().map((_, speaker) => names.get(speaker) ?? speakerLabel(speaker)),
     segments: transcript.allSegments(),
   };
 }

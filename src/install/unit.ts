@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   defaultConfigFile,
@@ -82,11 +83,60 @@ export function packageUnit(): string {
   });
 }
 
-/** Returns the role of the installed service, and the user and settings file of its unit; without a unit, the defaults. */
-export function installedService(root: string): { role: ServiceRole; user: string; configFile: string } {
+/** The installed service. */
+interface InstalledService {
+  readonly role: ServiceRole;
+  readonly user: string;
+  readonly configFile: string;
+  /**
+   * Returns the lines of a drop-in file that lets it write to those directories to which its unit and its drop-in files do
+   * not; none without a unit.
+   */
+  dropInFor(directories: readonly string[]): string[];
+}
+
+/** Returns the installed service; without a unit, with the defaults. */
+export function installedService(root: string): InstalledService {
   const role = installedRole({ root });
-  const known = readUnit(unitText(root, role));
-  return { role, user: known?.user ?? defaultUser, configFile: known?.configFile ?? defaultConfigFile };
+  const unit = unitText(root, role);
+  const known = readUnit(unit);
+  return {
+    role,
+    user: known?.user ?? defaultUser,
+    configFile: known?.configFile ?? defaultConfigFile,
+    dropInFor(directories) {
+      if (known === null) return [];
+      const allowed = [unit, ...dropIns(root, role)].flatMap(writablePathsIn);
+      const forbidden = directories.filter((each) =>
+        allowed.every((place) => each !== place && !each.startsWith(`${place}/`)),
+      );
+      if (forbidden.length === 0) return [];
+      return [
+        ...["[Unit]", ...forbidden.map((each) => `RequiresMountsFor=${pathInUnit(each)}`)],
+        ...["[Service]", ...forbidden.map((each) => `ReadWritePaths=${pathInUnit(each, "-")}`)],
+      ];
+    },
+  };
+}
+
+/** Returns a path as a unit file names it. systemd.syntax(7): quotes and backslashes; systemd.unit(5): % is a specifier. */
+function pathInUnit(path: string, prefix = ""): string {
+  const text = `${prefix}${path}`.replaceAll("%", "%%");
+  return /[\s"'\\]/.test(text) ? `"${text.replace(/["\\]/g, "\\$&")}"` : text;
+}
+
+function dropIns(root: string, role: ServiceRole): string[] {
+  const directory = join(root, `${unitPlaces(role).unit}.d`);
+  const names = existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith(".conf")) : [];
+  return names.map((name) => textOf(join(directory, name)));
+}
+
+function writablePathsIn(unit: string): string[] {
+  return [...unit.matchAll(/^(?:ReadWritePaths|BindPaths)=(.*)$/gm)]
+    .flatMap(([, list = ""]) => list.match(/"(?:[^"\\]|\\.)*"|\S+/g) ?? [])
+    .map((word) => (word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, "$1") : word))
+    .map((path) => path.replace(/^[-+]+/, "").replaceAll("%%", "%"))
+    .filter((path) => path !== "");
 }
 
 function unitText(root: string, role = installedRole({ root })): string {

@@ -3,4 +3,4 @@ export { Library } from "./library.ts";
 export { LibraryError, type Refusal } from "./library-error.ts";
 export { finishRemovals } from "./removal.ts";
 export { applyRetention } from "./retention.ts";
-export { type Application, auditorOf, type Operator, type Viewer } from "./viewer.ts";
+export { type Application, auditorOf, type Operator, type Person, type Viewer } from "./viewer.ts";

@@ -1,4 +1,4 @@
-import type { Status } from "../recordings/index.ts";
+import type { corrections, Status } from "../recordings/index.ts";
 
 /** The reason why a recording was not read or changed. Each surface has its own words for it. */
 export type Refusal =
@@ -6,12 +6,16 @@ export type Refusal =
   | { readonly kind: "not_found" }
   /** The recording belongs to the viewer's account, but not to the workspace of the key. */
   | { readonly kind: "other_workspace" }
+  /** The viewer may see the recording, but not change it, or only operators do this. */
+  | { readonly kind: "not_allowed" }
   /** An operator protects the recording from deletion. */
   | { readonly kind: "held" }
   /** The recording is queued or processing, and can't be deleted. */
   | { readonly kind: "still_open"; readonly status: Status }
   /** The recording is queued, processing or failed, and has no transcript. */
   | { readonly kind: "not_completed"; readonly status: Status }
+  /** The correction of a transcript does not fit what the transcript is now. */
+  | { readonly kind: "not_corrected"; readonly reason: corrections.CorrectionRefusal }
   /** The recording has completed or failed, and can't be cancelled. */
   | { readonly kind: "has_ended"; readonly status: Status };
 

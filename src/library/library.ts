@@ -1,20 +1,21 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { audit, type Usage } from "../accounts/index.ts";
 import {
+  corrections,
   newRecordingId,
   type Recording,
   type RecordingFilter,
   type Recordings,
-  type SearchFilter,
   type SearchPage,
   type SearchQuery,
   searchRecordings,
+  searchVisible,
   Transcript,
 } from "../recordings/index.ts";
 import { type DataDirectory, isRecordingId, type Store, type Writer } from "../storage/index.ts";
 import { LibraryError } from "./library-error.ts";
 import { finishRemoval } from "./removal.ts";
-import { auditorOf, type Operator, type Viewer } from "./viewer.ts";
+import { auditorOf, type Operator, type Person, type Viewer } from "./viewer.ts";
 
 export interface LibraryServices {
   readonly store: Store;
@@ -39,6 +40,9 @@ export interface Entry {
   /** Called in the tick of the insertion. */
   readonly onCreated: (recording: Recording) => void;
 }
+
+/** The page that sends a correction, and what its user has seen. */
+type CorrectionOrigin = Pick<corrections.Correcting, "editor" | "sequence" | "seen">;
 
 /** Number of rows removed at once, in some milliseconds for which other writers wait. */
 const ROWS_AT_ONCE = 100;
@@ -105,6 +109,30 @@ export class Library {
     return recording;
   }
 
+  /**
+   * Returns a recording that the viewer may change.
+   * @throws {LibraryError} as `require`; `not_allowed` for a reader
+   */
+  requireChangeable(viewer: Viewer, id: string): Recording {
+    const recording = this.require(viewer, id);
+    requireChange(viewer);
+    return recording;
+  }
+
+  /** Returns whether a viewer sees the recordings of an account. */
+  sees(viewer: Viewer, accountId: string): boolean {
+    return seesAccount(viewer, accountId);
+  }
+
+  /**
+   * Requires that a viewer may create recordings for an account.
+   * @throws {LibraryError} `not_found` for an account whose recordings the viewer does not see; `not_allowed`
+   */
+  requireCreation(viewer: Viewer, accountId: string): void {
+    if (!seesAccount(viewer, accountId)) throw new LibraryError({ kind: "not_found" });
+    requireChange(viewer);
+  }
+
   /** Returns a recording for the server itself, such as for a request that waits for it; null if it is deleted. */
   find(id: string): Recording | null {
     return this.#services.recordings.get(id);
@@ -131,17 +159,64 @@ export class Library {
     return new Transcript(this.#services.store, recording);
   }
 
+  /**
+   * Corrects the transcript of a completed recording.
+   * @throws {LibraryError} as `transcript` and `requireChangeable`; `not_corrected`
+   */
+  correct(
+    viewer: Operator | Person,
+    id: string,
+    correction: corrections.Correction,
+    from: CorrectionOrigin,
+  ): corrections.Corrected {
+    const transcript = this.transcript(viewer, this.requireChangeable(viewer, id));
+    const by = { ...from, author: viewer.actor, now: this.#services.now() };
+    let corrected: corrections.Corrected | null;
+    try {
+      corrected = transcript.correct(correction, by);
+    } catch (error) {
+      throwNotCorrected(error);
+    }
+    if (corrected === null) throw new LibraryError({ kind: "not_found" });
+    return corrected;
+  }
+
+  /**
+   * Compares the transcript after a revision, or as recognized (0), with the latest.
+   * @throws {LibraryError} as `transcript`; `not_corrected`
+   */
+  async compare(viewer: Viewer, id: string, revision: number): Promise<corrections.Comparison> {
+    return await this.transcript(viewer, id).compareWith(revision).catch(throwNotCorrected);
+  }
+
   /** Returns up to `limit` recordings that the viewer may see, newest first. */
   list(viewer: Viewer, filter: RecordingFilter, limit: number): Recording[] {
-    return this.#services.recordings.list({ ...filter, ...ownerOf(viewer) }, limit);
+    const { recordings } = this.#services;
+    const several = viewer.kind === "person" ? accountsOf(viewer, filter) : null;
+    if (several === null) return recordings.list({ ...filter, ...ownerOf(viewer) }, limit);
+    // The index orders the recordings of one account, so those of several accounts are merged from one list each.
+    return several
+      .flatMap((accountId) => recordings.list({ ...filter, accountId }, limit))
+      .sort((one, other) => (one.id < other.id ? 1 : -1))
+      .slice(0, limit);
   }
 
   /**
    * Searches names and transcripts of the recordings that the viewer may see, newest first.
    * @param before end of the previous page; null for the first
    */
-  search(viewer: Viewer, query: SearchQuery, filter: SearchFilter, before: number | null, limit: number): SearchPage {
-    return searchRecordings(this.#services.store, query, { ...filter, ...ownerOf(viewer) }, before, limit);
+  async search(
+    viewer: Viewer,
+    query: SearchQuery,
+    filter: Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses">,
+    before: number | null,
+    limit: number,
+  ): Promise<SearchPage> {
+    const { store } = this.#services;
+    const owned = { ...filter, ...ownerOf(viewer) };
+    const accountIds = visibleAccounts(viewer);
+    if (accountIds === "all") return searchRecordings(store, query, owned, before, limit);
+    return await searchVisible(store, query, accountIds, owned, before, limit);
   }
 
   /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */
@@ -153,10 +228,10 @@ export class Library {
 
   /**
    * Deletes a recording that has ended.
-   * @throws {LibraryError} as `require`; `held`, `still_open`
+   * @throws {LibraryError} as `requireChangeable`; `held`, `still_open`
    */
   async remove(viewer: Viewer, id: string): Promise<void> {
-    this.require(viewer, id);
+    this.requireChangeable(viewer, id);
     const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.delete", id);
     if (await this.#removeEnded(id, audited)) return;
     const { heldAt, status } = this.require(viewer, id);
@@ -166,11 +241,12 @@ export class Library {
   /**
    * Cancels a queued or processing recording, which becomes failed, and refunds its charge. A server that processes it
    * stops within two seconds, at once after `RecordingQueue.followCommands`.
-   * @throws {LibraryError} as `require`; `has_ended`
+   * @throws {LibraryError} as `require`; `not_allowed` for a person who is no operator; `has_ended`
    */
   async cancel(viewer: Viewer, id: string): Promise<void> {
     const { recordings } = this.#services;
     const { status } = this.require(viewer, id);
+    if (viewer.kind === "person") throw new LibraryError({ kind: "not_allowed" });
     const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.cancel", id);
     if (!this.#cancelOpen(id, audited)) throw new LibraryError({ kind: "has_ended", status });
     while (recordings.rows.removeWork(id, ROWS_AT_ONCE)) await yieldToEventLoop();
@@ -242,21 +318,55 @@ export class Library {
   }
 
   #audit(writer: Writer, viewer: Viewer, action: string, id: string): void {
-    if (viewer.kind === "operator") audit(writer, auditorOf(viewer, this.#services.now()), action, id, {});
+    if (viewer.kind !== "application") audit(writer, auditorOf(viewer, this.#services.now()), action, id, {});
   }
 }
 
+/** @throws {LibraryError} `not_corrected` */
+function throwNotCorrected(error: unknown): never {
+  if (!(error instanceof corrections.CorrectionError)) throw error;
+  throw new LibraryError({ kind: "not_corrected", reason: error.reason });
+}
+
 function requireAccess(viewer: Viewer, recording: Recording): void {
-  if (viewer.kind === "operator") return;
-  if (recording.accountId !== viewer.account.id) throw new LibraryError({ kind: "not_found" });
+  if (!seesAccount(viewer, recording.accountId)) throw new LibraryError({ kind: "not_found" });
+  if (viewer.kind !== "application") return;
   const { workspaceId } = viewer;
   if (workspaceId !== null && recording.workspaceId !== workspaceId)
     throw new LibraryError({ kind: "other_workspace" });
 }
 
+/** Returns whether a viewer sees recordings of an account. */
+function seesAccount(viewer: Viewer, accountId: string): boolean {
+  switch (viewer.kind) {
+    case "operator":
+      return true;
+    case "person":
+      return viewer.accountIds === "all" || viewer.accountIds.includes(accountId);
+    case "application":
+      return viewer.account.id === accountId;
+  }
+}
+
+function requireChange(viewer: Viewer): void {
+  if (viewer.kind === "person" && viewer.role === "reader") throw new LibraryError({ kind: "not_allowed" });
+}
+
+/** Returns the accounts that a filter selects of those that a person sees; null for a person who sees all. */
+function accountsOf({ accountIds }: Person, { accountId }: RecordingFilter): readonly string[] | null {
+  if (accountIds === "all") return null;
+  return accountId === undefined ? accountIds : accountIds.filter((each) => each === accountId);
+}
+
+/** Returns the accounts whose recordings a viewer may see. */
+function visibleAccounts(viewer: Viewer): "all" | readonly string[] {
+  if (viewer.kind === "operator") return "all";
+  return viewer.kind === "person" ? viewer.accountIds : [viewer.account.id];
+}
+
 /** Restricts a filter to what an application may see. */
 function ownerOf(viewer: Viewer): Pick<RecordingFilter, "accountId" | "workspaceId"> {
-  if (viewer.kind === "operator") return {};
+  if (viewer.kind !== "application") return {};
   const { account, workspaceId } = viewer;
   return { accountId: account.id, ...(workspaceId === null ? {} : { workspaceId }) };
 }

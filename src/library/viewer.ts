@@ -3,7 +3,7 @@ import type { Account, Auditor } from "../accounts/index.ts";
 /** A person who works for the operator of the server, by a command or in the console. May see and change everything. */
 export interface Operator {
   readonly kind: "operator";
-  /** Name for the audit log. */
+  /** Name for the audit log; `user:ID` for a user of the console. */
   readonly actor: string;
 }
 
@@ -15,10 +15,20 @@ export interface Application {
   readonly workspaceId: string | null;
 }
 
-/** The person or application for whom recordings are read or changed. */
-export type Viewer = Operator | Application;
+/** A user of the console who sees the recordings of some accounts. A member also changes them; a reader does not. */
+export interface Person {
+  readonly kind: "person";
+  readonly role: "member" | "reader";
+  /** Name for the audit log: `user:ID`. */
+  readonly actor: string;
+  /** The accounts whose recordings the person sees. */
+  readonly accountIds: "all" | readonly string[];
+}
 
-/** Returns the author of a change for the audit log, which lists the changes of operators. */
-export function auditorOf({ actor }: Operator, now: number): Auditor {
+/** The person or application for whom recordings are read or changed. */
+export type Viewer = Operator | Application | Person;
+
+/** Returns the author of a change for the audit log, which lists the changes of people. */
+export function auditorOf({ actor }: Operator | Person, now: number): Auditor {
   return { actor, now };
 }

@@ -5,6 +5,7 @@ export { type AllowList, parseAllowList } from "./fetch/allow-list.ts";
 export { type FetchRequest, fetchRecording } from "./fetch/fetch-recording.ts";
 export { checkRecordingUrl } from "./fetch/recording-url.ts";
 export { MINIMUM_PACE } from "./fetch/time-limits.ts";
+export { promisedMatroskaBytes } from "./matroska.ts";
 export { MediaError } from "./media-error.ts";
 export { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ, pcmDigest } from "./pcm.ts";
 export { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "./playback/playback-copies.ts";

@@ -32,15 +32,18 @@ export function buildSegments(words: readonly SpokenWord[], from = 0): Segment[]
  * Merges the segments of all tracks in order of their starts. No speaker is on two tracks; speakers are renumbered in
  * order of first appearance.
  * @param tracks each track's segments, in order
+ * @returns the segments, and the new numbers of each track's speakers
  */
-export function mergeTracks<S extends SegmentSpan>(tracks: readonly (readonly S[])[]): S[] {
-  const numbers = new Map<string, number>();
-  return tracks
-    .flatMap((segments, track) => segments.map((segment) => ({ segment, voice: `${track} ${segment.speaker}` })))
+export function mergeTracks<S extends SegmentSpan>(tracks: readonly (readonly S[])[]) {
+  const numbers = tracks.map(() => new Map<number, number>());
+  let speakers = 0;
+  const segments = tracks
+    .flatMap((own, track) => own.map((segment) => ({ segment, numbers: numbers[track] })))
     .sort((a, b) => a.segment.startSeconds - b.segment.startSeconds)
-    .map(({ segment, voice }, index) => {
-      const speaker = numbers.get(voice) ?? numbers.size;
-      numbers.set(voice, speaker);
+    .map(({ segment, numbers: ofTrack }, index): S => {
+      const speaker = ofTrack?.get(segment.speaker) ?? speakers++;
+      ofTrack?.set(segment.speaker, speaker);
       return { ...segment, index, speaker };
     });
+  return { segments, numbers };
 }

@@ -1,18 +1,21 @@
-import type { PackedSegment, Recordings } from "../recordings/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import { storeSpeakerVoices } from "../voices/index.ts";
 import { yieldToEventLoop } from "./concurrency.ts";
+import type { FoundTranscript } from "./transcript.ts";
 
 /** Number of rows written or removed before yielding to the event loop: some milliseconds of work. */
 const ROWS_PER_BATCH = 100;
 
 /**
- * Completes a recording. Its segments are stored in batches, because a recording can be days long, and become visible
- * only when all are stored. First removes segments that an earlier attempt stored before its server was killed.
+ * Completes a recording, and stores the voices of its speakers with it. Its segments are stored in batches, because a
+ * recording can be days long, and become visible only when all are stored. First removes segments that an earlier
+ * attempt stored before its server was killed.
  * @returns false if the recording was ended in the meantime
  */
 export async function complete(
   recordings: Recordings,
   id: string,
-  segments: readonly PackedSegment[],
+  { segments, voices }: FoundTranscript,
   signal: AbortSignal,
 ): Promise<boolean> {
   while (recordings.rows.removeSegments(id, ROWS_PER_BATCH)) await yieldToEventLoop(signal);
@@ -21,7 +24,7 @@ export async function complete(
     if (!recordings.rows.addSegments(id, segments.slice(from, from + ROWS_PER_BATCH))) return false;
     await yieldToEventLoop(signal);
   }
-  return recordings.complete(id, segments.slice(from));
+  return recordings.complete(id, segments.slice(from), (writer) => storeSpeakerVoices(writer, id, voices));
 }
 
 /** Removes the step results of a recording that has ended from the database, in batches. */

@@ -1,7 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { blockCount, type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
+import { knowsVoices, type SpeakerVoice } from "../voices/index.ts";
 import type { DetectedBlocks } from "./detect.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";
+import type { PipelineServices } from "./services.ts";
 import { allotSpeakers, boundsOf, type SpeakerBounds } from "./speaker-bounds.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { partOfStep, type StepContext } from "./step.ts";
@@ -81,6 +83,37 @@ export async function diarize<T extends TranscribedTrack>(
     const fewest = bounds.minSpeakers === undefined ? 1 : isOnly ? bounds.minSpeakers : speakers;
     return { speechTurns: turns, speakerTurns: await runSecondPass(track, fragments, turns, fewest) };
   });
+}
+
+/**
+ * Returns the voices of all speakers who have words, if the recording's account remembers voices. A recording of which
+ * nothing is kept has none. They are in no checkpoint: the transaction that completes the recording stores them.
+ * @param numbers the numbers of each track's speakers in the transcript
+ */
+export async function findSpeakerVoices(
+  { store }: Pick<PipelineServices, "store">,
+  context: StepContext,
+  tracks: readonly (Track & Diarized)[],
+  numbers: readonly ReadonlyMap<number, number>[],
+): Promise<SpeakerVoice[]> {
+  const { accountId, isTransient } = context.recording;
+  if (isTransient || !knowsVoices(store, accountId)) return [];
+  const silent = { ...context, progress: () => {} };
+  const found = await eachTrack(
+    silent,
+    tracks,
+    () => 1,
+    async ({ area, engine, signal }, { speakerTurns }) =>
+      speakerTurns.length === 0
+        ? { voices: [] }
+        : await engine.run("describeSpeakers", { area, turns: [...speakerTurns] }, signal),
+  );
+  return found.flatMap(({ voices }, track) =>
+    voices.flatMap(({ speaker: own, seconds, embedding }) => {
+      const speaker = numbers[track]?.get(own);
+      return speaker === undefined ? [] : [{ speaker, seconds, embedding: Float32Array.from(embedding) }];
+    }),
+  );
 }
 
 function speakersOf({ speechTurns }: Pick<Diarized, "speechTurns">) {

@@ -20,13 +20,13 @@ export function processRecording(services: PipelineServices, id: string, signal:
     const recording = begin(services, id);
     if (recording === null) return null;
     log.info({ event: "recording.started", recordingId: id });
-    const segments = await transcriptWithRetry(services, recording, signal);
+    const found = await transcriptWithRetry(services, recording, signal);
     const ended = { recordingId: id, milliseconds: now() - startedAt };
     // A command may have ended the recording during the last step.
-    if (await complete(recordings, id, segments, signal)) {
+    if (await complete(recordings, id, found, signal)) {
       const model = recordings.get(id)?.speechModel;
       const models = recordings.rows.modelsOf(id);
-      log.info({ event: "recording.completed", ...ended, segments: segments.length, model, models });
+      log.info({ event: "recording.completed", ...ended, segments: found.segments.length, model, models });
       return "completed";
     }
     log.info({ event: "recording.cancelled", ...ended });

@@ -37,7 +37,7 @@ const blockSchema = Type.Object({ spans: Type.Array(spanSchema) });
  * fragment that clearly has another speaker's voice: the windows of the first pass may mix two voices.
  *
  * The worker stores voice embeddings in files of the work directory and compares them there. They therefore do not load
- * the server, and no voice data reaches a database or a backup.
+ * the server, and no voice data reaches a database or a backup, except for accounts that remember voices.
  * @param fragments all sentence fragments, in order, with speakers by the turns
  * @param turns in order of their starts
  * @param fewest number of speakers that are not left without a fragment

@@ -1,13 +1,14 @@
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
 import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
 import { chunkAudioSeconds } from "../timeline/index.ts";
+import type { SpeakerVoice } from "../voices/index.ts";
 import { bindModel } from "./bind-model.ts";
 import { buildSegments, mergeTracks } from "./build-segments.ts";
 import { together, yieldToEventLoop } from "./concurrency.ts";
 import { countAttempts } from "./count-attempts.ts";
 import { decode } from "./decode.ts";
 import { type Detected, DetectedBlocks, detect } from "./detect.ts";
-import { type Diarized, diarize, findVoices } from "./diarize.ts";
+import { type Diarized, diarize, findSpeakerVoices, findVoices } from "./diarize.ts";
 import { EarlyChunks } from "./early-chunks.ts";
 import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
@@ -27,12 +28,19 @@ const SHARES = {
   finalize: [99, 99],
 } as const;
 
-/** Returns a recording's segments, from its last checkpoint. Each step runs track by track. */
+/** The transcript of a recording. */
+export interface FoundTranscript {
+  readonly segments: readonly PackedSegment[];
+  /** The voices of its speakers; none unless its account remembers voices. */
+  readonly voices: readonly SpeakerVoice[];
+}
+
+/** Returns a recording's transcript, from its last checkpoint. Each step runs track by track. */
 export async function transcript(
   services: PipelineServices,
   recording: Recording,
   signal: AbortSignal,
-): Promise<PackedSegment[]> {
+): Promise<FoundTranscript> {
   const { recordings, metrics, now } = services;
   const { id } = recording;
   const steps = stepsOf(services, recording);
@@ -49,11 +57,11 @@ export async function transcript(
   const finalizing = steps.start("finalize", signal);
   const since = now();
   const segmented = await eachTrack(finalizing, diarized, () => 1, segmentsOf);
-  const segments = mergeTracks(segmented.map((track) => track.segments));
+  const { segments, numbers } = mergeTracks(segmented.map((track) => track.segments));
   const seconds = (now() - since) / 1000;
   metrics.engine.stepDone({ step: "finalize", device: "cpu", seconds, audioSeconds: secondsOfAudio(tracks) });
   if (segments.length === 0) throw new RecordingFailure({ reason: "no_speech" }, "no words were found");
-  return segments;
+  return { segments, voices: await findSpeakerVoices(services, finalizing, diarized, numbers) };
 }
 
 type Steps = ReturnType<typeof stepsOf>;

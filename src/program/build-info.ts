@@ -10,6 +10,14 @@ export async function buildInfo(): Promise<BuildInfo> {
   return embedded?.build ?? Value.Parse(buildInfoSchema, JSON.parse(await describeCheckout("build")));
 }
 
+/** Returns the commit that `buildInfo` contains, without reading the other components, which takes longer. */
+export async function buildCommit(): Promise<string> {
+  return (
+    embedded?.build.commit ??
+    Value.Parse(buildInfoSchema.properties.commit, JSON.parse(await describeCheckout("commit")))
+  );
+}
+
 /** Returns the notice of every part: embedded in a compiled program, else read from the packages. */
 export async function notices(): Promise<Notice[]> {
   const json = await (embedded === null ? describeCheckout("notices") : Bun.file(embedded.notices).text());
@@ -25,7 +33,7 @@ export async function sbom(): Promise<string> {
  * Returns the output of the tool that describes a checkout. It is no part of the program, so it runs in its own process.
  * @throws {Error} with the last line of its errors when it fails
  */
-async function describeCheckout(what: "build" | "notices" | "sbom"): Promise<string> {
+async function describeCheckout(what: "build" | "commit" | "notices" | "sbom"): Promise<string> {
   const tool = join(checkout, "tools/build/describe.ts");
   const child = Bun.spawn([process.execPath, "--no-env-file", tool, what], { cwd: checkout, stderr: "pipe" });
   const texts = [child.stdout, child.stderr].map((stream) => new Response(stream).text());

@@ -1,4 +1,4 @@
-export { buildInfo, notices, sbom } from "./build-info.ts";
+export { buildCommit, buildInfo, notices, sbom } from "./build-info.ts";
 export type { BuildInfo, Embedded, EmbeddedPart, Notice } from "./contents.ts";
 export { builtInModels, type ProgramFiles, unpackedLayout } from "./layout.ts";
 export { isCompiled, ownCommand, programFile, programVersion, renewal } from "./own-program.ts";

@@ -6,6 +6,8 @@ import { checkout } from "./own-program.ts";
 interface BuiltInModel {
   readonly id: string;
   readonly file: string;
+  /** SHA-256 of the file, hex. */
+  readonly sha256: string;
   /** Title for people. */
   readonly title: string;
   readonly licence: string;
@@ -21,10 +23,17 @@ export const builtInModels: Readonly<Record<"speech" | "segmentation" | "embeddi
 
 function builtIn(kind: string): BuiltInModel {
   const [model, ...others] = catalogue.models.filter((each) => each.builtIn === true && each.kind === kind);
-  if (model?.title === undefined || model.homepage === undefined || others.length > 0) {
-    throw new Error(`models/catalog.json has not one built-in ${kind} model with title and homepage`);
+  const { title, homepage, sha256 } = model ?? {};
+  if (
+    model === undefined ||
+    title === undefined ||
+    homepage === undefined ||
+    sha256 === undefined ||
+    others.length > 0
+  ) {
+    throw new Error(`models/catalog.json has not one built-in ${kind} model with title, homepage and sha256`);
   }
-  return { ...model, title: model.title, homepage: model.homepage };
+  return { ...model, title, homepage, sha256 };
 }
 
 /** Paths of the parts that are not TypeScript: the addon, ONNX Runtime, ffmpeg and the default models. */

@@ -1,4 +1,5 @@
 export { Checkpoints } from "./checkpoints.ts";
+export * as corrections from "./corrections/index.ts";
 export { readDailyWork } from "./daily-work.ts";
 export { RecordingEvents } from "./events.ts";
 export type { RecordingFilter } from "./list-recordings.ts";
@@ -12,6 +13,7 @@ export { findAll } from "./search/folded-text.ts";
 export { type SearchFilter, type SearchPage, searchRecordings } from "./search/search.ts";
 export { indexMissing, indexRecording } from "./search/search-index.ts";
 export { SearchQuery } from "./search/search-query.ts";
+export { searchVisible } from "./search/search-visible.ts";
 export { snippetOf } from "./search/snippet.ts";
 export {
   type Outline,

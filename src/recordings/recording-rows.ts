@@ -12,7 +12,7 @@ export type Recording = typeof tables.recordings.$inferSelect;
 const ROWS_AT_ONCE = 100;
 
 /**
- * The rows that belong to recordings in addition to their records: segments, checkpoints, the machines of a fleet and
+ * The rows that belong to recordings in addition to their records: segments, corrections, checkpoints, the machines of a fleet and
  * the speech models. A recording of days has thousands of the first two, which take seconds to write or remove. They are
  * processed in batches, so that this process is not blocked.
  */
@@ -143,13 +143,19 @@ export class RecordingRows {
   }
 
   #removeSomeOfDeleted(id: string): boolean {
-    const { recordings } = tables;
+    const { recordings, folderFiles } = tables;
     return this.#write((transaction) => {
       if (!isDeleted(transaction, id)) return false;
       // The indexer may have added some since.
       if (removeSearchable(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteSegments(transaction, id, ROWS_AT_ONCE)) return true;
+      if (deleteCorrections(transaction, id, ROWS_AT_ONCE)) return true;
       if (deleteCheckpoints(transaction, id, ROWS_AT_ONCE)) return true;
+      // A file whose results are not written yet keeps its row without the recording, so that it is not taken again.
+      transaction
+        .delete(folderFiles)
+        .where(and(eq(folderFiles.recordingId, id), eq(folderFiles.state, "done")))
+        .run();
       transaction.delete(recordings).where(eq(recordings.id, id)).run();
       return false;
     });
@@ -209,6 +215,10 @@ function statusOf(reader: Pick<Writer, "select">, id: string) {
 
 const deleteSegments = (writer: Writer, id: string, most: number) =>
   deleteSome(writer, tables.segments, eq(tables.segments.recordingId, id), most);
+
+const deleteCorrections = (writer: Writer, id: string, most: number) =>
+  deleteSome(writer, tables.correctedSegments, eq(tables.correctedSegments.recordingId, id), most) ||
+  deleteSome(writer, tables.revisions, eq(tables.revisions.recordingId, id), most);
 
 const deleteCheckpoints = (writer: Writer, id: string, most: number) =>
   deleteSome(writer, tables.checkpoints, eq(tables.checkpoints.recordingId, id), most);

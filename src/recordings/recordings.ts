@@ -250,9 +250,14 @@ export class Recordings {
 
   /**
    * `processing` → `completed`, with the last of its segments, in one transaction.
+   * @param also runs further statements in it
    * @returns false if the recording is not being processed
    */
-  complete(id: string, segments: readonly (Segment | PackedSegment)[]): boolean {
+  complete(
+    id: string,
+    segments: readonly (Segment | PackedSegment)[],
+    also: (writer: Writer) => void = () => {},
+  ): boolean {
     const now = this.#now();
     return transact(this.#store, (writer) => {
       const completed = change(writer, id, ["processing"], { ...endOf("completed", now), percent: 100 });
@@ -260,6 +265,7 @@ export class Recordings {
       writeSegments(writer, id, segments);
       storeEnd(writer, id, "completed", now);
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
+      also(writer);
       return true;
     });
   }

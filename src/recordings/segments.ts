@@ -1,6 +1,5 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { and, asc, eq, gte, sql } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { sql } from "drizzle-orm";
+import { tables, type Writer } from "../storage/index.ts";
 
 /** A word of a segment; times in seconds from the recording's start. */
 export interface Word {
@@ -78,64 +77,15 @@ export function writeSegments(
   }
 }
 
-/** Condition for the segments of a recording from an index on. */
-function segmentsFrom(recordingId: string, fromIndex: number) {
-  return and(eq(tables.segments.recordingId, recordingId), gte(tables.segments.index, fromIndex));
-}
-
-const storedColumns = {
-  index: tables.segments.index,
-  startMilliseconds: tables.segments.startMilliseconds,
-  endMilliseconds: tables.segments.endMilliseconds,
-  speaker: tables.segments.speaker,
-  text: tables.segments.text,
-};
-
 /** A segment in the form that the API serves. */
-export type StoredSegment = Pick<typeof tables.segments.$inferSelect, keyof typeof storedColumns>;
-
-/** Returns up to `limit` segments of a recording from `fromIndex` on, in order. */
-export function readSegments(store: Store, recordingId: string, fromIndex: number, limit: number): StoredSegment[] {
-  return store
-    .select(storedColumns)
-    .from(tables.segments)
-    .where(segmentsFrom(recordingId, fromIndex))
-    .orderBy(asc(tables.segments.index))
-    .limit(limit)
-    .all();
+export interface StoredSegment extends Omit<typeof tables.segments.$inferSelect, "recordingId" | "words"> {
+  /** Stays the same when a person splits or joins segments before this one. */
+  readonly id: number;
 }
 
 /** A segment with its words, in the form that exports use. */
 export interface SegmentWithWords extends StoredSegment {
   readonly words: StoredWord[];
-}
-
-/** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
-export function readSegmentsWithWords(
-  store: Store,
-  recordingId: string,
-  fromIndex: number,
-  limit: number,
-): SegmentWithWords[] {
-  return store
-    .select()
-    .from(tables.segments)
-    .where(segmentsFrom(recordingId, fromIndex))
-    .orderBy(asc(tables.segments.index))
-    .limit(limit)
-    .all()
-    .map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as SegmentWithWords["words"] }));
-}
-
-const ROWS_AT_ONCE = 500;
-
-/** Yields all segments of a recording with their words, in order; reads them on demand. */
-export function* allSegmentsWithWords(store: Store, recordingId: string): Generator<SegmentWithWords> {
-  for (let fromIndex = 0; ; fromIndex += ROWS_AT_ONCE) {
-    const segments = readSegmentsWithWords(store, recordingId, fromIndex, ROWS_AT_ONCE);
-    yield* segments;
-    if (segments.length < ROWS_AT_ONCE) return;
-  }
 }
 
 /** The speakers and text lengths of a transcript's segments; the position in each array is the segment's index. */
@@ -146,34 +96,4 @@ export interface Outline {
   readonly speakers: number[];
   /** Lengths of the texts. */
   readonly characters: number[];
-}
-
-const OUTLINE_ROWS_AT_ONCE = 2000;
-
-/** Reads an outline in batches, since transcripts of days have tens of thousands of segments. */
-export async function readOutline(store: Store, recordingId: string): Promise<Outline> {
-  const { segments } = tables;
-  const outline: Outline = { startMilliseconds: [], endMilliseconds: [], speakers: [], characters: [] };
-  for (let from = 0; ; from += OUTLINE_ROWS_AT_ONCE) {
-    const rows = store
-      .select({
-        start: segments.startMilliseconds,
-        end: segments.endMilliseconds,
-        speaker: segments.speaker,
-        characters: sql<number>`length(${segments.text})`,
-      })
-      .from(segments)
-      .where(segmentsFrom(recordingId, from))
-      .orderBy(asc(segments.index))
-      .limit(OUTLINE_ROWS_AT_ONCE)
-      .all();
-    for (const { start, end, speaker, characters } of rows) {
-      outline.startMilliseconds.push(start);
-      outline.endMilliseconds.push(end);
-      outline.speakers.push(speaker);
-      outline.characters.push(characters);
-    }
-    if (rows.length < OUTLINE_ROWS_AT_ONCE) return outline;
-    await yieldToEventLoop();
-  }
 }

@@ -1,17 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact } from "../storage/index.ts";
 
-/** Returns the speakers of a recording, in order of first appearance. */
-export function speakersOf(store: Store, recordingId: string): number[] {
-  return store
-    .selectDistinct({ speaker: tables.segments.speaker })
-    .from(tables.segments)
-    .where(eq(tables.segments.recordingId, recordingId))
-    .orderBy(tables.segments.speaker)
-    .all()
-    .map((row) => row.speaker);
-}
-
 /** Returns the speaker with this public name: `A` is 0, `Z` is 25, `AA` is 26. */
 export function speakerIndex(label: string): number {
   return [...label].reduce((index, letter) => (index + 1) * 26 + letter.charCodeAt(0) - 65, -1);
@@ -26,7 +15,7 @@ export function speakerLabel(speaker: number): string {
   return label;
 }
 
-/** Returns the names that users gave to a recording's speakers, by speaker index. */
+/** Returns the names that users gave to a recording's speakers, by the speaker's number. */
 export function readSpeakerNames(store: Store, recordingId: string): Map<number, string> {
   const { speakerNames } = tables;
   const rows = store.select().from(speakerNames).where(eq(speakerNames.recordingId, recordingId)).all();

@@ -1,9 +1,10 @@
 import { applyRetention, finishRemovals } from "../library/index.ts";
 import { removeWorkOfEnded } from "../pipeline/index.ts";
 import { trimOutbox } from "../recordings/index.ts";
-import { pruneUpgradeBackups, type Store } from "../storage/index.ts";
+import { pruneUpgradeBackups, type Store, truncateLog } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
+import { removeOptedOut } from "../voices/index.ts";
 import type { RunningSettings } from "./running-settings.ts";
 
 /** The periodic tasks of a server. A failure is logged, and the task runs again at its next time. */
@@ -50,7 +51,7 @@ export class Chores {
   }
 }
 
-/** Returns the hourly tasks that remove data whose retention period is over, by their names in the log. */
+/** Returns the hourly tasks that remove data which is deleted or whose retention period is over, by their names in the log. */
 export function hourlyChores(
   services: Parameters<typeof applyRetention>[0] & { readonly store: Store },
   settings: RunningSettings,
@@ -71,6 +72,13 @@ export function hourlyChores(
     async "rows of ended recordings"() {
       await finishRemovals(services);
       await removeWorkOfEnded(services.recordings);
+    },
+    "voices of accounts that opted out"() {
+      return removeOptedOut(services.store);
+    },
+    // Deletions empty the log themselves, unless another connection reads it, such as a backup.
+    async "deleted data in the write-ahead log"() {
+      if (!(await truncateLog(services.store))) throw new Error("another program reads the database all the time");
     },
   };
 }

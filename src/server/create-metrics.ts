@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/index.ts";
+import { type FolderOverview, hindranceKinds } from "../folders/index.ts";
 import { errorCodes } from "../http/index.ts";
 import { programVersion } from "../program/index.ts";
 import { failureKinds, type Recordings } from "../recordings/index.ts";
@@ -19,6 +20,8 @@ export interface MeasuredParts {
   readonly machine?: MetricSources["machine"];
   /** Returns the fleet; null if the server works alone. */
   readonly fleet?: MetricSources["fleet"];
+  /** Returns the watched folders; nothing is watched if it is left out. */
+  readonly folders?: () => FolderOverview;
   readonly now: () => number;
 }
 
@@ -51,5 +54,14 @@ export function createMetrics(parts: MeasuredParts): Metrics {
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
     certificateEndsAt: parts.certificateEndsAt,
+    folders() {
+      const { waiting = 0, hindered, done = 0, failed = 0 } = parts.folders?.() ?? {};
+      return {
+        waiting,
+        done,
+        failed,
+        hindered: hindranceKinds.map((kind) => ({ kind, count: hindered?.get(kind) ?? 0 })),
+      };
+    },
   });
 }

@@ -5,7 +5,7 @@ import type { Engine } from "../engine/index.ts";
 import type { Broker, FleetEngine, FleetEngineOptions } from "../fleet/index.ts";
 import type { SpeechModel } from "../models/index.ts";
 import type { RecordingModels } from "../pipeline/index.ts";
-import { buildInfo, programVersion } from "../program/index.ts";
+import { buildCommit, programVersion } from "../program/index.ts";
 import { createLogger, type Logger, type MetricSources } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { StartError } from "./start-error.ts";
@@ -158,9 +158,13 @@ function measureRoundTrip(broker: Broker) {
   return { seconds: () => (broker.connected ? seconds : null), stop: () => clearInterval(timer) };
 }
 
+/** The commit of the code that this process runs. Read once, because changes of the files do not change the process. */
+let commit: Promise<string> | null = null;
+
 /** Returns this machine's name in the fleet, and the name of its build: only equal builds work together. */
 export async function fleetIdentity({ machine }: Pick<Settings["fleet"], "machine">) {
   const { subjectToken } = await import("../fleet/index.ts");
-  const { version, commit } = await buildInfo();
-  return { machine: subjectToken(machine === "" ? hostname() : machine), build: subjectToken(`${version}-${commit}`) };
+  commit ??= buildCommit();
+  const build = `${programVersion}-${await commit}`;
+  return { machine: subjectToken(machine === "" ? hostname() : machine), build: subjectToken(build) };
 }

@@ -6,10 +6,12 @@ import {
   SettingsError,
   withoutPassword,
 } from "../config/index.ts";
+import { checkIssuer, readClientSecret } from "../console/index.ts";
 import { parseHostNames, parseNetworks } from "../http/index.ts";
 import { type AllowList, parseAllowList } from "../media/index.ts";
 import { parseLanguageRoutes } from "../models/index.ts";
 import { messageOf } from "../text/index.ts";
+import { parseSignInRules } from "../users/index.ts";
 
 /** The settings that have a text format of their own, in parsed form. */
 interface ParsedSettings {
@@ -70,7 +72,7 @@ function parseSettings(settings: Settings): ParsedSettings {
 const unpairedTls = "set both server.tls_certificate and server.tls_key, or none of them for plain HTTP";
 
 /** Returns the faults of settings that are valid by type: a text that cannot be parsed, or a missing counterpart. */
-export function settingFaults({ compat, engine, fetch, server }: Settings): SettingFault[] {
+export function settingFaults({ compat, engine, fetch, oidc, server }: Settings): SettingFault[] {
   const oneOfPair = (server.tls_certificate === "") !== (server.tls_key === "");
   return [
     ...faultOf("fetch.allow", () => parseAllowList(fetch.allow)),
@@ -78,6 +80,10 @@ export function settingFaults({ compat, engine, fetch, server }: Settings): Sett
     ...faultOf("compat.asr_networks", () => parseNetworks(compat.asr_networks)),
     ...faultOf("server.hosts", () => parseHostNames(server.hosts)),
     ...faultOf("engine.recognizers", () => parseLanguageRoutes(engine.recognizers)),
+    ...faultOf("oidc.rules", () => parseSignInRules(oidc.rules)),
+    ...faultOf("oidc.issuer", () => checkIssuer(oidc.issuer)),
+    ...(oidc.issuer !== "" && oidc.client_id === "" ? [fault("oidc.issuer", "set oidc.client_id, too")] : []),
+    ...faultOf("oidc.client_secret_file", () => readClientSecret(oidc.client_secret_file)),
     ...(oneOfPair ? [fault(server.tls_key === "" ? "server.tls_certificate" : "server.tls_key", unpairedTls)] : []),
   ];
 }

@@ -3,6 +3,7 @@ import { originOf, ServerStateFile } from "../api/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
+import { FolderWatcher } from "../folders/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { Library } from "../library/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
@@ -101,6 +102,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     stalled: () => queue.stalled(),
     machine: () => fleet?.machine ?? null,
     fleet: () => fleet?.status() ?? null,
+    folders: () => folders.overview(),
   });
   const { speechEngine, models } = startSpeechEngine(settings, {
     files,
@@ -195,6 +197,20 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   };
   const creator = transcriptionCreator(parts);
   events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
+  const folders = new FolderWatcher({
+    store,
+    library,
+    intake: creator.intake,
+    exports,
+    dataDirectory,
+    diskSpace,
+    speechModel: modelInUse,
+    limits: () => running.values.limits,
+    settings: () => running.values.folders,
+    log,
+    now,
+    clock: () => performance.now(),
+  });
   const openConsole = () =>
     createConsole({
       store,
@@ -277,6 +293,9 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     chores.run(name, chore);
   }
 
+  folders.start();
+  stack.defer(() => folders.stop());
+
   writeState();
   log.info({ event: "server.listening", origin, recovered });
 
@@ -299,7 +318,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       readiness.stop();
       stopping.abort();
       // The API still responds in the meantime, with a recording's progress or a refusal of new ones.
-      await queue.stop();
+      await Promise.all([queue.stop(), folders.stop()]);
       await resources.disposeAsync();
       log.info({ event: "server.stopped" });
     },

@@ -21,6 +21,7 @@ import {
   type SpeakerModelAddon,
   segment,
   speakersByVoice,
+  speakerVoices,
   speechRegions,
   writeSentenceVoices,
 } from "./diarization/index.ts";
@@ -177,6 +178,10 @@ function createHandlers(
     },
     async compareSentences({ area, sentences }) {
       return { speakers: await speakersByVoice(area, sentences) };
+    },
+    async describeSpeakers({ area, turns }) {
+      const voices = await speakerVoices(area, turns);
+      return { voices: voices.map((voice) => ({ ...voice, embedding: [...voice.embedding] })) };
     },
     async selfTest({ model }, signal) {
       const silence = new Float32Array(SAMPLE_RATE);

@@ -1,18 +1,30 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 import { getTableConfig } from "drizzle-orm/sqlite-core";
 import type { Writer } from "./database.ts";
-import { type audioUsage, type checkpoints, searchableRecordings, type segments } from "./schema.ts";
+import {
+  type audioUsage,
+  type checkpoints,
+  type correctedSegments,
+  type revisions,
+  searchableRecordings,
+  type segments,
+  type speakerVoices,
+} from "./schema.ts";
+
+/** A table of which so many rows belong to a recording or an account that they are not deleted at once. */
+type LongTable =
+  | typeof segments
+  | typeof correctedSegments
+  | typeof revisions
+  | typeof checkpoints
+  | typeof audioUsage
+  | typeof speakerVoices;
 
 /**
  * Deletes up to `most` rows of a table, so that other writers wait only briefly.
  * @returns whether rows may remain
  */
-export function deleteSome(
-  writer: Writer,
-  table: typeof segments | typeof checkpoints | typeof audioUsage,
-  where: SQL,
-  most: number,
-): boolean {
+export function deleteSome(writer: Writer, table: LongTable, where: SQL, most: number): boolean {
   const keys = getTableConfig(table).primaryKeys.flatMap(({ columns }) => columns);
   const key = sql.join(keys, sql`, `);
   const deleted = writer.all(

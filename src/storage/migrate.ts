@@ -15,6 +15,11 @@ import transient from "./migrations/0010-transient.sql" with { type: "text" };
 import recordingModels from "./migrations/0011-recording-models.sql" with { type: "text" };
 import endedAt from "./migrations/0012-ended-at.sql" with { type: "text" };
 import outbox from "./migrations/0013-outbox.sql" with { type: "text" };
+import revisions from "./migrations/0014-revisions.sql" with { type: "text" };
+import users from "./migrations/0015-users.sql" with { type: "text" };
+import folders from "./migrations/0016-folders.sql" with { type: "text" };
+import voices from "./migrations/0017-voices.sql" with { type: "text" };
+import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -39,6 +44,11 @@ const migrations: readonly Migration[] = [
   { name: "0011-recording-models", sql: recordingModels },
   { name: "0012-ended-at", sql: endedAt },
   { name: "0013-outbox", sql: outbox },
+  { name: "0014-revisions", sql: revisions },
+  { name: "0015-users", sql: users },
+  { name: "0016-folders", sql: folders },
+  { name: "0017-voices", sql: voices },
+  { name: "0018-incomplete-files", sql: incompleteFiles },
 ];
 
 /** Names of all migrations, in order. */

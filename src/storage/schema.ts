@@ -1,6 +1,16 @@
-import { eq, isNotNull } from "drizzle-orm";
-import { index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
-import { failureReasons, standings, statuses, steps } from "./stored-values.ts";
+import { eq, isNotNull, isNull } from "drizzle-orm";
+import { blob, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  correctionActions,
+  failureReasons,
+  fileFaults,
+  fileStates,
+  hindrances,
+  roles,
+  standings,
+  statuses,
+  steps,
+} from "./stored-values.ts";
 
 // Times are milliseconds since the epoch; ids are UUID v7, so that they sort by creation.
 //
@@ -21,6 +31,8 @@ export const accounts = sqliteTable(
     limits: text().notNull(),
     /** Names and terms to expect in its recordings; null for none. */
     vocabulary: text(),
+    /** Whether it remembers the voices of people, to propose their names in later recordings. */
+    voices: integer({ mode: "boolean" }).notNull().default(false),
     createdAt: integer().notNull(),
   },
   (table) => [uniqueIndex("accounts_name").on(table.name)],
@@ -115,6 +127,10 @@ export const recordings = sqliteTable(
     updatedAt: integer().notNull(),
     /** End of its processing, from which retention counts; null while it is queued or processing. */
     endedAt: integer(),
+    /** Number of its latest revision; 0 if nobody has corrected its transcript. */
+    revision: integer().notNull().default(0),
+    /** JSON: facts about a corrected transcript, see CorrectedState in recordings/latest-segments.ts. */
+    correctedState: text(),
   },
   (table) => [
     index("recordings_account_id").on(table.accountId, table.id),
@@ -169,11 +185,49 @@ export const audioUsage = sqliteTable(
   ],
 );
 
-/** Changes made by commands, with the user and the time. */
+/** People who sign in to the console; src/users/ explains the two kinds. */
+export const users = sqliteTable(
+  "users",
+  {
+    id: text().primaryKey(),
+    /** Issuer of the sign-in provider, and the user's id there; null for a user whom a command created. */
+    issuer: text(),
+    subject: text(),
+    /** argon2id hash in its standard encoded form; null for a user of the provider. */
+    passwordHash: text(),
+    name: text().notNull(),
+    /** In lower case for a user with a password, who signs in by it; null if the provider sends none. */
+    email: text(),
+    role: text({ enum: roles }).notNull(),
+    /** Whether the user sees the recordings of all accounts, also of later ones, and not only of `userAccounts`. */
+    allAccounts: integer({ mode: "boolean" }).notNull(),
+    createdAt: integer().notNull(),
+    lastSignInAt: integer(),
+    /** Since when the user can't sign in. */
+    disabledAt: integer(),
+  },
+  (table) => [
+    uniqueIndex("users_subject").on(table.issuer, table.subject).where(isNotNull(table.issuer)),
+    uniqueIndex("users_email").on(table.email).where(isNull(table.issuer)),
+  ],
+);
+
+const userReference = () => text().references(() => users.id, { onDelete: "cascade" });
+
+export const userAccounts = sqliteTable(
+  "user_accounts",
+  { userId: userReference().notNull(), accountId: accountReference() },
+  (table) => [
+    primaryKey({ columns: [table.userId, table.accountId] }),
+    index("user_accounts_account").on(table.accountId),
+  ],
+);
+
+/** Changes made by commands and in the console, with their author and the time. */
 export const auditLog = sqliteTable("audit_log", {
   id: integer().primaryKey(),
   at: integer().notNull(),
-  /** User of the operating system. */
+  /** User of the operating system, `password`, or `user:ID` for a row of `users`, which may be deleted. */
   actor: text().notNull(),
   /** e.g. `keys.revoke` */
   action: text().notNull(),
@@ -210,20 +264,68 @@ export const checkpoints = sqliteTable(
   (table) => [primaryKey({ columns: [table.recordingId, table.step, table.part] })],
 );
 
-export const segments = sqliteTable(
-  "segments",
+/** Returns the columns of a segment, recognized or corrected. */
+const segmentColumns = () => ({
+  recordingId: recordingReference(),
+  index: integer().notNull(),
+  startMilliseconds: integer().notNull(),
+  endMilliseconds: integer().notNull(),
+  /**
+   * As recognized, zero-based in order of first appearance; a corrected one may have a higher number, of a new speaker.
+   * Clients see the position in the order of first appearance as A, B, …
+   */
+  speaker: integer().notNull(),
+  text: text().notNull(),
+  /** JSON array of words, see StoredWord in recordings/segments.ts. */
+  words: text().notNull(),
+});
+
+export const segments = sqliteTable("segments", segmentColumns(), (table) => [
+  primaryKey({ columns: [table.recordingId, table.index] }),
+]);
+
+/** The latest segments of a transcript that people have corrected; the recognized ones stay in `segments`. */
+export const correctedSegments = sqliteTable(
+  "corrected_segments",
+  {
+    ...segmentColumns(),
+    /** The index of the recognized segment; a higher number for a new one. The search index refers to it. */
+    id: integer().notNull(),
+    /** Number of the revision that changed it last; 0 for none. */
+    revision: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.recordingId, table.id] }),
+    index("corrected_segments_index").on(table.recordingId, table.index),
+    index("corrected_segments_start").on(table.recordingId, table.startMilliseconds, table.id),
+  ],
+);
+
+/** Corrections of transcripts. Each change of a transcript has a number; typing in one segment replaces its last row. */
+export const revisions = sqliteTable(
+  "revisions",
   {
     recordingId: recordingReference(),
-    index: integer().notNull(),
-    startMilliseconds: integer().notNull(),
-    endMilliseconds: integer().notNull(),
-    /** Zero-based, in order of first appearance; shown to clients as A, B, … */
-    speaker: integer().notNull(),
-    text: text().notNull(),
-    /** JSON array of words, see StoredWord in recordings/segments.ts. */
-    words: text().notNull(),
+    number: integer().notNull(),
+    /** The person, as in the audit log. */
+    author: text().notNull(),
+    at: integer().notNull(),
+    action: text({ enum: correctionActions }).notNull(),
+    /** The page that sent it, and the number of the request there, so that a repeated request changes nothing. */
+    editor: text().notNull(),
+    sequence: integer().notNull(),
+    /** Number of the revision that this one continues and replaces. */
+    replaces: integer(),
+    /** JSON: the place from which the page continues, see Place in recordings/corrections/correction.ts; null at the end. */
+    next: text(),
+    /** Number of segments that it changed. */
+    segments: integer().notNull(),
+    /** Whether it changed speakers, and with them the letters that people see. */
+    reorders: integer({ mode: "boolean" }).notNull(),
+    /** JSON array, see Change in recordings/corrections/changes.ts. */
+    changes: text().notNull(),
   },
-  (table) => [primaryKey({ columns: [table.recordingId, table.index] })],
+  (table) => [primaryKey({ columns: [table.recordingId, table.number] })],
 );
 
 /** Number of parts of a recording that each machine of a fleet computed; a server that works alone stores none. */
@@ -257,16 +359,31 @@ export const consoleLinks = sqliteTable("console_links", {
   expiresAt: integer().notNull(),
 });
 
-export const consoleSessions = sqliteTable("console_sessions", {
-  /** SHA-256 of the cookie's value, hex. */
-  hash: text().primaryKey(),
-  /** Person who signed in: the user who made the link; no personal name after a password. */
-  actor: text().notNull(),
-  enteredBy: text({ enum: ["link", "password"] }).notNull(),
-  enteredAt: integer().notNull(),
-  /** Time of last use, accurate to a minute. */
-  seenAt: integer().notNull(),
-});
+export const consoleSessions = sqliteTable(
+  "console_sessions",
+  {
+    /** SHA-256 of the cookie's value, hex. */
+    hash: text().primaryKey(),
+    /** Person who signed in: the user who made the link, `password`, or `user:ID`. */
+    actor: text().notNull(),
+    enteredBy: text({ enum: ["link", "password", "user", "provider"] }).notNull(),
+    /** The user who signed in; null after a link or the operator's password. */
+    userId: userReference(),
+    /** SHA-256 of the session's id at the sign-in provider, hex; null if the provider sends none. */
+    providerSession: text(),
+    /** SHA-256 of the settings by which the provider's user was let in, hex: other settings end the session. */
+    providerRules: text(),
+    enteredAt: integer().notNull(),
+    /** Time of last use, accurate to a minute. */
+    seenAt: integer().notNull(),
+    /** End of the session, used or not. */
+    endsAt: integer().notNull(),
+  },
+  (table) => [
+    index("console_sessions_user").on(table.userId).where(isNotNull(table.userId)),
+    index("console_sessions_provider").on(table.providerSession).where(isNotNull(table.providerSession)),
+  ],
+);
 
 /** The operator's password for the console: one row, or none. */
 export const consolePassword = sqliteTable("console_password", {
@@ -312,4 +429,148 @@ export const searchableRecordings = sqliteTable(
     isWhole: integer({ mode: "boolean" }).notNull(),
   },
   (table) => [uniqueIndex("searchable_recordings_recording").on(table.recordingId)],
+);
+
+/** Folders of the file system whose recordings are transcribed, and what the server last saw in each. */
+export const folders = sqliteTable(
+  "folders",
+  {
+    id: text().primaryKey(),
+    accountId: accountReference(),
+    workspaceId: text().references(() => workspaces.id),
+    /** Absolute path without links. */
+    path: text().notNull(),
+    /** Absolute path of the directory for results; null: next to the recordings. */
+    target: text(),
+    /** JSON array of export formats. */
+    formats: text().notNull(),
+    /** Language of the recordings, ISO 639; null for language detection. */
+    language: text(),
+    createdAt: integer().notNull(),
+    /** Number of files that were seen and not taken yet. */
+    waiting: integer().notNull().default(0),
+    /** JSON array of the waiting files that seem to be incomplete, as objects with `name` and `doubt`. */
+    incomplete: text().notNull().default("[]"),
+    /** Number of entries that are not read: subfolders, names that are not UTF-8, and those beyond the maximum. */
+    unread: integer().notNull().default(0),
+    /** Why the server takes no file or writes no results now; null if it does. */
+    hindrance: text({ enum: hindrances }),
+    hinderedSince: integer(),
+    /** Time of the last visit, accurate to a minute; null before the first one. */
+    seenAt: integer(),
+    /** Numbers of files that were moved to `done/` and to `failed/`. */
+    done: integer().notNull().default(0),
+    failed: integer().notNull().default(0),
+  },
+  (table) => [
+    uniqueIndex("folders_path").on(table.path),
+    index("folders_account").on(table.accountId),
+    index("folders_workspace").on(table.workspaceId).where(isNotNull(table.workspaceId)),
+  ],
+);
+
+/** Files that were taken from a folder. A row of a finished file stays for as long as its recording. */
+export const folderFiles = sqliteTable(
+  "folder_files",
+  {
+    id: text().primaryKey(),
+    folderId: text()
+      .notNull()
+      .references(() => folders.id, { onDelete: "cascade" }),
+    /** Null for a file that was refused, or when the recording was deleted. */
+    recordingId: text().references(() => recordings.id, { onDelete: "set null" }),
+    state: text({ enum: fileStates }).notNull(),
+    /** Current name in the folder. */
+    name: text().notNull(),
+    sizeBytes: integer().notNull(),
+    /** Time of its last change in nanoseconds, which no JavaScript number can hold. */
+    modified: text().notNull(),
+    inode: text().notNull(),
+    /** SHA-256 of its content, hex; null for a file that was not read completely. */
+    sha256: text(),
+    /** Why the file failed. */
+    reason: text({ enum: fileFaults }),
+    /** Sentence for people about an unusable file. */
+    detail: text(),
+    /** Number of attempts that the machine or the account's quota ended. */
+    attempts: integer().notNull().default(0),
+    /** Time from which a postponed file is taken again. */
+    retryAt: integer(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    index("folder_files_folder").on(table.folderId, table.state, table.name),
+    index("folder_files_recording").on(table.recordingId).where(isNotNull(table.recordingId)),
+  ],
+);
+
+/** The voice of each speaker of a recording, for accounts that remember voices. */
+export const speakerVoices = sqliteTable(
+  "speaker_voices",
+  {
+    recordingId: recordingReference(),
+    /** As in `segments.speaker`. */
+    speaker: integer().notNull(),
+    /** The recording's account. */
+    accountId: accountReference(),
+    /** SHA-256 of the embedding model's file, hex: embeddings of different models cannot be compared. */
+    model: text().notNull(),
+    /** Seconds of clean speech that the embedding represents. */
+    seconds: real().notNull(),
+    /** 32-bit floats, the least significant byte first. */
+    embedding: blob({ mode: "buffer" }).notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.recordingId, table.speaker] }),
+    index("speaker_voices_account").on(table.accountId),
+  ],
+);
+
+/** Voices that an account remembers. */
+export const voices = sqliteTable(
+  "voices",
+  {
+    id: text().primaryKey(),
+    accountId: accountReference(),
+    name: text().notNull(),
+    /** As in `speaker_voices.model`. */
+    model: text().notNull(),
+    /** User who stored it, as in the audit log. */
+    createdBy: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [uniqueIndex("voices_name").on(table.accountId, table.name)],
+);
+
+const voiceReference = () =>
+  text()
+    .notNull()
+    .references(() => voices.id, { onDelete: "cascade" });
+
+/** Voices of a speaker in one recording each, by which a remembered voice is compared. */
+export const voiceExamples = sqliteTable(
+  "voice_examples",
+  {
+    id: integer().primaryKey(),
+    voiceId: voiceReference(),
+    /** Null after the recording was deleted. */
+    recordingId: text().references(() => recordings.id, { onDelete: "set null" }),
+    speaker: integer().notNull(),
+    seconds: real().notNull(),
+    embedding: blob({ mode: "buffer" }).notNull(),
+  },
+  (table) => [
+    index("voice_examples_voice").on(table.voiceId),
+    index("voice_examples_recording").on(table.recordingId).where(isNotNull(table.recordingId)),
+  ],
+);
+
+/** Voices that a user rejected for a recording, for which they are not proposed again. */
+export const rejectedVoices = sqliteTable(
+  "rejected_voices",
+  { recordingId: recordingReference(), voiceId: voiceReference() },
+  (table) => [
+    primaryKey({ columns: [table.recordingId, table.voiceId] }),
+    index("rejected_voices_voice").on(table.voiceId),
+  ],
 );

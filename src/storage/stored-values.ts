@@ -13,11 +13,63 @@ export const steps = ["fetch", "decode", "detect", "transcribe", "diarize", "fin
 /** The reasons of a failed recording in the API. */
 export const failureReasons = ["no_speech", "too_short", "quota_exceeded", "internal"] as const;
 
+/**
+ * The kinds of a revision. `delete` is a text without characters, `revert` takes a revision back, `redo` takes back such a
+ * one, `restore` all since a revision.
+ */
+export const correctionActions = [
+  "text",
+  "delete",
+  "split",
+  "merge",
+  "assign",
+  "merge_speakers",
+  "replace",
+  "revert",
+  "redo",
+  "restore",
+] as const;
+
 /** The states of an account, which decide what it may do. */
 export const standings = ["active", "guest", "restricted"] as const;
 
 /** Permissions that a key can have. */
 export const scopes = ["transcriptions:read", "transcriptions:write", "transcriptions:delete"] as const;
+
+/** The states of a file in a folder that the server has not finished with, in the order in which it passes them. */
+export const openFileStates = ["transcribing", "postponed", "delivering", "moving", "failing"] as const;
+/** The states of a file that was taken from a folder. `done`: its results are written, and it is moved. */
+export const fileStates = [...openFileStates, "done"] as const;
+
+/** Why a file of a folder gets no results. `unusable` has a sentence of its own for each file. */
+export const fileFaults = [
+  ...(["unusable", "too_large", "linked", "not_a_file", "no_speech", "too_short", "quota"] as const),
+  ...(["cancelled", "deleted", "not_processed", "not_exported"] as const),
+] as const;
+
+/** Why a file in a folder seems to be incomplete. */
+export const doubts = ["empty", "zeros", "short_wave", "short_mp4", "cut_off", "unreadable"] as const;
+
+/** Why the server takes no file of a folder, or writes no results, at the moment. */
+export const hindrances = [
+  ...(["places", "creates", "audio", "account", "language", "server_full", "server_busy"] as const),
+  ...([
+    "missing",
+    "unmarked",
+    "moved",
+    "denied",
+    "unmovable",
+    "read_only",
+    "full",
+    "faulty",
+    "locked",
+    "linked_folder",
+    "silent",
+  ] as const),
+  ...(["target_missing", "target_denied", "target_full", "unexpected"] as const),
+] as const;
+/** The roles of people who sign in to the console, the most powerful first. */
+export const roles = ["operator", "member", "reader"] as const;
 
 /** Returns the part of an SQL condition that a value is one of these. */
 export function oneOf(names: readonly string[]): string {

@@ -45,15 +45,16 @@ async function syncLog(client: Database): Promise<void> {
 }
 
 /** Maximum number of attempts while other connections read the log. */
-const MAX_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 40;
 const ATTEMPT_MILLISECONDS = 100;
 
 /**
  * Empties the database's write-ahead log, which still holds data that was overwritten in the database itself. Waits at
- * most ten seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
- * block the process.
+ * most four seconds for connections that read the log, such as a backup. It does not wait inside SQLite, which would
+ * block the process. A running server repeats it every hour.
+ * @returns whether the log is empty
  */
-export async function truncateLog({ $client: client }: Store): Promise<void> {
+export async function truncateLog({ $client: client }: Store): Promise<boolean> {
   const busyTimeout = client.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()?.timeout ?? 0;
   const truncate = () => {
     client.run("PRAGMA busy_timeout = 0");
@@ -63,5 +64,9 @@ export async function truncateLog({ $client: client }: Store): Promise<void> {
       client.run(`PRAGMA busy_timeout = ${busyTimeout}`);
     }
   };
-  for (let attempts = 0; attempts < MAX_ATTEMPTS && !truncate(); attempts++) await sleep(ATTEMPT_MILLISECONDS);
+  for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+    if (attempts > 0) await sleep(ATTEMPT_MILLISECONDS);
+    if (truncate()) return true;
+  }
+  return false;
 }

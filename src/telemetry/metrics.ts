@@ -1,13 +1,14 @@
 import { Registry } from "prom-client";
 import { EngineMetrics, type EngineSource } from "./engine-metrics.ts";
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
+import { type FolderSource, registerFolderMetrics } from "./folder-metrics.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
 import { type FailureKind, type QueueSource, RecordingMetrics } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
 
 /** Sources of values that are read with the metrics, and the closed lists of label values. */
-export interface MetricSources extends QueueSource, EngineSource, StorageSource, FleetSource {
+export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {
   readonly version: string;
   readonly refusalCodes: readonly string[];
   readonly failures: readonly FailureKind[];
@@ -36,6 +37,7 @@ export class Metrics {
     this.recordings = new RecordingMetrics(this.#registry, sources, sources.failures);
     this.engine = new EngineMetrics(this.#registry, sources);
     registerStorageMetrics(this.#registry, sources);
+    registerFolderMetrics(this.#registry, sources);
     registerFleetMetrics(this.#registry, sources);
     registerProcessMetrics(this.#registry, sources.version);
   }

@@ -135,7 +135,7 @@ describe("transcribe backup", () => {
 });
 
 test.skipIf(!canMount)("a command reports a full disk without a stack", () => {
-  withSmallDisk("300k", (disk) => {
+  withSmallDisk("600k", (disk) => {
     const root = join(disk, "data");
     const run = (...args: string[]) => {
       const { exitCode, stderr } = Bun.spawnSync([process.execPath, main, ...args]);

@@ -18,9 +18,10 @@ describe("transcribe console, with a running server,", () => {
   const commands = new Commands(root);
 
   /** Runs `console password` with this standard input. */
-  const setPassword = async (text: string) => {
+  const setPassword = async (text: string, environment = {}) => {
     const command = programCommand("console", "password", "--data-dir", root);
-    const child = Bun.spawn(command, { stdin: Buffer.from(text), stdout: "pipe", stderr: "pipe" });
+    const env = { ...process.env, TRANSCRIBE_CONSOLE_ENABLED: "true", ...environment };
+    const child = Bun.spawn(command, { stdin: Buffer.from(text), stdout: "pipe", stderr: "pipe", env });
     const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     return { exitCode: await child.exited, stdout, stderr };
   };
@@ -60,6 +61,13 @@ describe("transcribe console, with a running server,", () => {
         ...{ exitCode: 0, stdout: "the password is set\n", stderr: "" },
       });
       await server.stranger().enter({ password: "correct horse battery" });
+      for (const [name, note] of [
+        ["TRANSCRIBE_CONSOLE_ENABLED", "the console is off"],
+        ["TRANSCRIBE_CONSOLE_OPERATOR_PASSWORD", "console.operator_password is false"],
+      ] as const) {
+        const { stdout, stderr } = await setPassword("correct horse battery\n", { [name]: "false" });
+        expect([stdout, stderr]).toEqual(["the password is set\n", expect.stringContaining(note)]);
+      }
       expect((await setPassword("short\n")).stderr).toContain("12 to 256 characters");
       expect((await setPassword("")).stderr).toContain("standard input has no password");
       expect((await commands.run("console", "password", "--remove")).stdout).toBe("the password is removed\n");

@@ -3,11 +3,13 @@ import { ProgressBoard } from "../../src/cli/progress-board.ts";
 import { Screen } from "./screen.ts";
 
 const capable = { TERM: "xterm-256color", LANG: "en_GB.UTF-8" };
-const redrawn = () => Bun.sleep(300);
+/** Minimum time between two drawings in tests that do not measure it. */
+const INTERVAL = 10;
+const redrawn = () => Bun.sleep(3 * INTERVAL);
 
 test("each recording has a line that is redrawn in place, and other output appears above", async () => {
   const screen = new Screen(70);
-  using board = new ProgressBoard(screen, capable);
+  using board = new ProgressBoard(screen, capable, INTERVAL);
   const [one, two] = [board.row("meeting.m4a"), board.row("talk.mp3")];
   one.show("transcribe", 41);
   two.show("queued", null);
@@ -32,17 +34,17 @@ test("the board is redrawn at most a few times per second, and only after change
   using board = new ProgressBoard(screen, capable);
   const row = board.row("a");
   for (let percent = 0; percent <= 100; percent++) row.show("transcribe", percent);
-  await redrawn();
+  await Bun.sleep(300);
   const drawn = screen.writes;
   expect(drawn).toBeLessThan(4);
   for (let times = 0; times < 100; times++) row.show("transcribe", 100);
-  await redrawn();
+  await Bun.sleep(300);
   expect(screen.writes).toBe(drawn);
 });
 
 test("a terminal that becomes narrower or wider shows each line once", async () => {
   const screen = new Screen(100);
-  using board = new ProgressBoard(screen, capable);
+  using board = new ProgressBoard(screen, capable, INTERVAL);
   screen.write("before\n");
   for (const name of ["a-long-name-of-a-recording.m4a", "b.mp3"]) board.row(name).show("transcribe", 50);
   await redrawn();
@@ -56,7 +58,7 @@ test("a terminal that becomes narrower or wider shows each line once", async () 
 
 test("wide characters count as two columns", async () => {
   const screen = new Screen(64);
-  using board = new ProgressBoard(screen, capable);
+  using board = new ProgressBoard(screen, capable, INTERVAL);
   for (const name of ["会議の録音.mp3", "a.mp3", "会".repeat(80)]) board.row(name).show("decode", 0);
   await redrawn();
   const lines = screen.text.split("\n");
@@ -68,7 +70,7 @@ test("wide characters count as two columns", async () => {
 test("recordings that don't fit the terminal are counted", async () => {
   const screen = new Screen();
   screen.rows = 6;
-  using board = new ProgressBoard(screen, capable);
+  using board = new ProgressBoard(screen, capable, INTERVAL);
   for (let index = 0; index < 10; index++) board.row(`${index}.mp3`).show("upload", 1);
   await redrawn();
   expect(screen.text.split("\n")).toEqual([...[0, 1, 2].map((n) => expect.stringContaining(`${n}.mp3`)), "and 7 more"]);
@@ -76,7 +78,7 @@ test("recordings that don't fit the terminal are counted", async () => {
 
 test("untrusted names and steps send no control characters to the terminal", async () => {
   const screen = new Screen();
-  using board = new ProgressBoard(screen, capable);
+  using board = new ProgressBoard(screen, capable, INTERVAL);
   const row = board.row("\x1b[2J\x1b]0;title\x07evil\u202egpj.mp3");
   row.show("\x9b31mred\r\n", 1);
   await redrawn();
@@ -89,7 +91,7 @@ test("untrusted names and steps send no control characters to the terminal", asy
 
 test("a locale without UTF-8 gets only ASCII characters", async () => {
   const screen = new Screen();
-  using board = new ProgressBoard(screen, { TERM: "vt100" });
+  using board = new ProgressBoard(screen, { TERM: "vt100" }, INTERVAL);
   board.row("a.mp3").show("upload", 55);
   await redrawn();
   expect(screen.text).toBe("a.mp3  ###########---------   55 %  upload");
@@ -108,7 +110,7 @@ test("a terminal without redrawing gets a line for each step", () => {
 
 test("a pipe receives nothing from the board", async () => {
   const written: string[] = [];
-  using board = new ProgressBoard({ write: (text) => written.push(text) }, capable);
+  using board = new ProgressBoard({ write: (text) => written.push(text) }, capable, INTERVAL);
   const row = board.row("a.mp3");
   row.show("upload", 1);
   await redrawn();
@@ -121,7 +123,7 @@ test("a pipe receives nothing from the board", async () => {
 test("a disposed board removes its rows and its listeners", async () => {
   const screen = new Screen();
   {
-    using board = new ProgressBoard(screen, capable);
+    using board = new ProgressBoard(screen, capable, INTERVAL);
     board.row("a.mp3").show("upload", 1);
     await redrawn();
   }

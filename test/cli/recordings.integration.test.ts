@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { Recordings } from "../../src/recordings/index.ts";
+import { Recordings, Transcript } from "../../src/recordings/index.ts";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { Commands, shapes } from "./support.ts";
@@ -99,6 +99,30 @@ describe("transcribe recordings, with a running server,", () => {
         { model: "parakeet", parts: 2 },
         { model: own, parts: 1 },
       ]);
+    },
+    timeout,
+  );
+
+  test(
+    "show prints the revisions of a transcript, with the people who made them",
+    async () => {
+      expect((await commands.run("recordings", "show", completed, "--revisions")).stdout).toContain(
+        "nobody has corrected",
+      );
+      const recording = server.recordings.get(completed);
+      if (recording === null) throw new Error("the recording is missing");
+      new Transcript(server.store, recording).correct(
+        { action: "text", segment: 0, text: "Corrected." },
+        { author: "anna (console)", editor: "page-one", sequence: 1, seen: 0, now: server.now() },
+      );
+      const { stdout } = await commands.run("recordings", "show", completed, "--revisions");
+      expect(stdout).toMatch(/^1 .* anna \(console\) +text +1$/m);
+      expect(stdout).not.toContain("Corrected.");
+      const [revision] = JSON.parse(
+        (await commands.run("recordings", "show", completed, "--revisions", "--json")).stdout,
+      );
+      expect(revision).toMatchObject({ number: 1, author: "anna (console)", action: "text", segments: 1 });
+      expect(await commands.refusal("recordings", "show", processing, "--revisions")).toContain("is processing");
     },
     timeout,
   );

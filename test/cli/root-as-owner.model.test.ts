@@ -22,6 +22,7 @@ import {
 import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available } from "../../harness/checkout.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { isFromSource, programCommand, programSettings } from "../../harness/program.ts";
 import { runCli } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
@@ -96,18 +97,40 @@ function ownersIn(path: string): Set<number> {
 }
 
 describe.skipIf(!isRoot)("root in a data directory of another user", () => {
-  const traps = [
-    ["transcribe.db"],
-    ["backups", "transcribe.db-wal", "state/server.json", "state/devices.json"],
-    ["models"],
-    ["models/installed", "models/downloads"],
-    ["incoming"],
-    ["uploads", "work", "listening"],
-    ["state", "server.lock"],
+  const commands = {
+    create: () => ["accounts", "create", "other"],
+    backup: () => ["backup"],
+    list: () => ["models", "list"],
+    pull: () => ["models", "pull", "whisper-tiny"],
+    restore: ({ backup }: ReturnType<typeof place>) => ["restore", "--replace", backup],
+    cancel: ({ id }: ReturnType<typeof place>) => ["recordings", "cancel", id],
+    delete: ({ id }: ReturnType<typeof place>) => ["recordings", "delete", id],
+  };
+  /** Names that are replaced by links, with the commands that read or write there. */
+  const traps: [readonly string[], readonly (keyof typeof commands)[]][] = [
+    [["transcribe.db"], ["create", "backup", "list", "restore"]],
+    [
+      ["backups", "transcribe.db-wal", "state/server.json", "state/devices.json"],
+      ["create", "backup", "restore"],
+    ],
+    [["models"], ["list", "pull", "backup"]],
+    [
+      ["models/installed", "models/downloads"],
+      ["list", "pull"],
+    ],
+    [["incoming"], ["backup", "restore", "delete"]],
+    [
+      ["uploads", "work", "listening"],
+      ["backup", "restore", "cancel", "delete"],
+    ],
+    [
+      ["state", "server.lock"],
+      ["create", "pull", "restore", "cancel"],
+    ],
   ];
-  test.each(traps.map((names) => [names.join(", "), names] as const))(
-    "follows no links in the place of %s, and creates files of the owner",
-    async (_, names) => {
+  test.each(traps.map(([names, run]) => [names.join(", "), run.join(", "), names, run] as const))(
+    "follows no links in the place of %s when it runs %s, and creates files of the owner",
+    async (_names, _run, names, run) => {
       using made = place();
       const { root } = made.directory;
       for (const name of names) {
@@ -118,17 +141,9 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
       }
       give(root);
       const before = stateOf(made.outside);
-      for (const command of [
-        ["accounts", "create", "other"],
-        ["backup"],
-        ["models", "list"],
-        ["models", "pull", "whisper-tiny"],
-        ["restore", "--replace", made.backup],
-        ["recordings", "cancel", made.id],
-        ["recordings", "delete", made.id],
-      ]) {
+      for (const name of run) {
         const settings = { TRANSCRIBE_MODELS_MIRROR: "http://127.0.0.1:1" };
-        const { stdout, stderr } = await runCli([...command, "--data-dir", root], settings);
+        const { stdout, stderr } = await runCli([...commands[name](made), "--data-dir", root], settings);
         expect(stdout + stderr).not.toContain("root's alone");
       }
       expect(stateOf(made.outside)).toEqual(before);
@@ -366,11 +381,12 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
 
   test("imports it from a directory that only root may read, and runs it with the rights of the owner", async () => {
     using made = place();
-    const mine = join(made.outside, "ggml-loud.bin");
-    writeFileSync(mine, smallWhisper().bytes, { mode: 0o600 });
+    const mine = join(made.outside, "ggml-parakeet-tiny.bin");
+    writeRandomModel(mine, tinyModel);
+    chmodSync(mine, 0o600);
     const imported = await run(made, "models", "import", mine, "--json");
     expect([imported.exitCode, imported.stderr]).toEqual([0, ""]);
-    const used = await run(made, "models", "use", "whisper-loud", "--json");
+    const used = await run(made, "models", "use", "parakeet-tiny", "--json");
     expect([used.exitCode, used.stderr]).toEqual([0, ""]);
     // The self-tests passed, and their verdicts belong to the owner.
     expect(existsSync(made.directory.verdicts)).toBe(true);
@@ -378,16 +394,16 @@ describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of an
 
     // A bundle is written to a directory that only root may write to.
     const bundle = join(made.outside, "models.bundle");
-    const bundled = await run(made, "models", "bundle", "whisper-loud", "-o", bundle, "--json");
+    const bundled = await run(made, "models", "bundle", "parakeet-tiny", "-o", bundle, "--json");
     expect([bundled.exitCode, bundled.stderr]).toEqual([0, ""]);
     expect([statSync(bundle).uid, readdirSync(made.outside).length]).toEqual([0, 4]);
 
     // The owner replaces the file by a link to another one.
-    const model = join(made.directory.root, "models/installed/whisper-loud/model.bin");
+    const model = join(made.directory.root, "models/installed/parakeet-tiny/model.bin");
     rmSync(model);
     symlinkSync(mine, model);
     lchownSync(model, owner, owner);
-    expect((await run(made, "models", "use", "whisper-loud")).stderr).toContain("there is no model");
+    expect((await run(made, "models", "use", "parakeet-tiny")).stderr).toContain("there is no model");
     const { stdout } = await run(made, "doctor", "--json");
     expect(stdout).not.toContain(mine);
     expect(await run(made, "models", "list", "--json")).toMatchObject({ stdout: expect.not.stringContaining(mine) });

@@ -19,6 +19,7 @@ export const shapes = {
       priority: Type.Integer(),
       limits: Type.Record(Type.String(), Type.Integer()),
       vocabulary: maybe(Type.String()),
+      voices: Type.Boolean(),
       created_at: instant,
     },
     strict,
@@ -54,6 +55,7 @@ export const shapes = {
       size_bytes: maybe(Type.Integer()),
       failure_reason: maybe(Type.String()),
       failure_cause: maybe(Type.String()),
+      revision: Type.Integer(),
       held_since: maybe(instant),
       created_at: instant,
       updated_at: instant,
@@ -61,7 +63,14 @@ export const shapes = {
     strict,
   ),
   auditEntry: Type.Object(
-    { at: instant, actor: Type.String({ minLength: 1 }), action: Type.String(), subject: id, details: Type.Object({}) },
+    {
+      at: instant,
+      actor: Type.String({ minLength: 1 }),
+      name: Type.String({ minLength: 1 }),
+      action: Type.String(),
+      subject: id,
+      details: Type.Object({}),
+    },
     strict,
   ),
 };

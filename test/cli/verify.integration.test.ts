@@ -163,5 +163,5 @@ describe("transcribe verify", () => {
     expect(await run(without, "--allow-older")).toMatchObject({ exitCode: 0 });
     writeFileSync(join(owned, "transcribe.db"), "no database at all, but long enough to be read as one".repeat(20));
     expect(await run(known)).toMatchObject({ exitCode: 1, stdout: expect.stringMatching(/can't be read/) });
-  }, 30_000);
+  }, 60_000);
 });

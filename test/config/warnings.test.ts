@@ -25,6 +25,14 @@ describe("a warning names a setting that has no effect because of another one:",
       { TRANSCRIBE_RETENTION_COMPLETED_DAYS: "3" },
     ],
     [
+      "oidc.rules: this is empty, so the provider signs in nobody; give people roles, e.g. operator: group admins",
+      { TRANSCRIBE_OIDC_ISSUER: "https://login.example.org", TRANSCRIBE_CONSOLE_ENABLED: "true" },
+    ],
+    [
+      "oidc.issuer: this has no effect while console.enabled is false",
+      { TRANSCRIBE_OIDC_ISSUER: "https://login.example.org", TRANSCRIBE_OIDC_RULES: "operator: group admins" },
+    ],
+    [
       "server.hosts: this is empty, so the server refuses requests with a host name that the proxies forward, with 400; list the names by which clients reach the proxies",
       { TRANSCRIBE_SERVER_TRUSTED_PROXIES: "10.0.0.5" },
     ],

@@ -52,6 +52,22 @@ export async function faultsOf(page: Page): Promise<string[]> {
   );
 }
 
+/** Holds back a page's requests to addresses that match. @returns a function that lets them pass */
+export async function holdBack(page: Page, addresses: string): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>();
+  const passed: Promise<void>[] = [];
+  await page.route(addresses, async (route) => {
+    const pass = held.promise.then(() => route.continue());
+    passed.push(pass);
+    await pass;
+  });
+  return async () => {
+    held.resolve();
+    await Promise.all(passed);
+    await page.unroute(addresses);
+  };
+}
+
 /** Returns the number of pixels by which the page is wider than the window. */
 export async function overhangOf(page: Page): Promise<number> {
   return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

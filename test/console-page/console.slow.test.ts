@@ -100,7 +100,7 @@ describe.if(ready)("the console in a browser", () => {
     await dialog.getByRole("button", { name: "Cancel" }).click();
   });
 
-  test("plays from a clicked word and marks the word that is being played", async () => {
+  test("corrects and plays from a clicked word, and marks the word that is being played", async () => {
     await page.getByRole("button", { name: "Play", exact: true }).waitFor();
     const place = await page.evaluate(() => {
       const row = [...document.querySelectorAll(".transcribed")].find(({ textContent }) =>
@@ -114,18 +114,33 @@ describe.if(ready)("the console in a browser", () => {
       const { x, y, width, height } = range.getBoundingClientRect();
       return { x: x + width / 2, y: y + height / 2 };
     });
-    // The word is played in less time than a slow machine takes to poll.
+    await page.mouse.click(place.x, place.y);
+    const field = page.getByRole("textbox", { name: "Text of the segment" });
+    const caret = await field.evaluate((element: HTMLTextAreaElement) => element.selectionStart);
+    expect((await field.inputValue()).slice(0, caret)).toMatch(/your cou\w*$/);
+    // The word, and the recording after it, are played in less time than a slow machine takes to poll.
+    const player = page.getByRole("region", { name: "Player" });
     await Promise.all([
       page.waitForFunction(() => {
         const [range] = CSS.highlights.get("playing") ?? [];
         return range instanceof Range && range.toString().includes("country");
       }),
-      page.getByRole("button", { name: "Pause", exact: true }).waitFor(),
-      page.mouse.click(place.x, place.y),
+      player.getByRole("button", { name: "Pause", exact: true }).waitFor(),
+      page.getByRole("toolbar").getByRole("button", { name: "Pause", exact: true }).waitFor(),
+      page.keyboard.press("Control+Space"),
     ]);
+    await page.keyboard.press("Alt+h");
+    await page.waitForFunction(() => document.querySelector<HTMLSelectElement>(".rate select")?.value === "0.5");
+    await page.keyboard.press("Alt+h");
     await page.keyboard.press("Escape");
     await page.keyboard.press("Space");
-    await page.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await player.getByRole("button", { name: "Play", exact: true }).waitFor();
+    // A repeated segment stops at its end.
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Control+Shift+Space");
+    await player.getByRole("button", { name: "Pause", exact: true }).waitFor();
+    await player.getByRole("button", { name: "Play", exact: true }).waitFor();
+    await page.keyboard.press("Escape");
     const seconds = () => page.getByRole("slider").evaluate((slider: HTMLInputElement) => slider.valueAsNumber);
     const before = await seconds();
     expect(before).toBeGreaterThan(5);
@@ -247,18 +262,20 @@ describe.if(ready)("the console in a browser", () => {
     await go(`#/recordings/${filled.longId}?at=30000`);
     // Segment 5,000 begins at 30,000 seconds.
     const now = page.locator("[data-index='5000'][data-now]");
+    const isShown = () =>
+      page.waitForFunction(() => {
+        const row = document.querySelector("[data-now]")?.getBoundingClientRect();
+        return row !== undefined && row.top > 0 && row.bottom < innerHeight;
+      });
     await now.waitFor();
-    expect((await now.boundingBox())?.y).toBeGreaterThan(0);
+    await isShown();
     const back = page.getByRole("button", { name: "Back to the current word" });
     expect(await back.count()).toBe(0);
     await page.mouse.move(400, 300);
     await page.mouse.wheel(0, 5_000);
     await back.click();
     await now.waitFor();
-    await page.waitForFunction(() => {
-      const row = document.querySelector("[data-now]")?.getBoundingClientRect();
-      return row !== undefined && row.top > 0 && row.bottom < innerHeight;
-    });
+    await isShown();
     expect(await back.count()).toBe(0);
   });
 
@@ -359,7 +376,7 @@ describe.if(ready)("the console in a browser", () => {
     // A new screen is begun at its beginning.
     await page.waitForFunction(() => document.activeElement?.id === "main");
     expect(await page.evaluate(() => scrollY)).toBe(0);
-    expect(await page.title()).toBe("Accounts and keys – Transcribe");
+    await page.waitForFunction(() => document.title === "Accounts and keys – Transcribe");
     const opener = page.getByRole("region", { name: "acme" }).getByRole("button", { name: "New key" });
     await opener.focus();
     await page.keyboard.press("Enter");
@@ -392,7 +409,7 @@ describe.if(ready)("the console in a browser", () => {
     await tray.getByRole("button", { name: "Try again" }).click();
     await other.route(cut.sound, (route) => route.abort());
     await tray.getByRole("link", { name: "jfk" }).click();
-    await other.getByRole("alert").getByText("cannot be played").waitFor();
+    await other.getByRole("alert").getByText("cannot be played").waitFor({ timeout: transcriptionTimeout });
     await other.unroute(cut.sound);
     await other.getByRole("alert").getByRole("button", { name: "Try again" }).click();
     await other.getByRole("button", { name: "Play", exact: true }).waitFor({ timeout: transcriptionTimeout });

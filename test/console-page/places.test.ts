@@ -8,10 +8,11 @@ import {
   wordAt,
   wordAtCharacter,
 } from "../../src/console-page/recording/places.ts";
-import { barsOf, peaksOf, viewAround } from "../../src/console-page/recording/player/wave-bars.ts";
+import { barsOf, peaksOf, rangeOf, viewAround } from "../../src/console-page/recording/player/wave-bars.ts";
 import { fragmentsOf } from "../../src/console-page/recording/transcript/highlights.ts";
 
 const outline: Outline = {
+  revision: 0,
   start_milliseconds: [1_000, 3_000, 3_000, 8_000],
   end_milliseconds: [2_500, 4_000, 6_000, 9_000],
   speaker: [0, 1, 1, 0],
@@ -22,7 +23,7 @@ const words: Word[] = [
   [4, 9, 1.4, 2, 0.3],
   [10, 12, 2.2, 2.5, 0.9],
 ];
-const segment: Segment = { index: 0, start: 1, end: 2.5, speaker: "A", text: "one twowo so", words };
+const segment: Segment = { id: 0, index: 0, start: 1, end: 2.5, speaker: "A", text: "one twowo so", words };
 
 test.each([
   [0, -1, -1],
@@ -98,4 +99,10 @@ test("a magnified view stays within the recording and is never shorter than 20 s
   expect(viewAround(990, 1_000, 4)).toEqual({ from: 750, to: 1_000 });
   expect(viewAround(500, 1_000, 1_024)).toEqual({ from: 490, to: 510 });
   expect(viewAround(3, 5, 16)).toEqual({ from: 0, to: 5 });
+});
+
+test("a view is requested in milliseconds, whatever the length of the recording", () => {
+  expect(rangeOf({ from: 0, to: 69.0300625 })).toEqual({ from: "0.000", to: "69.031" });
+  expect(rangeOf({ from: 1.3000000000000007, to: 21.30000000000001 })).toEqual({ from: "1.300", to: "21.301" });
+  expect(rangeOf({ from: 1e-7, to: 20 })).toEqual({ from: "0.000", to: "20.000" });
 });

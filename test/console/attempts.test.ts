@@ -4,7 +4,7 @@ import { ConsoleError } from "../../src/console/errors.ts";
 import { clientAt } from "../http/support.ts";
 
 const minute = 60_000;
-const stranger = (address: string): Attempter => ({ client: clientAt(address), device: null });
+const stranger = (address: string): Attempter => ({ client: clientAt(address), device: null, user: null });
 const known = (device: string, address = "198.51.100.1"): Attempter => ({ ...stranger(address), device });
 
 /** Attempts with a wrong password, on a clock that a test sets. */
@@ -81,7 +81,9 @@ describe("the operator's password", () => {
   test("counts a client of a proxy on this machine as a stranger", async () => {
     const attacked = new Attacked();
     await attacked.fromNetworks(1000);
-    expect(await attacked.isChecked({ client: clientAt("127.0.0.1", { via: "1.1 proxy" }), device: null })).toBe(false);
+    expect(
+      await attacked.isChecked({ ...stranger("127.0.0.1"), client: clientAt("127.0.0.1", { via: "1.1 proxy" }) }),
+    ).toBe(false);
   });
 
   test("is checked one attempt at a time, and waiting strangers leave a place for a known device", async () => {

@@ -35,10 +35,10 @@ const acts = (server: ConsoleServer) => {
   return [
     ["POST", "/keys", JSON.stringify({ account: account.id, name: "new" }), 201],
     ["DELETE", `/keys/${key.id}`, null, 200],
-    ["PUT", `/recordings/${recording}/speakers`, JSON.stringify({ names: { A: "Ann" } }), 200],
+    ["PUT", `/recordings/${recording}/speakers`, JSON.stringify({ names: { 0: "Ann" } }), 200],
     ["DELETE", `/recordings/${recording}`, null, 204],
     ["POST", `/recordings?account=${account.id}`, form, 201],
-    ["DELETE", "/session", null, 204],
+    ["DELETE", "/session", null, 200],
   ] as const;
 };
 
@@ -100,7 +100,7 @@ test("the page's own requests pass over plain HTTP, where browsers send fewer he
   const browser = await server.operator();
   const headers = { "Sec-Fetch-Site": "" };
   expect((await browser.data("/overview", { headers })).status).toBe(200);
-  expect((await browser.data("/session", { method: "DELETE", headers })).status).toBe(204);
+  expect((await browser.data("/session", { method: "DELETE", headers })).status).toBe(200);
 });
 
 describe("no answer allows another origin", () => {

@@ -1,8 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { copyFileSync } from "node:fs";
+import { copyFileSync, writeFileSync } from "node:fs";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { playbackCopySchema } from "../../src/console/contract/recordings.ts";
 import { waveformSchema } from "../../src/console/contract/transcript.ts";
+import { signedIn } from "./people.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
@@ -65,7 +66,7 @@ describe.if(ready)("a recording with its audio", () => {
     expect([whole.peaks_per_second, whole.start_seconds, whole.peaks.length]).toEqual([10, 0, 110]);
     expect(Math.max(...whole.peaks)).toBeGreaterThan(100);
     expect((await read("most=11")).peaks.length).toBe(11);
-    const part = await read("from=2&to=4.5");
+    const part = await read("from=2.000&to=4.500");
     expect(part.peaks.equals(whole.peaks.subarray(20, 45))).toBe(true);
     expect(part.start_seconds).toBe(2);
     for (const query of ["most=0", "most=20001", "from=-1", "from=x", "to=1e3"]) {
@@ -83,4 +84,29 @@ test("a recording without its audio can't be played, and the message gives the r
   for (const path of ["audio", "waveform"]) {
     expect(await operator.refusal(operator.data(`/recordings/${id}/${path}`), 409)).toBe("not_ready");
   }
+});
+
+test("the cause of a failed playback copy, which may name a path, is for operators only", async () => {
+  using server = new ConsoleServer();
+  const { api } = server;
+  const { id: account } = api.account("first");
+  const id = api.enterProcessing(account);
+  api.recordings.describe(id, { durationSeconds: 3 });
+  api.recordings.complete(id, []);
+  writeFileSync(api.dataDirectory.audio.pathOf(id), "no audio at all");
+  writeFileSync(api.dataDirectory.filesOf(id).playbackDraft.directory, "a file in the way");
+  const operator = await server.operator();
+  const reader = await signedIn(server, "rita@example.org", "reader", ["first"]);
+  const failed = async (browser: Browser) => {
+    for (;;) {
+      const { state, message } = await browser.read(`/recordings/${id}/playback`, playbackCopySchema);
+      if (state === "failed") return message;
+      await Bun.sleep(10);
+    }
+  };
+  expect(await failed(operator)).toStartWith("The recording can't be prepared for playback: ");
+  expect(await failed(reader)).toBe("The recording can't be prepared for playback. Ask the operator of the server.");
+  const audio = await (await reader.data(`/recordings/${id}/audio`)).text();
+  expect(audio).toContain("Ask the operator");
+  expect(audio).not.toContain(api.dataDirectory.root);
 });

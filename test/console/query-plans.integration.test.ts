@@ -3,6 +3,7 @@ import { removePassword, setPassword, signOutEverywhere } from "../../src/consol
 import { indexMissing } from "../../src/recordings/index.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../support/recorded-statements.ts";
+import { signedIn } from "./people.ts";
 import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
@@ -37,10 +38,16 @@ async function useAll(server: ConsoleServer): Promise<void> {
     ...ofOne.map((path) => `/recordings/${id}/${path}`),
   ];
   for (const path of paths) expect([path, (await operator.data(path)).status]).toEqual([path, 200]);
+  for (const accounts of [["first", "second"], "all"] as const) {
+    const reader = await signedIn(server, `${accounts.length}@example.org`, "reader", accounts);
+    for (const path of paths.filter((each) => !/^\/(?:overview|accounts)$/.test(each))) {
+      expect([path, (await reader.data(path)).status]).toEqual([path, 200]);
+    }
+  }
   const form = new FormData();
   form.set("url", "https://media.example.org/a.mp3");
   await operator.data(`/recordings?account=${account}`, { method: "POST", body: form });
-  await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "Ann", B: "" } });
+  await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: "Ann", 1: "" } });
   const key = await (await operator.send("POST", "/keys", { account, name: "x", workspace: workspace.id })).json();
   await operator.send("DELETE", `/keys/${(key as { key: { id: string } }).key.id}`);
   expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);

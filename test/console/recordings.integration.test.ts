@@ -161,7 +161,7 @@ describe("deleting a recording", () => {
     const { dataDirectory, store } = server.api;
     writeFileSync(dataDirectory.audio.pathOf(id), "sound");
     const operator = await server.operator();
-    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "Zebulon" } });
+    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: "Zebulon" } });
     expect((await operator.send("DELETE", `/recordings/${id}`)).status).toBe(204);
     expect(existsSync(dataDirectory.audio.pathOf(id))).toBe(false);
     expect((await operator.data(`/recordings/${id}`)).status).toBe(404);

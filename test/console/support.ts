@@ -1,9 +1,9 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { ffmpegPath } from "../../harness/checkout.ts";
 import { bodyOf } from "../../harness/client.ts";
-import { loadSettings } from "../../src/config/index.ts";
+import { loadSettings, type Settings } from "../../src/config/index.ts";
 import { recordingPageSchema } from "../../src/console/contract/recordings.ts";
-import { errorSchema } from "../../src/console/contract/shared.ts";
+import { errorSchema, type SignInRequest } from "../../src/console/contract/shared.ts";
 import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../src/console/index.ts";
 import type { FleetMachine } from "../../src/console/services.ts";
 import { PlaybackCopies } from "../../src/media/index.ts";
@@ -24,6 +24,8 @@ export class ConsoleServer implements Disposable {
   /** Workers of the fleet; null: the server works alone. */
   machines: readonly FleetMachine[] | null = null;
   fleetProblem: string | null = null;
+  /** The settings of the console and of the sign-in provider. A test may replace them, as a reload does. */
+  settings: Pick<Settings, "console" | "oidc"> = defaults;
   readonly troubles = new Map<string, MachineTroubleKind>();
   /** The current console; null before the server has created it. */
   console: Console | null = null;
@@ -38,7 +40,7 @@ export class ConsoleServer implements Disposable {
             waiting: (most) => this.waiting.slice(0, most),
             troubleOf: (id) => this.troubles.get(id) ?? null,
           },
-          settings: () => ({ ...defaults, limits: this.api.limits }),
+          settings: () => ({ ...defaults, ...this.settings, limits: this.api.limits }),
           modelInUse: () => this.api.speechModel,
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], ...working, gpus: [] }),
@@ -152,7 +154,7 @@ export class Browser {
   }
 
   /** Signs in. @throws if it is refused */
-  async enter(body: { token: string } | { password: string }): Promise<void> {
+  async enter(body: SignInRequest): Promise<void> {
     const answer = await this.send("POST", "/session", body);
     if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
     this.cookie = (answer.headers.get("set-cookie") ?? "").split(";")[0] ?? "";

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { recordingSchema } from "../../src/console/contract/recordings.ts";
 import { findSchema, outlineSchema, segmentPageSchema } from "../../src/console/contract/transcript.ts";
+import { signedIn } from "./people.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
@@ -17,7 +18,7 @@ describe("the segments of a transcript", () => {
     const id = await server.enterSaid("first", ["Hello, hello world.", "Really? Yes."]);
     const { segments } = await (await server.operator()).read(`/recordings/${id}/segments`, segmentPageSchema);
     expect(segments[0]).toEqual({
-      ...{ index: 0, start: 0, end: 0.9, speaker: "A", text: "Hello, hello world." },
+      ...{ id: 0, index: 0, start: 0, end: 0.9, speaker: "A", text: "Hello, hello world." },
       words: [
         [0, 6, 0, 0.3, 0.9],
         [7, 12, 0.3, 0.6, 0.9],
@@ -66,6 +67,7 @@ describe("the segments of a transcript", () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["One.", "Two two.", "Three."]);
     expect(await (await server.operator()).read(`/recordings/${id}/outline`, outlineSchema)).toEqual({
+      revision: 0,
       start_milliseconds: [0, 1000, 2000],
       end_milliseconds: [900, 1900, 2900],
       speaker: [0, 1, 0],
@@ -115,7 +117,7 @@ describe("renamed speakers", () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello.", "Hello, Ann."]);
     const operator = await server.operator();
-    const answer = await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: " Ann <b>", B: "Боб" } });
+    const answer = await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: " Ann <b>", 1: "Боб" } });
     expect(answer.status).toBe(200);
     const { speakers } = await operator.read(`/recordings/${id}`, recordingSchema);
     expect(speakers.map(({ speaker, name }) => [speaker, name])).toEqual([
@@ -138,19 +140,19 @@ describe("renamed speakers", () => {
     using server = new ConsoleServer();
     const id = await server.enterSaid("first", ["Hello.", "Hello."]);
     const operator = await server.operator();
-    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "Ann", B: "Bob" } });
-    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { A: "" } });
+    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: "Ann", 1: "Bob" } });
+    await operator.send("PUT", `/recordings/${id}/speakers`, { names: { 0: "" } });
     const { speakers } = await operator.read(`/recordings/${id}`, recordingSchema);
     expect(speakers.map(({ name }) => name)).toEqual([null, "Bob"]);
   });
 
   const wrong = [
-    { names: { C: "Carl" } },
+    { names: { 2: "Carl" } },
     { names: { a: "x" } },
-    { names: { A: "x".repeat(101) } },
-    { names: { A: 1 } },
+    { names: { 0: "x".repeat(101) } },
+    { names: { 0: 1 } },
     {},
-    { names: { A: "x" }, more: 1 },
+    { names: { 0: "x" }, more: 1 },
   ];
   test.each(wrong)("must exist in the recording and have names: %p is refused", async (body) => {
     using server = new ConsoleServer();
@@ -204,4 +206,22 @@ test("a recording that has not completed has no transcript", async () => {
     for (const path of ["segments", "outline", "find?q=x", "exports/txt"]) {
       expect(await operator.refusal(operator.data(`/recordings/${id}/${path}`), 409)).toBe("not_ready");
     }
+});
+
+test("one person's slow downloads of exports make no other person wait", async () => {
+  using server = new ConsoleServer();
+  const text = "word ".repeat(400).trim();
+  const long = await server.enterSaid(
+    "first",
+    Array.from({ length: 400 }, () => text),
+  );
+  const short = await server.enterSaid("second", ["hello"]);
+  const reader = await signedIn(server, "rita@example.org", "reader", ["first"]);
+  const operator = await server.operator();
+  const slow = await Promise.all(Array.from({ length: 16 }, () => reader.data(`/recordings/${long}/exports/json`)));
+  expect(slow.filter(({ status }) => status !== 200)).toEqual([]);
+  expect((await reader.data(`/recordings/${long}/exports/json`)).status).toBe(429);
+  const answer = await operator.data(`/recordings/${short}/exports/txt`);
+  expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("hello")]);
+  for (const { body } of slow) await body?.cancel();
 });

@@ -189,6 +189,13 @@ describe("the alerts", () => {
       ["TranscribeServerErrors"],
     ],
     [
+      "a folder is not mounted",
+      { 'transcribe_folders_hindered{instance="a",hindrance="unmarked"}': "1x60" },
+      30,
+      ["TranscribeFolderWaits"],
+    ],
+    ["a folder waits for a limit", { 'transcribe_folders_hindered{instance="a",hindrance="audio"}': "1x60" }, 30, []],
+    [
       "the disk is nearly full",
       { 'transcribe_disk_free_bytes{instance="a"}': "5x120", 'transcribe_disk_size_bytes{instance="a"}': "100x120" },
       60,

@@ -31,6 +31,7 @@ describe.if(ready)("the CLI next to a running server", () => {
       standing: "active",
       subscribed_until: null,
       vocabulary: null,
+      voices: false,
       priority: 0,
       limits: {},
       created_at: instant,

@@ -100,7 +100,8 @@ test.if(canRun)(
         .toSorted();
     const hasProblem = (name: string) =>
       status.machines.some(({ machine, lanes, problem }) => machine === name && lanes === 1 && problem !== null);
-    // The first worker has joined, but may still load its models, and then tells what it lacks.
+    // The first worker tells what it lacks when it has loaded its models again, which is after it has joined.
+    await server.until(() => first.log.filter(({ event }) => event === "engine.ready").length === 2);
     while (modelsOf("second")?.length !== 2 || !hasProblem("first")) status = await fleetStatus();
     expect([modelsOf("first"), modelsOf("second")]).toEqual([["whisper-base"], ["parakeet-tiny", "whisper-base"]]);
     expect(status.machines).toMatchObject([

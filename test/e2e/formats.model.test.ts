@@ -49,7 +49,7 @@ describe.if(ready)("a file of the format corpus", () => {
   const filesIn = (folder: string) => readdirSync(join(server.dataDirectory, folder));
 
   afterEach(async () => {
-    expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
+    await server.untilReady();
     await server.untilCleanedUp();
     expect(filesIn("incoming")).toEqual([]);
     // Accepted uploads stay stored for a retry. Refused uploads are removed.

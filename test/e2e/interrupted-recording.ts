@@ -46,41 +46,40 @@ export class StoppedWorker implements Disposable {
   }
 }
 
-/**
- * Uploads a recording to an idle server and stops the worker between two of its chunks.
- * @param chunks number of the recording's chunks
- */
+/** A file to upload, and the number of its chunks. */
+interface Upload {
+  readonly path: string;
+  readonly chunks: number;
+}
+
+/** Uploads a recording to an idle server and stops the worker between two of its chunks. */
 export async function interrupt(
   server: TestServer,
   client: TestClient,
   path: string,
   chunks: number,
 ): Promise<{ readonly id: string; readonly worker: StoppedWorker }> {
-  const { ids, worker } = await interruptAll(server, client, path, chunks, 1);
+  const { ids, worker } = await interruptAll(server, client, [{ path, chunks }]);
   return { id: ids[0] ?? "", worker };
 }
 
 /**
- * Uploads a recording several times to an idle server, and stops the worker between two chunks of each. Uploads them
- * again if the worker was faster than this process.
- * @param chunks number of the recording's chunks
- * @param count how often it is uploaded
+ * Uploads recordings to an idle server, and stops the worker between two chunks of each. Uploads them again if the
+ * worker was faster than this process.
  */
 export async function interruptAll(
   server: TestServer,
   client: TestClient,
-  path: string,
-  chunks: number,
-  count: number,
+  uploads: readonly Upload[],
 ): Promise<{ readonly ids: readonly string[]; readonly worker: StoppedWorker }> {
-  for (let uploads = 0; uploads < MAX_UPLOADS; uploads++) {
+  for (let attempt = 0; attempt < MAX_UPLOADS; attempt++) {
     const ids: string[] = [];
-    while (ids.length < count) ids.push((await client.create(path, tinyLanguage)).id);
-    const stored = () => ids.map((id) => storedParts(server, "transcribe", id).length);
-    const isEvery = (isTrue: (parts: number) => boolean) => stored().every(isTrue);
+    for (const { path } of uploads) ids.push((await client.create(path, tinyLanguage)).id);
+    const isEvery = (isTrue: (parts: number, upload: Upload) => boolean) =>
+      uploads.every((upload, index) => isTrue(storedParts(server, "transcribe", ids[index] ?? "").length, upload));
     await server.until(async () => isEvery((parts) => parts > 0) || (await hasOneEnded(client, ids)), 2);
     const worker = new StoppedWorker(server);
-    if (isEvery((parts) => parts > 0 && parts < chunks)) return { ids, worker };
+    if (isEvery((parts, { chunks }) => parts > 0 && parts < chunks)) return { ids, worker };
     worker.resume();
     for (const id of ids) await client.waitUntilEnded(id);
     await server.untilCleanedUp();

@@ -68,9 +68,7 @@ describe.if(ready && canSeeProcesses)("an interrupted recording", () => {
   beforeEach(() => {
     logged = server.log.length;
   });
-  afterEach(async () => {
-    expect((await fetch(`${server.origin}/readyz`)).status).toBe(200);
-  });
+  afterEach(() => server.untilReady());
 
   test(
     "loses no word when the worker is killed: the server starts another worker",

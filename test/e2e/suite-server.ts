@@ -8,9 +8,12 @@ export interface SuiteServer {
   readonly client: TestClient;
 }
 
-/** Starts a server for the tests of the enclosing `describe`, and creates a client with a key of a new account. */
-export function startServerForSuite(account: string): SuiteServer {
-  const server = new TestServer();
+/**
+ * Starts a server for the tests of the enclosing `describe`, and creates a client with a key of a new account.
+ * @param environment settings of the server
+ */
+export function startServerForSuite(account: string, environment: Readonly<Record<string, string>> = {}): SuiteServer {
+  const server = new TestServer(environment);
   let client: TestClient | undefined;
   beforeAll(async () => {
     await server.start();

@@ -161,9 +161,13 @@ describe("several workers", () => {
   });
 
   test("fall asleep and wake together", async () => {
-    const made = await engine({ idleMilliseconds: () => 40, checkMilliseconds: 10 });
+    let idle = 0;
+    const made = await engine({ idleMilliseconds: () => idle, checkMilliseconds: 10 });
+    idle = 40;
     while (made.status().state !== "asleep") await Bun.sleep(5);
     while (workersAt(made) > 0) await Bun.sleep(5);
+    // Awake workers must not fall asleep again before this process sees them.
+    idle = 0;
     made.wake();
     while (workersAt(made) < 2) await Bun.sleep(5);
     expect(made.status()).toMatchObject({ state: "ready", restarts: 0 });

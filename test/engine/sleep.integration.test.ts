@@ -66,11 +66,15 @@ describe("an idle worker", () => {
   });
 
   test("is started by wake, and falls asleep again if no operation follows", async () => {
-    const made = engine();
+    let limit = 40;
+    const made = engine({ idleMilliseconds: () => limit });
     await until(made, "asleep");
+    // A ready worker must not fall asleep again before this process sees it.
+    limit = 0;
     made.wake();
     expect(made.status().state).toBe("waking");
     await until(made, "ready");
+    limit = 40;
     await until(made, "asleep");
   });
 

@@ -98,7 +98,7 @@ describe("speaker workers", () => {
 
   test("wake with one preparation for all workers", async () => {
     let preparations = 0;
-    let idle = 40;
+    let idle = 0;
     const made = await engine({
       prepare: async () => {
         preparations += 1;
@@ -107,6 +107,7 @@ describe("speaker workers", () => {
       idleMilliseconds: () => idle,
       checkMilliseconds: 10,
     });
+    idle = 40;
     while (made.status().workers.some(({ pid }) => pid !== null)) await Bun.sleep(5);
     const before = preparations;
     idle = 0;

@@ -36,8 +36,8 @@ const sentences = (count: number, padding = "") =>
       segment(`Sentence ${index}${padding}.`, index * 2, index * 2 + 1),
     ),
   });
-/** 4 MB of text. */
-const long = sentences(10_000, ", and so on".repeat(35));
+/** 1 MB of text, which is written to a file in several parts. */
+const long = sentences(2500, ", and so on".repeat(35));
 
 test.each(exportFormats)("%s: the same document gives the same bytes", async (format) => {
   const first = Buffer.from(await exportedBytes(format, document));
@@ -46,8 +46,8 @@ test.each(exportFormats)("%s: the same document gives the same bytes", async (fo
 });
 
 test.each([
-  ["pdf", document],
-  ["docx", document],
+  ["pdf", sentences(20)],
+  ["docx", sentences(20)],
   ["srt", long],
   ["json", long],
   ["textgrid", long],
@@ -70,13 +70,20 @@ test.each(["pdf", "docx"] as const)("%s: hostile texts, names and titles are exp
 
 test("an export written to a file has the same bytes as one in memory", async () => {
   const segments = long.segments as ExportSegment[];
-  const parts = [segments.slice(0, 1), segments.slice(0, 5000), segments];
+  const parts = [segments.slice(0, 1), segments.slice(0, 1250), segments];
   const [head, half, whole] = await Promise.all(
     parts.map(async (some) => Buffer.from(await exportedBytes("txt", { ...long, segments: some })).toString()),
   );
   expect(whole?.startsWith(half?.trimEnd() ?? "none")).toBe(true);
   expect(half?.startsWith(head?.trimEnd() ?? "none")).toBe(true);
-  expect(segments.filter(({ text }) => !whole?.includes(text))).toEqual([]);
+  // Each text follows the one before it.
+  let end = 0;
+  const missing = segments.filter(({ text }) => {
+    const start = whole?.indexOf(text, end) ?? -1;
+    if (start >= 0) end = start + text.length;
+    return start < 0;
+  });
+  expect(missing).toEqual([]);
 });
 
 test("a short text needs neither a file nor disk space", async () => {

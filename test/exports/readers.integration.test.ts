@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { type ExportFormat, exportFormats } from "../../src/exports/index.ts";
+import { writeDocx } from "../../src/exports/docx.ts";
+import { type ExportDocument, type ExportFormat, exportFormats } from "../../src/exports/index.ts";
+import { writePdf } from "../../src/exports/pdf/index.ts";
 import { testPackages } from "../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
@@ -58,11 +60,17 @@ const damages: readonly [reader: string, from: string, to: string, problem: RegE
 ];
 const names = Object.keys(transcripts);
 
+/** Returns the bytes of an export. The child process of PDF and DOCX would load their fonts and packages each time. */
+async function bytesOf(format: ExportFormat, document: ExportDocument): Promise<Uint8Array> {
+  if (format === "pdf") return await writePdf(document);
+  return format === "docx" ? await writeDocx(document) : await exportedBytes(format, document);
+}
+
 /** Exports all transcripts in all formats, and the damaged files, each into a folder of its own. */
 async function writeAll(parent: string): Promise<string[]> {
   for (const [name, { document }] of Object.entries(transcripts)) {
     const write = async (format: ExportFormat) =>
-      await Bun.write(join(parent, name, `export.${format}`), await exportedBytes(format, document));
+      await Bun.write(join(parent, name, `export.${format}`), await bytesOf(format, document));
     await Promise.all(exportFormats.map(write));
   }
   for (const [index, [reader, from, to]] of damages.entries()) {

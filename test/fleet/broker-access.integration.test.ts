@@ -19,7 +19,7 @@ import {
 import { createLogger } from "../../src/telemetry/index.ts";
 import { filesOf } from "./scripted-fleet.ts";
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("tests of a fleet's certificates with a real broker");
 const log = createLogger("silent");

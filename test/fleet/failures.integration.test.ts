@@ -76,6 +76,7 @@ describe.skipIf(program === null)("in a fleet", () => {
     for (const each of twins) each.behave = () => gate.promise;
     // Both report every three seconds; the older one reports last.
     await fleet.worker("w0", twins[0] as ScriptedEngine, stack, { instance: "i2" });
+    while (engine.machines().length < 1) await Bun.sleep(10);
     await fleet.worker("w0", twins[1] as ScriptedEngine, stack, { instance: "i1" });
     const record = notedRecord();
     const running = fleet.ask(engine, 1, undefined, record);
@@ -166,7 +167,8 @@ describe.skipIf(program === null)("in a fleet", () => {
       await Bun.sleep(100);
       const stoppedAt = performance.now();
       await worker.stop();
-      expect(performance.now() - stoppedAt).toBeLessThan(2000);
+      // An answer of the broker would be awaited for 15 seconds.
+      expect(performance.now() - stoppedAt).toBeLessThan(10_000);
     } finally {
       process.kill(fleet.broker.pid, "SIGCONT");
     }
@@ -203,11 +205,13 @@ describe.skipIf(program === null)("in a fleet", () => {
     const worker = await fleet.connect("w1", stack);
     const running = fleet.ask(engine, 0, undefined, null, { seconds: 24 });
     // The part has 0.8 MB and takes more than two seconds.
+    let answers = 0;
     while (engine.counts.published === 0 && other.started.length === 0) {
-      const askedAt = performance.now();
       await worker.request("transcribe.status.w1", new Uint8Array());
-      expect(performance.now() - askedAt).toBeLessThan(1500);
+      answers++;
     }
+    // Behind the part, the first answer would have arrived last.
+    expect(answers).toBeGreaterThan(4);
     expect(textOf(await running)).toBe(expected(0));
   });
 

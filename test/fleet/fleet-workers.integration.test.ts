@@ -23,11 +23,11 @@ describe.skipIf(program === null)("a fleet with unusual workers", () => {
   test.concurrent("an operation that a worker reports as running for ever is taken back; after three the worker gets none", async () => {
     await using fleet = await ScriptedFleet.start(program ?? "");
     await using stack = new AsyncDisposableStack();
-    const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.3, checkMilliseconds: 20 });
+    const attempts = new RemoteAttempts({ log: createLogger("silent"), maxSeconds: 0.6, checkMilliseconds: 20 });
     const { engine } = await fleet.coordinator(false, stack, undefined, { attempts });
     const stuck = new ScriptedEngine(1);
     // It ignores that its operations are cancelled.
-    stuck.behave = () => Bun.sleep(500);
+    stuck.behave = () => Bun.sleep(700);
     await fleet.worker("w0", stuck, stack);
     const causes: string[] = [];
     await expect(fleet.ask(engine, 1, undefined, recordOf(causes))).rejects.toThrow(EngineKilledError);

@@ -11,7 +11,7 @@ import { encode, pack, parse, replySchema, unpack, type Work, workSchema } from 
 import { createLogger } from "../../src/telemetry/index.ts";
 import { ScriptedEngine } from "./scripted-fleet.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("a hostile worker with a valid certificate");
 const log = createLogger("silent");
@@ -97,7 +97,7 @@ describe.skipIf(program === null)("a worker with a valid certificate", () => {
   /** Fetches the next operation and starts it. */
   async function start(connection: NatsConnection, machine: string): Promise<Work> {
     const consumer = await jetstream(connection).consumers.get("TRANSCRIBE_WORK", `work-test-${MODEL}`);
-    const message = await consumer.next({ expires: 5000 });
+    const message = await consumer.next({ expires: 20_000 });
     if (message === null) throw new Error("no operation arrives");
     message.ack();
     const { header } = unpack(workSchema, message.data);
@@ -108,7 +108,7 @@ describe.skipIf(program === null)("a worker with a valid certificate", () => {
   }
 
   async function ask(connection: NatsConnection, subject: string, message: Uint8Array): Promise<string> {
-    return parse(replySchema, (await connection.request(subject, message, { timeout: 5000 })).data).verdict;
+    return parse(replySchema, (await connection.request(subject, message, { timeout: 20_000 })).data).verdict;
   }
 
   const params: Params<"transcribe"> = {

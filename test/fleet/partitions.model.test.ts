@@ -17,5 +17,5 @@ test.if(canRun)(
     );
     expect(rows.filter(({ ok }) => !ok)).toEqual([]);
   },
-  120_000,
+  400_000,
 );

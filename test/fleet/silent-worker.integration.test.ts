@@ -7,12 +7,12 @@ import type { FleetEngineOptions } from "../../src/fleet/index.ts";
 import { encode, unpack, workSchema } from "../../src/fleet/messages.ts";
 import { build, expected, model, notedRecord, ScriptedEngine, ScriptedFleet, textOf } from "./scripted-fleet.ts";
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const program = await natsServerProgram("workers that fetch operations and never report them, with a real broker");
 
 /** Time for the first report in these tests. */
-const REPORT_MILLISECONDS = 400;
+const REPORT_MILLISECONDS = 1000;
 
 interface Silent {
   /** Fetches the next operation, treats it as the worker does, and returns its id. */
@@ -61,7 +61,7 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     let consumer: Consumer | null = null;
     const fetch = async () => {
       consumer ??= await jetstream(connection).consumers.get("TRANSCRIBE_WORK", `work-${build}-${model.sha256}`);
-      const message = await consumer.next({ expires: 5000 });
+      const message = await consumer.next({ expires: 20_000 });
       if (message === null) throw new Error("no operation arrives");
       if (way === "ack") message.ack();
       const beats = setInterval(() => way === "working" && message.working(), 100);
@@ -145,7 +145,7 @@ describe.skipIf(program === null)("a worker that fetches operations and never re
     await present(() => engine.machines(), 2);
     while (engine.counts.published < 4) await Bun.sleep(10);
     const broker = await fleet.connect("inspector", stack);
-    await Bun.sleep(5 * REPORT_MILLISECONDS);
+    await Bun.sleep(2 * REPORT_MILLISECONDS);
     expect((await broker.stream.report())?.messages).toBe(3);
     gate.resolve();
     expect((await Promise.all(running)).map(textOf)).toEqual([1, 2, 3].map(expected));

@@ -8,8 +8,8 @@ import { canMakeCertificates, makeCertificate, runOpenssl, type TestCertificate 
 describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and key", () => {
   const folder = temporaryDirectory();
   const at = (name: string) => join(folder.path, name);
-  const now = Date.now();
   const day = 24 * 3600_000;
+  let now = 0;
   let good: TestCertificate;
   let other: TestCertificate;
   beforeAll(() => {
@@ -24,6 +24,8 @@ describe.skipIf(!canMakeCertificates("reading certificates"))("certificate and k
     const source = ["-in", good.keyPath, "-aes256", "-passout", "pass:secret"];
     writeFileSync(at("encrypted"), runOpenssl("pkey", ...source));
     writeFileSync(at("old-encrypted"), runOpenssl("ec", ...source));
+    // The certificates are valid from the second in which they were made.
+    now = Date.now();
   });
   afterAll(() => folder[Symbol.dispose]());
 

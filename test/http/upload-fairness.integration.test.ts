@@ -14,17 +14,20 @@ const megabyte = 1_000_000;
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of uploads beside other accounts", ffmpegPath, jfk);
 
+/** Returns the bytes that unfinished uploads have written. */
+function receivedBytes({ dataDirectory: { incoming } }: ApiServer): number {
+  return readdirSync(incoming).reduce(
+    (sum, name) => sum + (statSync(join(incoming, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  );
+}
+
 /** A server on a disk with the given free space, which uploads use up as they are written. */
 function serverWith(freeBytes: number): ApiServer {
   const real = statfsSync("/");
-  const sizeOf = (folder: string) =>
-    readdirSync(folder).reduce(
-      (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
   const look = (): StatsFs => ({
     ...real,
-    ...{ bsize: 1, blocks: 20_000 * megabyte, bavail: freeBytes - sizeOf(server.dataDirectory.incoming) },
+    ...{ bsize: 1, blocks: 20_000 * megabyte, bavail: freeBytes - receivedBytes(server) },
     ...{ files: 0, ffree: 0 },
   });
   const server = new ApiServer({ disk: { look, reserveBytes: 0 }, uploadBytes: 500 * megabyte });
@@ -84,10 +87,11 @@ describe.if(ready)("uploads of one account", () => {
   test("end with 503 beyond a fifth of the free disk space, while another account's create and /readyz are answered", async () => {
     using server = serverWith(50 * megabyte);
     const greedy = server.client("greedy");
-    const file = new Uint8Array(12 * megabyte);
+    const file = new Uint8Array(8 * megabyte);
     const first = await SlowUpload.begin(server, greedy, file);
     const second = await SlowUpload.begin(server, greedy, file);
-    // Halves of 6 MB have arrived of both. With the whole second one they would be 18 MB; a fifth of the disk is 10 MB.
+    // Halves of 4 MB arrive of both. With the whole second one they would be 12 MB; a fifth of the disk is 10 MB.
+    while (receivedBytes(server) < 7.9 * megabyte) await Bun.sleep(2);
     const refused = await second.finish();
     const { error, message } = await errorOf(refused, 503);
     expect([error, refused.headers.get("retry-after")]).toEqual(["service_unavailable", "60"]);

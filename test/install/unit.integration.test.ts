@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { packagePaths, servicePaths, unitPlaces } from "../../src/install/layout.ts";
 import { runTool } from "../../src/install/machine.ts";
-import { packageUnit, readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
+import { installedService, packageUnit, readUnit, serviceGroups, unitFile } from "../../src/install/unit.ts";
 
 const usual = {
   role: "server" as "server" | "worker",
@@ -123,4 +123,28 @@ test("the groups of a unit are returned by number, and only for its own user", (
   expect(serviceGroups(nobody + 1, unit, groups)).toEqual([]);
   expect(serviceGroups(0, unitFile({ ...usual, user: "no-such-user" }), groups)).toEqual([]);
   expect(serviceGroups(nobody, "", groups)).toEqual([]);
+});
+
+test("a drop-in file allows directories, also with spaces, quotes or percent signs, and is read as it was written", () => {
+  using directory = temporaryDirectory();
+  const units = join(directory.path, "etc/systemd/system");
+  mkdirSync(join(units, "transcribe.service.d"), { recursive: true });
+  const paths = ["/srv/in", "/srv/my dir", '/srv/50% "a"', "/srv/back\\slash"];
+  expect(installedService(directory.path).dropInFor(paths)).toEqual([]);
+  writeFileSync(join(units, "transcribe.service"), unitFile(usual));
+  const dropIn = installedService(directory.path).dropInFor(paths);
+  expect(dropIn).toEqual([
+    "[Unit]",
+    "RequiresMountsFor=/srv/in",
+    'RequiresMountsFor="/srv/my dir"',
+    'RequiresMountsFor="/srv/50%% \\"a\\""',
+    'RequiresMountsFor="/srv/back\\\\slash"',
+    "[Service]",
+    "ReadWritePaths=-/srv/in",
+    'ReadWritePaths="-/srv/my dir"',
+    'ReadWritePaths="-/srv/50%% \\"a\\""',
+    'ReadWritePaths="-/srv/back\\\\slash"',
+  ]);
+  writeFileSync(join(units, "transcribe.service.d/folders.conf"), dropIn.join("\n"));
+  expect(installedService(directory.path).dropInFor([...paths, "/srv/in/inner"])).toEqual([]);
 });

@@ -1,9 +1,9 @@
 // Removes a recording in one way, and ends this process with SIGKILL before a step of it: DIRECTORY WAY STEP.
-import { Database } from "bun:sqlite";
 import { requireAccount, Usage } from "../../src/accounts/index.ts";
 import { applyRetention, Library, type Operator, removeAccount } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
+import { dieAtStep } from "../support/die-at-step.ts";
 
 type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account";
 
@@ -12,7 +12,7 @@ const dataDirectory = new DataDirectory(path);
 const store = openDatabase(dataDirectory.databasePath);
 const now = Date.now;
 const recordings = new Recordings(store, now);
-const endExports = () => dieAtStep();
+const endExports = () => die();
 const services = { store, recordings, dataDirectory, usage: new Usage(store), endExports, now };
 const library = new Library(services);
 const account = requireAccount(store, "acme");
@@ -28,31 +28,11 @@ const removals: Record<Way, () => Promise<unknown>> = {
   account: () => removeAccount(services, operator, account),
 };
 
-let passed = 0;
-function dieAtStep(): void {
-  if (passed++ === Number(step)) process.kill(process.pid, "SIGKILL");
-}
-
-const prepare = Database.prototype.prepare;
-Object.defineProperty(Database.prototype, "prepare", {
-  value(this: Database, sql: string, ...rest: []) {
-    const statement = prepare.call(this, sql, ...rest);
-    if (!/^\s*(insert|update|delete|commit)/i.test(sql)) return statement;
-    for (const name of ["run", "get", "all", "values"] as const) {
-      const original = statement[name].bind(statement) as (...args: unknown[]) => unknown;
-      const dying = (...args: unknown[]) => {
-        dieAtStep();
-        return original(...args);
-      };
-      Object.defineProperty(statement, name, { value: dying });
-    }
-    return statement;
-  },
-});
+const die = dieAtStep(Number(step));
 for (const name of ["removeWork", "removePlayback"] as const) {
   const original = RecordingFiles.prototype[name];
   RecordingFiles.prototype[name] = function (this: RecordingFiles) {
-    dieAtStep();
+    die();
     return original.call(this);
   };
 }

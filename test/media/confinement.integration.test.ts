@@ -37,7 +37,7 @@ describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run
   const path = (name: string) => join(place.path, name);
   let victim: Bun.Subprocess;
 
-  beforeAll(() => {
+  beforeAll(async () => {
     mkdirSync(place.path, { recursive: true });
     chmodSync(place.path, 0o777);
     const source = join(import.meta.dir, "trespasser.cpp");
@@ -50,6 +50,8 @@ describe.if(ready).each(users)("an ffmpeg that a hostile recording controls, run
       chmodSync(path(name), 0o600);
     }
     victim = Bun.spawn([...prefix, "/bin/sleep", "600"]);
+    // Before that, it is a process of root, which nobody else may signal.
+    while (readFileSync(`/proc/${victim.pid}/comm`, "utf8") !== "sleep\n") await Bun.sleep(5);
   });
   afterAll(async () => {
     victim.kill();

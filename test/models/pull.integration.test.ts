@@ -202,7 +202,9 @@ describe("a model that is pulled", () => {
   test("is pulled by one command at a time, and a second command is refused", async () => {
     using made = new TestLibrary();
     const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
     const { mirror } = serve(() => {
+      asked.resolve();
       const body = async function* () {
         await gate.promise;
         yield CONTENT;
@@ -210,7 +212,7 @@ describe("a model that is pulled", () => {
       return new Response(body(), { headers: { "content-length": String(CONTENT.length) } });
     });
     const first = pullModel(entry, options(made, mirror));
-    await Bun.sleep(50);
+    await asked.promise;
     await expect(pullModel(entry, options(made, mirror))).rejects.toThrow("another command is processing whisper-x");
     gate.resolve();
     expect((await first).fetched).toBe(true);

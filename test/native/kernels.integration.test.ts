@@ -1,13 +1,17 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { available, root } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { defaultCacheRoot } from "../../native/build.ts";
+import { inCache } from "../../native/steps/in-cache.ts";
 import { whisperSource } from "../../native/steps/source.ts";
 import { runTool } from "../../native/steps/tools.ts";
 
-setDefaultTimeout(120_000);
+// Without the cache, a busy machine compiles for minutes.
+setDefaultTimeout(600_000);
 
 const libraries = join(root, "build", "native");
 const variant = (name: string) => join(libraries, `libggml-cpu-${name}.so`);
@@ -59,11 +63,11 @@ function libraryPath(name: string): string {
   return join(libraries, `lib${name}.so`);
 }
 
-/** Compiles the checks together with the kernels. Returns the program's path. */
+/** Compiles the checks and the kernels, unless the cache has them, and links them. Returns the program's path. */
 async function compile(directory: string): Promise<string> {
   const whisper = whisperSource(root);
   const includes = [join(root, "native", "src"), join(whisper, "ggml", "include"), join(whisper, "include")];
-  const options = ["-std=gnu++17", "-O2", ...includes.map((path) => `-I${path}`)];
+  const options = ["-std=gnu++17", "-O2"];
   if (hasOtherEncoding) options.push("-DTRANSCRIBE_AVX_VNNI_AS_EVEX");
   const kernels = [
     "attention",
@@ -74,23 +78,42 @@ async function compile(directory: string): Promise<string> {
     "padding",
     "quantized",
   ];
+  const checks = join(root, "test", "native", "kernels");
   const sources = [
     ...[...kernels, "lanes/instructions", "rows"].map((name) => join(root, "native", "src", `${name}.cpp`)),
-    ...new Bun.Glob("*.cpp").scanSync({ cwd: join(root, "test", "native", "kernels"), absolute: true }),
+    ...[...new Bun.Glob("*.cpp").scanSync({ cwd: checks, absolute: true })].sort(),
   ];
-  const remaining = sources.map((source, at) => ({ source, object: join(directory, `${at}.o`) }));
-  const objects = remaining.map(({ object }) => object);
-  const work = async () => {
-    for (let next = remaining.pop(); next !== undefined; next = remaining.pop()) {
-      // The program has a function `instructions` of its own, which can replace the kind.
-      const renamed = basename(next.source) === "instructions.cpp" ? ["-Dinstructions=detected_instructions"] : [];
-      await runTool([compiler, ...options, ...renamed, "-c", next.source, "-o", next.object], () => {});
+  const hash = createHash("sha256").update(JSON.stringify([options, await runTool([compiler, "--version"], () => {})]));
+  for (const folder of [...includes, checks]) {
+    for (const name of [...new Bun.Glob("**/*.{h,cpp}").scanSync(folder)].sort()) {
+      hash.update(JSON.stringify([name, readFileSync(join(folder, name), "utf8")]));
     }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  }
+  const key = hash.digest("hex").slice(0, 16);
+  const objectOf = (source: string) => `${sources.indexOf(source)}.o`;
+  const objects = await inCache(
+    join(defaultCacheRoot(), "kernel-checks", key),
+    () => {},
+    async (work) => {
+      const made = join(work, "made");
+      mkdirSync(made);
+      const remaining = [...sources];
+      const lane = async () => {
+        for (let source = remaining.pop(); source !== undefined; source = remaining.pop()) {
+          // The program has a function `instructions` of its own, which can replace the kind.
+          const renamed = basename(source) === "instructions.cpp" ? ["-Dinstructions=detected_instructions"] : [];
+          const command = [compiler, ...options, ...includes.map((path) => `-I${path}`), ...renamed];
+          await runTool([...command, "-c", source, "-o", join(made, objectOf(source))], () => {});
+        }
+      };
+      await Promise.all(Array.from({ length: availableParallelism() }, lane));
+      return made;
+    },
+  );
   const program = join(directory, "kernels");
   const linked = [`-L${libraries}`, "-lggml", "-lggml-base", `-Wl,-rpath,${libraries}`, "-pthread"];
-  await runTool([compiler, ...objects, "-o", program, ...linked], () => {});
+  const paths = sources.map((source) => join(objects, objectOf(source)));
+  await runTool([compiler, ...paths, "-o", program, ...linked], () => {});
   return program;
 }
 

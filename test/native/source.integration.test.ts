@@ -116,7 +116,7 @@ describe.skipIf(!canBuild)("the native source", () => {
     writeFileSync(file, "zero\nhalf\none\ntwo\nthree\nfour\n");
     await applyPatch(directory.path, patch);
     expect(readFileSync(file, "utf8")).toBe("zero\nhalf\none\ntwo\n3\nthree and a half\nfour\n");
-    expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c");
+    await expect(applyPatch(directory.path, patch)).rejects.toThrow("does not fit a.c");
   });
 
   test("a patch creates a missing file, and does not overwrite an existing one", async () => {
@@ -158,6 +158,6 @@ describe.skipIf(!canBuild)("the native source", () => {
 
   test("the error of a failed tool contains its first error", async () => {
     const failing = ["sh", "-c", "echo 'x.cpp:1: error: no such thing'; seq 100; exit 3"];
-    expect(runTool(failing, () => {})).rejects.toThrow(/code 3:\nx.cpp:1: error: no such thing/);
+    await expect(runTool(failing, () => {})).rejects.toThrow(/code 3:\nx.cpp:1: error: no such thing/);
   });
 });

@@ -26,11 +26,12 @@ beforeEach(() => {
 });
 
 const stored = () => new Transcript(store, { id } as Recording).segments(0, 10_000);
+const found = (segments: typeof segmentsOfHours) => ({ segments, voices: [] });
 const never = new AbortController().signal;
 
 test("storing the segments of hours yields to other work, which sees the recording as processing until all are stored", async () => {
   const seen = new Set<string>();
-  const turns = await countTurnsUntilSettled(complete(recordings, id, segmentsOfHours, never), () => {
+  const turns = await countTurnsUntilSettled(complete(recordings, id, found(segmentsOfHours), never), () => {
     const recording = recordings.get(id);
     seen.add(`${recording?.status} ${recording?.status === "completed" ? stored().length : "with some"}`);
   });
@@ -47,7 +48,7 @@ test("segments that a killed server stored are replaced, however many there are"
     text: "Of another try.",
   }));
   recordings.rows.addSegments(id, others as typeof segmentsOfHours);
-  expect(await complete(recordings, id, segmentsOfHours.slice(0, 150), never)).toBe(true);
+  expect(await complete(recordings, id, found(segmentsOfHours.slice(0, 150)), never)).toBe(true);
   expect(stored().map(({ text }) => text)).toEqual(segmentsOfHours.slice(0, 150).map(({ text }) => text));
 });
 
@@ -55,7 +56,7 @@ test.each(["cancelled", "cancelled and deleted"])(
   "no segment is stored of a recording that is %s meanwhile",
   async (how) => {
     let left = 5;
-    const ended = complete(recordings, id, segmentsOfHours, never);
+    const ended = complete(recordings, id, found(segmentsOfHours), never);
     await countTurnsUntilSettled(ended, () => {
       if (--left !== 0) return;
       recordings.fail(id, { reason: "internal", cause: "cancelled" });
@@ -71,14 +72,14 @@ test.each(["cancelled", "cancelled and deleted"])(
 test("a recording that is suspended meanwhile stays open and is stored whole at its next attempt", async () => {
   const controller = new AbortController();
   let left = 5;
-  const parked = complete(recordings, id, segmentsOfHours, controller.signal);
+  const parked = complete(recordings, id, found(segmentsOfHours), controller.signal);
   const parking = countTurnsUntilSettled(parked, () => --left === 0 && controller.abort(new Error("the server stops")));
   expect(parking).rejects.toThrow("the server stops");
   await parking.catch(() => {});
   expect(recordings.get(id)?.status).toBe("processing");
   await removeWorkOfEnded(recordings);
   expect(stored().length).toBeGreaterThan(0);
-  expect(await complete(recordings, id, segmentsOfHours, never)).toBe(true);
+  expect(await complete(recordings, id, found(segmentsOfHours), never)).toBe(true);
   expect(stored()).toHaveLength(segmentsOfHours.length);
 });
 

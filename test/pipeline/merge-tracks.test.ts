@@ -14,7 +14,7 @@ const brief = (merged: readonly Segment[]) =>
   merged.map(({ index, startSeconds, speaker, text }) => [index, startSeconds, speaker, text]);
 
 test("segments of two tracks are ordered by their starts, and no speaker is on both tracks", () => {
-  const merged = mergeTracks([
+  const { segments: merged, numbers } = mergeTracks([
     segments([1, 5, 0, "Good morning."], [9, 10, 1, "Who is it?"], [12, 13, 0, "Bye."]),
     segments([0.5, 0.9, 0, "Hello?"], [4, 8, 0, "It is me."], [9.5, 11, 1, "And me."]),
   ]);
@@ -26,10 +26,23 @@ test("segments of two tracks are ordered by their starts, and no speaker is on b
     [4, 9.5, 3, "And me."],
     [5, 12, 1, "Bye."],
   ]);
+  expect(numbers.map((ofTrack) => [...ofTrack].sort())).toEqual([
+    [
+      [0, 1],
+      [1, 2],
+    ],
+    [
+      [0, 0],
+      [1, 3],
+    ],
+  ]);
 });
 
 test("simultaneous segments of both parties stay whole", () => {
-  const merged = mergeTracks([segments([1, 5, 0, "No, listen to me."]), segments([1, 4, 0, "You never listen."])]);
+  const { segments: merged } = mergeTracks([
+    segments([1, 5, 0, "No, listen to me."]),
+    segments([1, 4, 0, "You never listen."]),
+  ]);
   expect(merged.map(({ endSeconds, text, words }) => [endSeconds, text, words.length])).toEqual([
     [5, "No, listen to me.", 1],
     [4, "You never listen.", 1],
@@ -38,7 +51,7 @@ test("simultaneous segments of both parties stay whole", () => {
 
 test("one track is unchanged, and an empty track adds nothing", () => {
   const alone = segments([1, 5, 0, "One."], [6, 7, 1, "Two."], [8, 9, 0, "Three."]);
-  expect(mergeTracks([alone])).toEqual(alone);
-  expect(mergeTracks([[], alone])).toEqual(alone);
-  expect(mergeTracks([[], []])).toEqual([]);
+  expect(mergeTracks([alone]).segments).toEqual(alone);
+  expect(mergeTracks([[], alone]).segments).toEqual(alone);
+  expect(mergeTracks([[], []]).segments).toEqual([]);
 });

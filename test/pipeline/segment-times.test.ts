@@ -79,7 +79,7 @@ test("segments are in order, within the recording, contain all words, and never 
       heard: someWords(random),
       turns: someTurns(random),
     })).map(({ heard, turns }) => ({ words: fitWords(heard, turns), turns }));
-    const segments = mergeTracks(
+    const { segments } = mergeTracks(
       tracks.map(({ words, turns }) => fitSegments(buildSegments(assignSpeakers(words, turns)), turns)),
     );
     check(

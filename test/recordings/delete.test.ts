@@ -6,8 +6,15 @@ import { Type } from "@sinclair/typebox";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import { Checkpoints, findAnswer, packSegment, Recordings, storeAnswer } from "../../src/recordings/index.ts";
-import { readSegments } from "../../src/recordings/segments.ts";
+import {
+  Checkpoints,
+  findAnswer,
+  packSegment,
+  Recordings,
+  storeAnswer,
+  Transcript,
+} from "../../src/recordings/index.ts";
+import { readSegments } from "../../src/recordings/latest-segments.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 
@@ -91,16 +98,21 @@ describe("a deleted recording of hours", () => {
     const recordings = new Recordings(store, () => 1000);
     const accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
     const enter = (some: typeof segments) => {
-      const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceName: "secret talk" }));
+      const recording = recordings.create(newRecording(Bun.randomUUIDv7(), accountId, { sourceName: "secret talk" }));
+      const { id } = recording;
       recordings.claim(id);
       new Checkpoints(store, id).write("decode", 0, Type.Object({}), {});
       recordings.complete(id, some);
+      new Transcript(store, recording).correct(
+        { action: "text", segment: 2, text: "Secret correction." },
+        { author: "anna", editor: "page-one", sequence: 1, seen: 0, now: 1000 },
+      );
       return id;
     };
     return { store, recordings, accountId, id: enter(segments), other: enter(segments.slice(0, 7)) };
   };
   const counts = (store: Store, id: string) =>
-    ["recordings", "segments", "checkpoints"].map(
+    ["recordings", "segments", "checkpoints", "corrected_segments", "revisions"].map(
       (table) =>
         store.$client
           .query<{ rows: number }, [string]>(
@@ -121,8 +133,8 @@ describe("a deleted recording of hours", () => {
     expect(turns).toBeGreaterThanOrEqual(15);
     expect(left.size).toBeGreaterThanOrEqual(15);
     expect([counts(store, id), counts(store, other)]).toEqual([
-      [0, 0, 0],
-      [1, 7, 1],
+      [0, 0, 0, 0, 0],
+      [1, 7, 1, 7, 1],
     ]);
   });
 
@@ -143,10 +155,11 @@ describe("a deleted recording of hours", () => {
     expect([next.get(id), counts(nextStore, id)[0], counts(nextStore, id)[1] === 0]).toEqual([null, 1, false]);
     await next.rows.removeDeleted(next.deletedIds());
     expect([counts(nextStore, id), counts(nextStore, other)]).toEqual([
-      [0, 0, 0],
-      [1, 7, 1],
+      [0, 0, 0, 0, 0],
+      [1, 7, 1, 7, 1],
     ]);
     expect(readFileSync(path, "latin1")).not.toContain("Secret 2000.");
+    expect(readFileSync(path, "latin1").match(/Secret correction/g)?.length).toBe(2);
   });
 
   test("waits for a reader of the database without blocking the process", async () => {

@@ -10,7 +10,7 @@ import {
   type Segment,
   speakerLabel,
 } from "../../src/recordings/index.ts";
-import { readSegments } from "../../src/recordings/segments.ts";
+import { readSegments } from "../../src/recordings/latest-segments.ts";
 import { openDatabase, type Store } from "../../src/storage/index.ts";
 
 const segment: Segment = {
@@ -42,7 +42,7 @@ describe("a recording", () => {
     expect(recordings.complete(id, [segment])).toBe(true);
     expect(recordings.get(id)).toMatchObject({ status: "completed", percent: 100, step: null });
     expect(readSegments(store, id, 0, 10)).toEqual([
-      { index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
+      { id: 0, index: 0, startMilliseconds: 120, endMilliseconds: 1500, speaker: 0, text: "Hello." },
     ]);
   });
 

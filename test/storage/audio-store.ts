@@ -62,7 +62,7 @@ export function describeAudioStore(name: string, create: (directory: string) => 
 
   test(`${name} keeps nothing of a file that could not be stored`, () =>
     inStore(async (store) => {
-      expect(store.put(ids[0], "/nonexistent/sent")).rejects.toThrow("ENOENT");
+      await expect(store.put(ids[0], "/nonexistent/sent")).rejects.toThrow("ENOENT");
       expect([await store.has(ids[0]), await store.list()]).toEqual([false, []]);
     }));
 

@@ -67,7 +67,7 @@ test("a missing data directory is an error, and is measured again later", async 
   let now = 0;
   const path = join(folder.path, "data");
   const usage = new DiskUsage(new DataPaths(path), () => now);
-  expect(usage.read()).rejects.toThrow("ENOENT");
+  await expect(usage.read()).rejects.toThrow("ENOENT");
   filled(path);
   now = 5_000;
   expect((await usage.read()).databaseBytes).toBe(120);

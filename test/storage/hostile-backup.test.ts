@@ -44,15 +44,54 @@ describe("a manipulated backup", () => {
 
   const account = "01a1fdbb-a5b1-7058-8ea9-0c142185c001";
   const good = "01a1fdbb-a5b1-7058-8ea9-0c142185c002";
+  const sha = "0123456789abcdef".repeat(4);
   const recording = (columns: string, values: string, id = `'${good}'`) =>
     `INSERT INTO recordings (id, account_id, status, created_at, updated_at${columns}) VALUES (${id}, '${account}', 'queued', 0, 0${values})`;
   const password = (costs: string) =>
     `INSERT INTO console_password VALUES (1, '$argon2id$v=19$${costs}$${"A".repeat(43)}$${"B".repeat(43)}', 0)`;
+  const user = ({ id = good, role = "member", name = "Anna", hash = "m=65536,t=2,p=1", createdAt = "0" }) =>
+    `INSERT INTO users (id, name, email, role, all_accounts, created_at, password_hash) VALUES ('${id}', '${name}', 'a@example.org', '${role}', 0, ${createdAt}, '$argon2id$v=19$${hash}$${"A".repeat(43)}$${"B".repeat(43)}')`;
   const key = (scopes: string) =>
     `INSERT INTO api_keys (id, account_id, name, hint, hash, scopes, created_at) VALUES ('${good}', '${account}', 'a', 'a', 'a', '${scopes}', 0)`;
   const segment = (words: string) =>
     `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}')`;
+  const corrected = (words: string) =>
+    `${recording("", "")}; INSERT INTO corrected_segments VALUES ('${good}', 0, 0, 0, 1, 0, 'a', '${words}', 1)`;
+  const revision = (action: string, changes: string) =>
+    `${recording("", "")}; INSERT INTO revisions VALUES ('${good}', 1, 'a', 0, ${action}, 'a', 0, NULL, NULL, 1, 0, ${changes})`;
+  const folder = (column: string, value: string) =>
+    `INSERT INTO folders (id, account_id, path, formats, created_at) VALUES ('${good}', '${account}', '/srv/in', '["srt"]', 0);
+      UPDATE folders SET ${column} = ${value}`;
+  const folderFile = (column: string, value: string) =>
+    `${folder("waiting", "0")}; INSERT INTO folder_files (id, folder_id, state, name, size_bytes, modified, inode, created_at)
+      VALUES ('${good}', '${good}', 'failing', 'a b\n.mp3', 1, '1', '1', 0); UPDATE folder_files SET ${column} = ${value}`;
+  /** A voice of an account, and one of a speaker of a recording. @param embedding an SQL expression */
+  const voice = (embedding: string, model = sha, name = "'Anna'") =>
+    `${recording("", "")}; INSERT INTO voices VALUES ('${good}', '${account}', ${name}, '${model}', 'a', 0);
+     INSERT INTO voice_examples VALUES (1, '${good}', NULL, 0, 9.5, ${embedding});
+     INSERT INTO speaker_voices VALUES ('${good}', 0, '${account}', '${model}', 9.5, ${embedding})`;
   const values: [string, string, string][] = [
+    ["a folder with a relative path", folder("path", "'srv/in'"), "folders.path"],
+    ["a folder whose path names its parent", folder("path", "'/srv/in/../../etc'"), "folders.path"],
+    ["a folder whose target names its parent", folder("target", "'/srv/..'"), "folders.target"],
+    ["a format that is a path", folder("formats", `'["../x"]'`), "folders.formats"],
+    ["formats that are no list", folder("formats", "'srt'"), "folders.formats"],
+    ["incomplete files that are no list", folder("incomplete", "'{}'"), "folders.incomplete"],
+    [
+      "an incomplete file for an unknown reason",
+      folder("incomplete", `'[{"name":"a","doubt":"x"}]'`),
+      "folders.incomplete",
+    ],
+    ["an unknown hindrance", folder("hindrance", "'none'"), "folders.hindrance"],
+    ["a folder's language that is a path", folder("language", "'../'"), "folders.language"],
+    ["a folder's impossible time", folder("seen_at", "9e15"), "folders.seen_at"],
+    ["a file of a folder that is a path", folderFile("name", "'../x'"), "folder_files.name"],
+    ["a file of a folder that is the parent", folderFile("name", "'..'"), "folder_files.name"],
+    ["a file of a folder with a NUL", folderFile("name", "'a' || char(0)"), "folder_files.name"],
+    ["a file of a folder in an unknown state", folderFile("state", "'lost'"), "folder_files.state"],
+    ["a file of a folder with an unknown reason", folderFile("reason", "'lost'"), "folder_files.reason"],
+    ["a file of a folder with a time that is no number", folderFile("modified", "'x'"), "folder_files.modified"],
+    ["a file of no folder", folderFile("folder_id", `'${account}'`), "belong to no account"],
     ["a recording's id that leads outside", recording("", "", "'../../victim'"), "recordings.id"],
     ["a recording's id with more behind a NUL", recording("", "", `'${good}' || char(0) || '/../x'`), "recordings.id"],
     ["a recording's id that is a directory", recording("", "", "'.'"), "recordings.id"],
@@ -122,6 +161,39 @@ describe("a manipulated backup", () => {
     ["a word whose probability is an object", segment('[["a",0,1,{}]]'), "segments.words"],
     ["a word with a mark of another kind", segment('[["a",0,1,0.5,true]]'), "segments.words"],
     ["a word with more behind its mark", segment('[["a",0,1,0.5,false,false]]'), "segments.words"],
+    ["a correction's words that are no list", corrected("{}"), "corrected_segments.words"],
+    ["facts of corrections that are no object", recording(", corrected_state", ", '[]'"), "recordings.corrected_state"],
+    [
+      "a speaker of a corrected transcript that is a text",
+      recording(", corrected_state", `, '{"order":["0"],"nextSpeaker":1,"nextSegment":1,"trimmed":0}'`),
+      "recordings.corrected_state",
+    ],
+    ["a revision of another kind", revision("'run'", "'[]'"), "revisions.action"],
+    ["changes that can't be parsed", revision("'text'", "'['"), "revisions.changes"],
+    ["an embedding with an infinity", voice("x'0000803F0000807F'"), "speaker_voices.embedding"],
+    ["an embedding with a negative infinity", voice("x'000080FF0000803F'"), "speaker_voices.embedding"],
+    ["an embedding with what is no number", voice("x'0000803F0000C07F0000803F'"), "speaker_voices.embedding"],
+    ["an embedding that ends within a number", voice("x'0000803F00'"), "speaker_voices.embedding"],
+    ["an embedding of nothing", voice("x''"), "speaker_voices.embedding"],
+    ["an embedding of megabytes", voice("zeroblob(4000000)"), "speaker_voices.embedding"],
+    [
+      "an example with what is no number",
+      `${voice("x'0000803F'")}; UPDATE voice_examples SET embedding = x'0000C0FF'`,
+      "voice_examples.embedding",
+    ],
+    ["a voice of a model that is a path", voice("x'0000803F'", "../../x"), "voices.model"],
+    ["a voice with a name of megabytes", voice("x'0000803F'", sha, "printf('%.*c', 5000000, 'x')"), "voices.name"],
+    ["a voice without a name", voice("x'0000803F'", sha, "''"), "voices.name"],
+    [
+      "a speaker whose letter takes all memory",
+      `${voice("x'0000803F'")}; UPDATE speaker_voices SET speaker = 9007199254740991`,
+      "speaker_voices.speaker",
+    ],
+    [
+      "a voice of no account",
+      voice("x'0000803F'").replace(`'${account}', 'Anna'`, `'${good}', 'Anna'`),
+      "belong to no",
+    ],
     [
       "a time that is no date",
       `UPDATE accounts SET subscribed_until = 8640000000000001; ${recording("", "")}`,
@@ -134,6 +206,16 @@ describe("a manipulated backup", () => {
     ],
     ["a password that takes all memory to check", password("m=4194304,t=2,p=1"), "console_password.hash"],
     ["a password that takes hours to check", password("m=65536,t=4000000,p=1"), "console_password.hash"],
+    ["a user's password that takes hours to check", user({ hash: "m=65536,t=4000000,p=1" }), "users.password_hash"],
+    ["a user of an unknown role", user({ role: "root" }), "users.role"],
+    ["a user's id that is no id", user({ id: "1" }), "users.id"],
+    ["a user who was created at no time", user({ createdAt: "9e18" }), "users.created_at"],
+    ["a user with an endless name", user({ name: "x".repeat(201) }), "users.name"],
+    [
+      "a user of no account",
+      `${user({})}; INSERT INTO user_accounts VALUES ('${good}', '${good}')`,
+      "belong to no account",
+    ],
   ];
   test.each(values)("is refused without a change if it has %s", (_, sql, expected) => {
     using parent = temporaryDirectory();
@@ -154,7 +236,7 @@ describe("a manipulated backup", () => {
     expect([readdirSync(directory.incoming), existsSync(directory.filesOf(good).work)]).toEqual([[], true]);
   });
 
-  test("is accepted with every limit, every scope and all words that the server writes", () => {
+  test("is accepted with every limit, every scope, all words and any voice that the server writes", () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(join(parent.path, "data"));
     const limits = JSON.stringify(Object.fromEntries(limitNames.map((name) => [name, 7])));
@@ -167,7 +249,9 @@ describe("a manipulated backup", () => {
       join(parent.path, "backup.db"),
       `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
         VALUES ('${account}', 'acme', 'active', 0, '${limits}', 0);
-      ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]')`,
+      ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]');
+      ${folderFile("attempts", "1")};
+      ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`,
     );
     expect(restoreDatabase(directory, backup, 0)).toBeNull();
   });

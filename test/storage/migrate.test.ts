@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { getTableColumns, getTableName, is } from "drizzle-orm";
 import { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { MigrationError, openDatabase, tables } from "../../src/storage/index.ts";
-import { migrate } from "../../src/storage/migrate.ts";
+import { migrate, migrationNames, migrationsUpTo } from "../../src/storage/migrate.ts";
 
 const first = { name: "0001", sql: "CREATE TABLE a (x INTEGER)" };
 const second = { name: "0002", sql: "CREATE TABLE b (x INTEGER)" };
@@ -35,6 +35,24 @@ describe("migrations", () => {
     const database = new Database(":memory:");
     expect(() => migrate(database, { list: [first, { name: "0002", sql: "CREATE NONSENSE" }] })).toThrow();
     expect(tableNames(database)).toEqual([]);
+  });
+
+  test("keep the sessions of operators, which end a week after they began", () => {
+    const database = new Database(":memory:");
+    const all = migrationNames.map((name) => ({ name, sha256: "" }));
+    const before = migrationsUpTo({ applied: all.slice(0, migrationNames.indexOf("0015-users")), version: "0.3.0" });
+    migrate(database, { list: before });
+    database.run(
+      "INSERT INTO console_sessions VALUES ('a', 'root', 'link', 1000, 2000), ('b', 'password', 'password', 0, 0)",
+    );
+    migrate(database);
+    const sessions = database
+      .query("SELECT hash, actor, entered_by, user_id, seen_at, ends_at FROM console_sessions")
+      .all();
+    expect(sessions).toEqual([
+      { hash: "a", actor: "root", entered_by: "link", user_id: null, seen_at: 2000, ends_at: 604_801_000 },
+      { hash: "b", actor: "password", entered_by: "password", user_id: null, seen_at: 0, ends_at: 604_800_000 },
+    ]);
   });
 
   test("create the tables that the typed schema describes", () => {

@@ -6,6 +6,7 @@ import { authenticate, KeyUsage, Usage } from "../../src/accounts/index.ts";
 import { applyRetention } from "../../src/library/index.ts";
 import {
   Checkpoints,
+  type corrections,
   findAnswer,
   type Recording,
   RecordingQueue,
@@ -24,7 +25,9 @@ import {
 } from "../support/recorded-statements.ts";
 
 /** Tables with one or more rows for each recording. */
-const growing = ["recordings", "segments", "kept_answers", "creates", "audio_usage"];
+const growing = [
+  ...["recordings", "segments", "corrected_segments", "revisions", "kept_answers", "creates", "audio_usage"],
+];
 
 /** Returns the methods of a class, so that the check covers each. */
 const methodsOf = (of: { readonly prototype: object }) =>
@@ -171,7 +174,39 @@ async function useAll(server: ApiServer): Promise<void> {
   storeAnswer(store, scope, answer, now);
   findAnswer(store, scope, now);
   const transcript = new Transcript(store, recordings.get(done) as Recording);
-  [transcript.segments(0, 5), [...transcript.allSegments()], transcript.speakers()];
+  const readAll = async () => {
+    transcript.segments(0, 5);
+    transcript.segment(0);
+    [...transcript.allSegments()];
+    transcript.speakerNumbers();
+    transcript.speakerNames();
+    transcript.rename(new Map([[0, "Ada"]]));
+    transcript.revisions(null, 5);
+    transcript.revisions(3, 5);
+    transcript.changesAfter(0, "page-one");
+    await transcript.compareWith(Math.min(1, transcript.revision));
+    return await transcript.outline();
+  };
+  await readAll();
+  const everything: corrections.Correction[] = [
+    { action: "text", segment: 0, text: "One two." },
+    { action: "split", segment: 0, character: 3 },
+    { action: "merge", segment: 0, next: 3 },
+    { action: "assign", segments: [1], speaker: null },
+    { action: "merge_speakers", from: 0, into: 1 },
+    {
+      ...{ action: "replace", find: "o", replacement: "a", after: null, except: [] },
+      matches_case: true,
+      whole_words: false,
+    },
+    { action: "revert", revision: 6 },
+    { action: "restore", revision: 2 },
+  ];
+  everything.forEach((correction, sequence) => {
+    const by = { author: "Ada", editor: "page-one", sequence, seen: sequence, now };
+    expect(transcript.correct(correction, by)?.number).toBe(sequence + 1);
+  });
+  await readAll();
   await applyRetention(server, { audioDays: 0, completedDays: 1 }, now + 1e10);
   const process = async () => null;
   const queue = new RecordingQueue({

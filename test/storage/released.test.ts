@@ -125,7 +125,7 @@ test("recordings of 0.3.0 in every state are continued, and the one whose remova
     "It's the second speaker's turn.",
   ]);
   expect([...transcript.speakerNames()]).toEqual([[1, "Anna"]]);
-  const found = library.search(operator, new SearchQuery("morgen"), {}, null, 10);
+  const found = await library.search(operator, new SearchQuery("morgen"), {}, null, 10);
   expect(found.found.map(({ recording }) => recording.id)).toEqual([completed?.id ?? ""]);
   expect(store.$client.query("SELECT count(*) AS n FROM segments").get()).toEqual({ n: 2 });
   recordings.requeueAll();

@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { deferSync, openDatabase, type Store } from "../../src/storage/index.ts";
+import { deferSync, openDatabase, type Store, truncateLog } from "../../src/storage/index.ts";
 
 /** Values of PRAGMA synchronous. */
 const [normal, full] = [1, 2];
@@ -43,3 +44,25 @@ test("a write with a deferred sync inside a transaction is committed with the tr
   expect(both).toThrow("taken back");
   expect(kinds(store.$client)).toEqual([]);
 });
+
+test("emptying the log waits for a reader, and returns whether it succeeded", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "transcribe.db");
+  const store = openDatabase(path);
+  insert(store, "zebra");
+  const logHolds = () => readFileSync(`${path}-wal`).includes("zebra");
+  const reader = new Database(path, { readonly: true });
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM chosen_models").get();
+  const waiting = truncateLog(store);
+  expect(logHolds()).toBe(true);
+  reader.run("COMMIT");
+  expect([await waiting, logHolds()]).toEqual([true, false]);
+  insert(store, "another zebra");
+  reader.run("BEGIN");
+  reader.query("SELECT count(*) FROM chosen_models").get();
+  expect([await truncateLog(store), logHolds()]).toEqual([false, true]);
+  reader.close();
+  expect([await truncateLog(store), logHolds()]).toEqual([true, false]);
+  store.$client.close();
+}, 30_000);

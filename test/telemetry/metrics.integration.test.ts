@@ -25,6 +25,7 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     modelInUse: () => "whisper-base",
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
+    folders: () => ({ waiting: 7, done: 5, failed: 2, hindered: [{ kind: "full", count: 1 }] }),
     machine: () => null,
     fleet: () => null,
     ...changes,

@@ -9,6 +9,10 @@ await runWithParts(
   () => import("./compare.ts"),
   {
     api: ["response times of the API with 10,000 recordings in the database", () => import("./api.ts")],
+    console: [
+      "the console's page with a transcript of 18 hours, also while it is corrected",
+      () => import("./console.ts"),
+    ],
     exports: ["time and memory of exporting an 18 h transcript in every format", () => import("./exports.ts")],
     fleet: ["scaling of a fleet, load on its coordinator, and overhead with one worker", () => import("./fleet.ts")],
     gpu: ["each GPU with several operations at once, with Whisper base and a large model", () => import("./gpu.ts")],

@@ -13,7 +13,7 @@ import { markedDescription } from "../../src/release/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";
-import { runCommand } from "../shared/run-command.ts";
+import { checkoutCommit } from "./checkout-commit.ts";
 import { askFfmpeg, type FfmpegReport, ffmpegNotice } from "./ffmpeg-notice.ts";
 import { packageNotices, writeByContent } from "./package-notices.ts";
 
@@ -31,7 +31,7 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
   const report = foreign?.ffmpeg ?? (await askFfmpeg(ffmpeg));
   return {
     version: programVersion,
-    commit: await commit(),
+    commit: await checkoutCommit(),
     target: foreign?.target ?? `${process.platform}-${process.arch}`,
     bun: Bun.version,
     whisperCpp: match(whisperCppSource("CMakeLists.txt"), /project\("whisper\.cpp" VERSION ([\d.]+)\)/),
@@ -50,17 +50,6 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
 export function writeDescription({ version, commit, target }: BuildInfo, cacheRoot: string): Promise<string> {
   const content = markedDescription({ version, commit, target, migrations: [...migrationNames] });
   return writeByContent(cacheRoot, "descriptions/description", content);
-}
-
-async function commit(): Promise<string> {
-  const git = (...args: string[]) => runCommand(["git", ...args], { cwd: root }).then((output) => output.trim());
-  try {
-    const head = await git("rev-parse", "HEAD");
-    const changes = await git("status", "--porcelain").catch(() => "unknown");
-    return changes === "" ? head : `${head}-changed`;
-  } catch {
-    return "unknown";
-  }
 }
 
 function match(path: string, pattern: RegExp): string {

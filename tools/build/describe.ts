@@ -1,12 +1,12 @@
-// Describes this checkout to a program that runs from it: describe.ts build | notices | sbom. Prints JSON.
+// Describes this checkout to a program that runs from it: describe.ts build | commit | notices | sbom. Prints JSON.
 import { messageOf } from "../../src/text/index.ts";
-import { checkoutNotices, describeCheckout } from "./describe-checkout.ts";
-import { checkoutSbom } from "./sbom/program-sbom.ts";
 
+/** Each loads its own modules, because those of all take longer to load than the commit takes to read. */
 const descriptions: Readonly<Record<string, () => Promise<string>>> = {
-  build: async () => JSON.stringify(await describeCheckout()),
-  notices: async () => JSON.stringify(await checkoutNotices()),
-  sbom: checkoutSbom,
+  build: async () => JSON.stringify(await (await import("./describe-checkout.ts")).describeCheckout()),
+  commit: async () => JSON.stringify(await (await import("./checkout-commit.ts")).checkoutCommit()),
+  notices: async () => JSON.stringify(await (await import("./describe-checkout.ts")).checkoutNotices()),
+  sbom: async () => (await import("./sbom/program-sbom.ts")).checkoutSbom(),
 };
 
 try {

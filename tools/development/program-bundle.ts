@@ -1,5 +1,5 @@
 import { mkdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import type { BunPlugin } from "bun";
 import { root } from "../shared/checkout.ts";
 
@@ -21,24 +21,43 @@ const READ_BY_PATH = /\.(?:ttf|wasm|png|css)$|swagger-ui-bundle\.js$/;
 export async function programBundle(): Promise<string> {
   const directory = join(root, "build/test-program");
   const temporary = `${directory}-${process.pid}`;
+  const entry = join(directory, "main.js");
+  await bundle(join(root, "src/main.ts"), temporary, entry);
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(dirname(directory), { recursive: true });
+  await rename(temporary, directory);
+  return entry;
+}
+
+/**
+ * Bundles a script that a test starts often, as `programBundle` bundles the program. The bundle finds the files of the
+ * checkout, but no package that is left out of bundles.
+ * @returns the path of the bundle's entry
+ */
+export async function scriptBundle(script: string, directory: string): Promise<string> {
+  await bundle(script, directory, null);
+  return join(directory, `${basename(script, extname(script))}.js`);
+}
+
+/** @param program path of the program's entry, see `atTheirPlaces` */
+async function bundle(entry: string, directory: string, program: string | null): Promise<void> {
   const { success, logs } = await Bun.build({
-    entrypoints: [join(root, "src/main.ts")],
-    outdir: temporary,
+    entrypoints: [entry],
+    outdir: directory,
     target: "bun",
     splitting: true,
     // These packages find their addon and their WebAssembly next to their own code.
     external: ["onnxruntime-node", "harfbuzzjs"],
-    plugins: [atTheirPlaces(join(directory, "main.js"))],
+    plugins: [atTheirPlaces(program)],
   });
-  if (!success) throw new Error(`the program cannot be bundled: ${logs.join("\n")}`);
-  await rm(directory, { recursive: true, force: true });
-  await mkdir(dirname(directory), { recursive: true });
-  await rename(temporary, directory);
-  return join(directory, "main.js");
+  if (!success) throw new Error(`${entry} cannot be bundled: ${logs.join("\n")}`);
 }
 
-/** Makes modules find the checkout's files, and the program's child processes the bundle. */
-function atTheirPlaces(entry: string): BunPlugin {
+/**
+ * Makes modules find the checkout's files, and the program's child processes the bundle.
+ * @param entry path of the program's entry; null: child processes run the source
+ */
+function atTheirPlaces(entry: string | null): BunPlugin {
   return {
     name: "at-their-places",
     setup(builder) {
@@ -47,9 +66,8 @@ function atTheirPlaces(entry: string): BunPlugin {
         builder.onLoad({ filter: new RegExp(`^${RegExp.escape(path)}$`) }, async () => {
           const text = await Bun.file(path).text();
           if (!text.includes(expression)) throw new Error(`${file} no longer contains ${expression}`);
-          const contents = text
-            .replaceAll(expression, JSON.stringify(dirname(path)))
-            .replaceAll(ENTRY, JSON.stringify(entry));
+          const placed = text.replaceAll(expression, JSON.stringify(dirname(path)));
+          const contents = entry === null ? placed : placed.replaceAll(ENTRY, JSON.stringify(entry));
           return { contents, loader: "ts" };
         });
       }

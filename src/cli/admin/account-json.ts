@@ -11,6 +11,7 @@ export function accountJson(account: Account) {
     priority: account.priority,
     limits: parseAccountLimits(account.limits),
     vocabulary: account.vocabulary,
+    voices: account.voices,
     created_at: date(account.createdAt),
   };
 }

@@ -13,12 +13,14 @@ import { removeAccount } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
 import { values } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
+import { switchVoices } from "../../voices/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, readableTime, table } from "../output.ts";
 import { parseMoment, wholeNumber } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
 import { auditor, operator } from "./audit.ts";
+import { emptyLog } from "./empty-log.ts";
 import { vocabularyCommand } from "./vocabulary.ts";
 
 interface ChangeOptions extends JsonOption {
@@ -70,16 +72,37 @@ function listCommand(): Command {
   });
 }
 
+interface SetOptions extends ChangeOptions {
+  readonly voices?: "on" | "off";
+  readonly yes?: boolean;
+}
+
 function setCommand(): Command {
-  return changeCommand("set", "Change an account's standing, subscription or priority.")
+  return changeCommand("set", "Change an account's standing, subscription or priority, or whether it remembers voices.")
     .argument("<account>", "its name or id")
-    .action((name: string, options: ChangeOptions, command: Command) => {
+    .addOption(
+      new Option(
+        "--voices <state>",
+        "whether it remembers the voices of speakers, to propose their names later; off deletes all of its voices",
+      ).choices(["on", "off"]),
+    )
+    .option("--yes", "with --voices off: confirms the deletion, which can't be undone")
+    .action(async (name: string, options: SetOptions, command: Command) => {
       const store = openStoreOf(command);
       const changes = changesOf(options);
-      if (Object.keys(changes).length === 0) {
-        throw new CommandError("name the change: --standing, --subscription or --priority");
+      const { voices, yes = false } = options;
+      if (Object.keys(changes).length === 0 && voices === undefined) {
+        throw new CommandError("name the change: --standing, --subscription, --priority or --voices");
       }
-      const account = changeAccount(store, requireAccount(store, name), auditor(), changes);
+      if (voices === "off" && !yes) {
+        throw new CommandError(
+          "--voices off deletes all voices of the account, which can't be undone; confirm it with --yes",
+        );
+      }
+      let account = requireAccount(store, name);
+      if (Object.keys(changes).length > 0) account = changeAccount(store, account, auditor(), changes);
+      if (voices !== undefined) account = await switchVoices(store, account, auditor(), voices === "on");
+      if (voices === "off") await emptyLog(store);
       print(options, accountJson(account), () => `changed account ${account.name}`);
     });
 }
@@ -127,7 +150,7 @@ function deleteCommand(): Command {
       const recordings = new Recordings(store, Date.now);
       const services = { store, recordings, dataDirectory: directory, now: Date.now };
       const removed = await removeAccount(services, operator(), account);
-      store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      await emptyLog(store);
       const done = () => `deleted account ${account.name} and ${count(removed, "recording")}`;
       print(options, accountJson(account), done);
     });

@@ -2,8 +2,10 @@ import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { type Auditor, readAudit } from "../../accounts/index.ts";
 import { auditorOf, type Operator } from "../../library/index.ts";
+import { nameOfActor } from "../../users/index.ts";
 import { date, type JsonOption, print, readableTime, table } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
+import { printable } from "../printable.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 
 /** User that started the process. Read at startup, because root becomes another user before opening the database. */
@@ -31,13 +33,18 @@ export function auditor(): Auditor {
 
 /** transcribe audit */
 export function auditCommand(): Command {
-  return settingsCommand("audit", "List the changes that were made by commands, with user and time, newest first.")
+  return settingsCommand(
+    "audit",
+    "List the changes that were made by commands and in the console, with their author and time, newest first.",
+  )
     .option("--limit <number>", "maximum number of entries", positiveNumber, 50)
     .action((options: JsonOption & { limit: number }, command: Command) => {
-      const entries = readAudit(openStoreOf(command), options.limit);
+      const store = openStoreOf(command);
+      const entries = readAudit(store, options.limit);
       const json = entries.map(({ at, actor, action, subject, details }) => ({
         at: date(at),
         actor,
+        name: nameOfActor(store, actor),
         action,
         subject,
         details: JSON.parse(details) as unknown,
@@ -47,7 +54,7 @@ export function auditCommand(): Command {
           entries,
           {
             TIME: ({ at }) => readableTime(at),
-            BY: ({ actor }) => actor,
+            BY: ({ actor }) => printable(nameOfActor(store, actor)),
             ACTION: ({ action }) => action,
             SUBJECT: ({ subject }) => subject,
             DETAILS: ({ details }) => details,

@@ -1,28 +1,21 @@
-import { createInterface } from "node:readline/promises";
-import { Writable } from "node:stream";
-import { text } from "node:stream/consumers";
 import { Command } from "commander";
 import { findRunningServer, originOf } from "../../api/index.ts";
-import {
-  consolePath,
-  createLink,
-  MIN_PASSWORD_LENGTH,
-  removePassword,
-  setPassword,
-  signOutEverywhere,
-} from "../../console/index.ts";
+import { consolePath, createLink, removePassword, setPassword, signOutEverywhere } from "../../console/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
-import { CommandError } from "../command-error.ts";
+import { MIN_PASSWORD_LENGTH } from "../../users/index.ts";
 import { date, type JsonOption, print } from "../output.ts";
 import { serverAddress } from "../parse-option.ts";
+import { readPassword } from "../read-password.ts";
 import { addSettingsOptions, dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
 
 /** transcribe console [link]|password|sign-out */
 export function consoleCommand(): Command {
   return new Command("console")
-    .description("Manage the access to the console, the web page for operators: sign-in link, password, sessions.")
+    .description(
+      "Manage the operators' access to the console, the web page of the server: sign-in link, password, sessions.",
+    )
     .addCommand(linkCommand(), { isDefault: true })
     .addCommand(passwordCommand())
     .addCommand(signOutCommand());
@@ -60,7 +53,8 @@ function passwordCommand(): Command {
     )
     .option("--remove", "remove the password; only links sign in then")
     .action(async (options: { remove?: boolean }, command: Command) => {
-      const store = openStoreOf(command);
+      const { console: its, storage } = dataSettingsOf(command);
+      const store = openStoreIn(new DataDirectory(storage.data_dir));
       if (options.remove === true) {
         process.stdout.write(
           removePassword(store, auditor()) ? "the password is removed\n" : "there was no password\n",
@@ -69,37 +63,9 @@ function passwordCommand(): Command {
       }
       await setPassword(store, await readPassword(), auditor());
       process.stdout.write("the password is set\n");
+      if (!its.operator_password) process.stderr.write("it does not sign in: console.operator_password is false\n");
+      else if (!its.enabled) process.stderr.write("the console is off; set console.enabled and reload the server\n");
     });
-}
-
-/** Maximum length of the input from which the password's line is taken if standard input is not a terminal. */
-const MAX_INPUT_CHARACTERS = 4096;
-
-/**
- * Reads a new password. On a terminal, asks twice without echo; otherwise reads the first line of standard input.
- * @throws {CommandError} when the two entries differ, or standard input has no password
- */
-async function readPassword(): Promise<string> {
-  if (!process.stdin.isTTY) {
-    const [line = ""] = (await text(process.stdin)).slice(0, MAX_INPUT_CHARACTERS).split(/\r?\n/, 1);
-    if (line === "") throw new CommandError("standard input has no password");
-    return line;
-  }
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const terminal = createInterface({ input: process.stdin, output: silent, terminal: true });
-  const ask = async (question: string) => {
-    process.stderr.write(question);
-    const answer = await terminal.question("");
-    process.stderr.write("\n");
-    return answer;
-  };
-  try {
-    const password = await ask("New password: ");
-    if (password !== (await ask("Repeat the password: "))) throw new CommandError("the two passwords differ");
-    return password;
-  } finally {
-    terminal.close();
-  }
 }
 
 function signOutCommand(): Command {

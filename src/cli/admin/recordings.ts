@@ -2,13 +2,15 @@ import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
 import { requireAccount, Usage } from "../../accounts/index.ts";
 import { Library, LibraryError, type Refusal } from "../../library/index.ts";
-import { type Recording, Recordings, type Status, statusSchema } from "../../recordings/index.ts";
+import { type Recording, Recordings, type Status, statusSchema, type Transcript } from "../../recordings/index.ts";
 import { type Store, values } from "../../storage/index.ts";
+import { nameOfActor } from "../../users/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, settingsCommand } from "../settings-options.ts";
 import { operator } from "./audit.ts";
+import { emptyLog } from "./empty-log.ts";
 
 /** transcribe recordings list|show|hold|release|cancel|delete */
 export function recordingsCommand(): Command {
@@ -68,9 +70,14 @@ function statusesOf(list: string): Status[] {
 function showCommand(): Command {
   return settingsCommand("show", "Show a recording, with the internal cause of a failure.")
     .argument("<id>")
-    .action(async (id: string, options: JsonOption, command: Command) => {
-      const { library } = openLibrary(command);
+    .option("--revisions", "the corrections of its transcript by people, newest first")
+    .action(async (id: string, options: JsonOption & { revisions?: true }, command: Command) => {
+      const { store, library } = openLibrary(command);
       const recording = await orRefused(id, () => library.require(operator(), id));
+      if (options.revisions === true) {
+        showRevisions(options, store, await orRefused(id, () => library.transcript(operator(), id)));
+        return;
+      }
       const { models, machines } = library.partsOf(operator(), recording);
       const isAlone = models.every(({ model }) => model === recording.speechModel);
       const record = toJson(recording);
@@ -88,6 +95,29 @@ function showCommand(): Command {
     });
 }
 
+/** Shows up to 10,000 revisions, which is the number that is stored. */
+function showRevisions(options: JsonOption, store: Store, transcript: Transcript): void {
+  const revisions = transcript.revisions(null, 10_000);
+  const json = revisions.map(({ number, author, at, action, segments }) => ({
+    ...{ number, action, segments },
+    author: nameOfActor(store, author),
+    at: date(at),
+  }));
+  print(options, json, () =>
+    table(
+      revisions,
+      {
+        REVISION: ({ number }) => String(number),
+        AT: ({ at }) => readableTime(at),
+        AUTHOR: ({ author }) => nameOfActor(store, author),
+        CORRECTION: ({ action }) => action,
+        SEGMENTS: ({ segments }) => String(segments),
+      },
+      "nobody has corrected the transcript",
+    ),
+  );
+}
+
 function partsBy<T extends { readonly parts: number }>(counts: readonly T[], nameOf: (count: T) => string): string {
   return counts.map((count) => `${nameOf(count)} ${count.parts}`).join(", ");
 }
@@ -101,9 +131,10 @@ function changeCommand(
   return settingsCommand(name, description)
     .argument("<id>")
     .action(async (id: string, options: JsonOption, command: Command) => {
-      const { library } = openLibrary(command);
+      const { store, library } = openLibrary(command);
       const before = await orRefused(id, () => library.require(operator(), id));
       const done = await orRefused(id, () => change(library, id));
+      if (name === "delete") await emptyLog(store);
       print(options, toJson(library.find(id) ?? before), () => done);
     });
 }
@@ -146,12 +177,16 @@ function messageOf(id: string, refusal: Refusal): string {
     case "not_found":
     case "other_workspace":
       return `there is no recording ${id}; list them with: transcribe recordings list`;
+    case "not_allowed":
+      return `recording ${id} can't be changed: only an operator may do this`;
     case "held":
       return `recording ${id} can't be deleted: it is held; release it first`;
     case "still_open":
       return `recording ${id} can't be deleted: it is ${refusal.status}; cancel it first`;
     case "has_ended":
       return `recording ${id} can't be cancelled: it is ${refusal.status}`;
+    case "not_corrected":
+      return `the transcript of recording ${id} can't be corrected: ${refusal.reason}`;
     case "not_completed":
       return `recording ${id} has no transcript: it is ${refusal.status}`;
   }
@@ -172,6 +207,7 @@ function toJson(recording: Recording) {
     size_bytes: recording.sizeBytes,
     failure_reason: recording.failureReason,
     failure_cause: recording.failureCause,
+    revision: recording.revision,
     held_since: optionalDate(recording.heldAt),
     created_at: date(recording.createdAt),
     updated_at: date(recording.updatedAt),

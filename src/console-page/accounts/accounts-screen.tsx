@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { Account, AccountPage, Key } from "../../console/contract.ts";
 import { number } from "../format.ts";
 import { Icon, Meter, Moment, Problem, useTitle } from "../parts/index.ts";
+import { addressOf } from "../route.ts";
 import { requestJson } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
@@ -78,6 +79,12 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         )}
         {workspaces.length > 0 && <span>{texts.workspaces(workspaces.map((each) => each.name))}</span>}
         <span>{texts.rate(number(account.requests_per_minute))}</span>
+        {account.voices !== null && (
+          <a href={addressOf({ screen: "voices", account: account.id })}>
+            {strings.voices.count(account.voices)}
+            <span class="unseen"> {strings.voices.of(name)}</span>
+          </a>
+        )}
       </p>
       <div class="meters">
         {meters.map(([label, { used, limit }]) => (

@@ -2,6 +2,7 @@ import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
 import type { Overview, Session } from "../../console/contract.ts";
 import { dataUrl, messageOf, requestJson } from "../server.ts";
+import { useViewer } from "../session.tsx";
 
 interface LiveOverview {
   /** The newest overview; null before the first one. */
@@ -28,10 +29,12 @@ const MAX_DELAY_MILLISECONDS = 15_000;
  */
 const isHidden = () => document.visibilityState === "hidden";
 
-/** Provides the live overview to all screens through one connection. */
+/** Provides the live overview to all screens through one connection. Only operators have one. */
 export function OverviewProvider({ children }: { children: ComponentChildren }) {
   const [live, setLive] = useState(initial);
+  const { isOperator } = useViewer();
   useEffect(() => {
+    if (!isOperator) return;
     let events: EventSource | null = null;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let delay = FIRST_DELAY_MILLISECONDS;
@@ -76,6 +79,6 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
       document.removeEventListener("visibilitychange", changeVisibility);
       disconnect();
     };
-  }, []);
+  }, [isOperator]);
   return <context.Provider value={live}>{children}</context.Provider>;
 }

@@ -14,6 +14,8 @@ const drawings = {
   more: "M8 3.5v9M3.5 8h9",
   less: "M3.5 8h9",
   pen: "M3 13l.7-3L10.5 3.2a1.6 1.6 0 0 1 2.3 2.3L6 12.3z",
+  undo: "M3 6.5h6.5a3.5 3.5 0 0 1 0 7H6M3 6.5L6 3.5M3 6.5l3 3",
+  redo: "M13 6.5H6.5a3.5 3.5 0 0 0 0 7H10M13 6.5l-3-3M13 6.5l-3 3",
   save: "M8 2v8M4.5 7L8 10.5 11.5 7M3 13.5h10",
   send: "M8 11V3M4.5 6L8 2.5 11.5 6M3 13.5h10",
 } as const;
@@ -51,7 +53,7 @@ interface IconButtonProps {
 /** Renders a button with only an icon. */
 export function IconButton({ icon, label, disabled = false, onClick }: IconButtonProps) {
   return (
-    <button type="button" class="quiet icon" aria-label={label} disabled={disabled} onClick={onClick}>
+    <button type="button" class="quiet icon" aria-label={label} title={label} disabled={disabled} onClick={onClick}>
       <Icon name={icon} />
     </button>
   );

@@ -3,4 +3,4 @@ export { Options, SearchField } from "./fields.tsx";
 export { Icon, IconButton, Logo } from "./icons.tsx";
 export { Figure, Meter, ProgressBar } from "./meters.tsx";
 export { Problem, useTitle } from "./problem.tsx";
-export { Ago, MarkedText, Moment, OwnerName, StatusText, statusText } from "./recording-texts.tsx";
+export { Ago, MarkedText, Moment, OwnerName, recordingName, StatusText, statusText } from "./recording-texts.tsx";

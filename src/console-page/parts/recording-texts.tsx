@@ -2,6 +2,11 @@ import type { ListedRecording, Mark, Named } from "../../console/contract.ts";
 import { ago, moment, percent } from "../format.ts";
 import { strings } from "../strings.ts";
 
+/** Returns the name of a recording: of its file, or the link from which it was downloaded. */
+export function recordingName({ source }: Pick<ListedRecording, "source">): string {
+  return source.name ?? source.url ?? strings.untitled;
+}
+
 type RecordingStatus = Pick<ListedRecording, "status" | "progress"> & {
   readonly failure?: ListedRecording["failure"];
   readonly place?: number | null;

@@ -29,15 +29,18 @@ const SEARCH_DELAY_MILLISECONDS = 200;
 
 /**
  * Searches a whole transcript, most of which is not rendered.
+ * @param revision number of the transcript's revision; the search is repeated after a change
  * @param onMatch called with the match to show
  */
-export function useFind(recordingId: string, initial: string, onMatch: (match: Match) => void) {
+export function useFind(recordingId: string, initial: string, revision: number, onMatch: (match: Match) => void) {
   const [words, setWords] = useState(initial);
   const [result, setResult] = useState(noResult);
   const [current, setCurrent] = useState(-1);
   const [problem, setProblem] = useState<string | null>(null);
   // A recording opened from the search shows the match in the URL, not the first match.
   const isFirst = useRef(initial !== "");
+  /** The words of the last search. */
+  const searched = useRef("");
 
   const load = useCallback(
     async (after: number | null, signal?: AbortSignal) => {
@@ -65,8 +68,11 @@ export function useFind(recordingId: string, initial: string, onMatch: (match: M
       const found = await load(null, aborted.signal);
       if (found === null || aborted.signal.aborted) return;
       const matches = matchesOf(found);
+      const isRepeated = searched.current === words;
+      searched.current = words;
       setResult({ words, matches, total: found.total, nextAfter: found.next_after });
-      setCurrent(matches.length > 0 ? 0 : -1);
+      setCurrent((before) => Math.min(isRepeated ? Math.max(0, before) : 0, matches.length - 1));
+      if (isRepeated) return;
       announce(texts.found(found.total));
       if (matches[0] !== undefined && !isFirst.current) onMatch(matches[0]);
       isFirst.current = false;
@@ -75,7 +81,7 @@ export function useFind(recordingId: string, initial: string, onMatch: (match: M
       clearTimeout(timer);
       aborted.abort();
     };
-  }, [words, load, onMatch]);
+  }, [words, revision, load, onMatch]);
 
   const step = async (by: 1 | -1) => {
     let { matches } = result;

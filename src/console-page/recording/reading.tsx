@@ -1,16 +1,22 @@
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
-import type { Outline, RecordingDetail } from "../../console/contract.ts";
+import type { RecordingDetail } from "../../console/contract.ts";
 import { percent } from "../format.ts";
-import { Figure, Problem } from "../parts/index.ts";
+import { Figure, Problem, recordingName } from "../parts/index.ts";
+import { RETRY_MILLISECONDS, RequestError, requestJson } from "../server.ts";
+import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
-import { useData } from "../use-data.ts";
+import { useCorrections } from "./editing/corrections.ts";
+import { EditingBar, EditingNotices } from "./editing/editing-bar.tsx";
+import { ReplaceDialog } from "./editing/replace-dialog.tsx";
+import { Revisions } from "./editing/revisions.tsx";
 import { Exports } from "./exports.tsx";
 import { FindBar, type Match, useFind } from "./find.tsx";
 import { usePlayback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
 import { Speakers } from "./speakers.tsx";
-import { Transcript, type TranscriptActions } from "./transcript/transcript.tsx";
+import { Transcript } from "./transcript/transcript.tsx";
+import { type TranscriptActions, useTranscriptData } from "./transcript/transcript-data.ts";
 import { useKeys } from "./use-keys.ts";
 
 const texts = strings.recording;
@@ -27,23 +33,30 @@ interface ReadingProps {
 
 /** Shows a transcript with its speakers next to it and the player below. */
 export function Reading({ recording, at, find, onChange, children }: ReadingProps) {
-  const { value: outline, problem, retry } = useData<Outline>(`recordings/${recording.id}/outline`);
+  const { mayChange } = useViewer();
+  const data = useTranscriptData(recording.id);
+  const { outline } = data;
+  const corrections = useCorrections({ id: recording.id, name: recordingName(recording) }, data);
   const playback = usePlayback();
   const actions = useRef<TranscriptActions | null>(null);
   const findField = useRef<HTMLInputElement>(null);
   const [showsDoubt, setShowsDoubt] = useState(true);
   const show = useCallback(({ segment, mark }: Match) => actions.current?.show(segment, mark), []);
-  const finder = useFind(recording.id, find, show);
+  const finder = useFind(recording.id, find, data.revision, show);
+  const [isReplacing, setReplacing] = useState(false);
+  const isLoaded = outline !== null;
   useEffect(() => {
-    if (outline !== null && at !== null) playback.seek(at);
-  }, [outline, at, playback]);
-  useKeys(playback, outline, actions, findField);
+    if (isLoaded && at !== null) playback.seek(at);
+  }, [isLoaded, at, playback]);
+  useKeys(playback, outline, actions, findField, corrections);
+  useFreshFacts(recording, data.revision, onChange);
   return (
     <>
-      <Problem problem={problem} retry={retry} />
+      {outline === null && <Problem problem={data.problem} retry={() => data.retry()} />}
       <div class="reading">
         <Sidebar>
-          <Speakers recording={recording} onChange={onChange} />
+          <Speakers recording={recording} corrections={corrections} onChange={onChange} />
+          <Revisions recording={recording} corrections={corrections} />
           <Exports recording={recording} />
           <section>
             <h2>{texts.doubtTitle}</h2>
@@ -57,23 +70,29 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
               <span class="doubtful">{texts.showDoubt}</span>
             </label>
           </section>
-          <details class="keyboard">
-            <summary>{texts.keys}</summary>
-            <dl class="figures">
-              {texts.keyList.map(([keys, meaning]) => (
-                <Figure key={keys} name={meaning}>
-                  <kbd>{keys}</kbd>
-                </Figure>
-              ))}
-            </dl>
-          </details>
+          <Keys summary={texts.keys} list={texts.keyList} />
+          {mayChange && <Keys summary={texts.editingKeys} list={texts.editingKeyList} />}
           {children}
         </Sidebar>
         <div class="transcript-column">
-          <FindBar finder={finder} field={findField} />
+          <div class="find-row">
+            <FindBar finder={finder} field={findField} />
+            {mayChange && (
+              <>
+                <button type="button" class="quiet" onClick={() => setReplacing(true)}>
+                  {strings.replace.open}
+                </button>
+                <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
+              </>
+            )}
+            <EditingNotices corrections={corrections} data={data} />
+          </div>
+          {isReplacing && (
+            <ReplaceDialog {...{ recording, corrections }} find={finder.words} onClose={() => setReplacing(false)} />
+          )}
           {outline !== null && (
             <Transcript
-              {...{ recording, outline, playback, showsDoubt, actions }}
+              {...{ recording, data, outline, corrections, playback, showsDoubt, actions }}
               found={finder.marks}
               match={finder.match}
             />
@@ -83,6 +102,56 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
       {outline !== null && <Player {...{ recording, playback, outline }} onSeek={() => actions.current?.follow()} />}
     </>
   );
+}
+
+interface KeysProps {
+  readonly summary: string;
+  readonly list: readonly (readonly [keys: string, meaning: string])[];
+}
+
+function Keys({ summary, list }: KeysProps) {
+  return (
+    <details class="keyboard">
+      <summary>{summary}</summary>
+      <dl class="figures">
+        {list.map(([keys, meaning]) => (
+          <Figure key={keys} name={meaning}>
+            <kbd>{keys}</kbd>
+          </Figure>
+        ))}
+      </dl>
+    </details>
+  );
+}
+
+/** Time without a correction before the speakers' shares are loaded again. */
+const FACTS_DELAY_MILLISECONDS = 300;
+
+/** Loads the facts of the recording again after its transcript has changed. */
+function useFreshFacts(
+  { id, corrected }: RecordingDetail,
+  revision: number,
+  onChange: (recording: RecordingDetail) => void,
+): void {
+  const known = corrected?.revision ?? 0;
+  useEffect(() => {
+    if (revision <= known) return;
+    const aborted = new AbortController();
+    const { signal } = aborted;
+    let timer: ReturnType<typeof setTimeout>;
+    const loadIn = (milliseconds: number) => {
+      timer = setTimeout(() => {
+        requestJson<RecordingDetail>(`recordings/${id}`, { signal }).then(onChange, (error: unknown) => {
+          if (error instanceof RequestError && error.isTemporary) loadIn(RETRY_MILLISECONDS);
+        });
+      }, milliseconds);
+    };
+    loadIn(FACTS_DELAY_MILLISECONDS);
+    return () => {
+      aborted.abort();
+      clearTimeout(timer);
+    };
+  }, [id, known, revision, onChange]);
 }
 
 /** Minimum width for both columns; the style sheet has the same width. */

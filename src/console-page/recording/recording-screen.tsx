@@ -3,11 +3,21 @@ import type { RecordingDetail } from "../../console/contract.ts";
 import { announce } from "../announce.tsx";
 import { bytes, clock, languageName } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
-import { FormDialog, Moment, OwnerName, Problem, ProgressBar, statusText, useTitle } from "../parts/index.ts";
+import {
+  FormDialog,
+  Moment,
+  OwnerName,
+  Problem,
+  ProgressBar,
+  recordingName,
+  statusText,
+  useTitle,
+} from "../parts/index.ts";
 import { addressOf, everything, goTo } from "../route.ts";
 import { request } from "../server.ts";
+import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
-import { useData } from "../use-data.ts";
+import { useData, usePolling } from "../use-data.ts";
 import { Reading } from "./reading.tsx";
 
 const texts = strings.recording;
@@ -22,14 +32,16 @@ interface RecordingScreenProps {
 /** Shows one recording: its status or, once completed, its transcript and player. */
 export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
   const { value: recording, problem, retry, set } = useData<RecordingDetail>(`recordings/${id}`);
-  const name = recording?.source.name ?? recording?.source.url ?? strings.untitled;
-  useTitle(recording === null ? texts.name : name);
+  const name = recording === null ? texts.name : recordingName(recording);
+  useTitle(name);
   const overview = useOverview().value;
   const isOpen = recording?.status === "queued" || recording?.status === "processing";
   // A queued or processing recording is reloaded after every change of the overview.
   useEffect(() => {
     if (isOpen) retry();
   }, [overview, isOpen, retry]);
+  const { isOperator, mayChange } = useViewer();
+  usePolling(!isOperator && isOpen, retry);
   return (
     <div class="recording">
       <p class="back-link">
@@ -46,7 +58,7 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
           </header>
           {recording.status === "completed" ? (
             <Reading recording={recording} at={at} find={find} onChange={set}>
-              <DeleteButton id={id} name={name} />
+              {mayChange && <DeleteButton id={id} name={name} />}
             </Reading>
           ) : (
             <Status recording={recording} name={name} />
@@ -78,6 +90,7 @@ function Facts({ recording }: { recording: RecordingDetail }) {
 /** Shows the status of a recording that is not completed. */
 function Status({ recording, name }: { recording: RecordingDetail; name: string }) {
   const { id, status, progress, problem, failure } = recording;
+  const { mayChange } = useViewer();
   return (
     <section class="progress-panel">
       <p class="statement" role="status">
@@ -92,7 +105,7 @@ function Status({ recording, name }: { recording: RecordingDetail; name: string 
           {texts.cause} <code>{failure.cause}</code>
         </p>
       )}
-      {status === "failed" && <DeleteButton id={id} name={name} />}
+      {status === "failed" && mayChange && <DeleteButton id={id} name={name} />}
     </section>
   );
 }

@@ -1,15 +1,17 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Outline } from "../../console/contract.ts";
+import type { Corrections } from "./editing/corrections.ts";
 import { neighbourStart, segmentAt } from "./places.ts";
 import type { Playback } from "./player/playback.ts";
-import type { TranscriptActions } from "./transcript/transcript.tsx";
+import type { TranscriptActions } from "./transcript/transcript-data.ts";
 
-/** Adds keyboard shortcuts to play, skip and find; strings.ts lists the keys. */
+/** Adds keyboard shortcuts to play, skip, find, undo and redo; strings.ts lists the keys. */
 export function useKeys(
   playback: Playback,
   outline: Outline | null,
   actions: { readonly current: TranscriptActions | null },
   findField: { readonly current: HTMLInputElement | null },
+  corrections: Corrections,
 ): void {
   const byWord = (step: 1 | -1) => {
     if (outline === null) return;
@@ -24,7 +26,15 @@ export function useKeys(
     const start = outline.start_milliseconds[segmentAt(outline, playback.seconds) + step];
     if (start !== undefined) playback.seek(start / 1_000);
   };
+  const show = (index: number | null) => {
+    if (index !== null) actions.current?.show(index, null);
+  };
+  const undo = () => corrections.canUndo && corrections.undo().then(show);
+  const redo = () => corrections.canRedo && corrections.redo().then(show);
   useShortcuts({
+    "Control+z": undo,
+    "Control+Shift+z": redo,
+    "Control+y": redo,
     Space: () => playback.toggle(),
     ArrowLeft: () => playback.skip(-1),
     ArrowRight: () => playback.skip(1),
@@ -61,10 +71,10 @@ function useShortcuts(shortcuts: Shortcuts): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const target = event.target instanceof Element ? event.target : null;
-      const name = nameOf(event);
+      const name = keyNameOf(event);
       const action = current.current[name];
       if (action === undefined || event.defaultPrevented) return;
-      if (!name.startsWith("Control+") && target?.closest(ownKeys)) return;
+      if (target?.closest(ownKeys) && name !== "Control+f") return;
       if (name === "Space" && target?.closest(pressable)) return;
       if (action() !== false) event.preventDefault();
     };
@@ -74,12 +84,20 @@ function useShortcuts(shortcuts: Shortcuts): void {
 }
 
 /** Returns the name of a key with its modifiers. The command key of a Mac counts as Control. */
-function nameOf({ key, shiftKey, altKey, ctrlKey, metaKey }: KeyboardEvent): string {
+export function keyNameOf(event: KeyboardEvent): string {
+  const { shiftKey, altKey, ctrlKey, metaKey } = event;
   const modifiers = [
     [ctrlKey || metaKey, "Control"],
     [altKey, "Alt"],
     [shiftKey, "Shift"],
   ] as const;
   const held = modifiers.filter(([isHeld]) => isHeld).map(([, name]) => name);
-  return [...held, key === " " ? "Space" : key].join("+");
+  return [...held, plainKeyOf(event)].join("+");
+}
+
+function plainKeyOf({ key, code, altKey }: KeyboardEvent): string {
+  if (key === " ") return "Space";
+  // On a Mac, Alt and a letter type another character.
+  if (altKey && /^Key[A-Z]$/.test(code)) return code.slice(3).toLowerCase();
+  return key.length === 1 ? key.toLowerCase() : key;
 }

@@ -1,5 +1,5 @@
 import { clock, languageName } from "../format.ts";
-import { MarkedText, Moment, OwnerName, ProgressBar, StatusText } from "../parts/index.ts";
+import { MarkedText, Moment, OwnerName, ProgressBar, recordingName, StatusText } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { strings } from "../strings.ts";
 import type { ShownRecording } from "./use-recordings.ts";
@@ -9,8 +9,8 @@ import type { ShownRecording } from "./use-recordings.ts";
  * @param props.words the search words
  */
 export function RecordingRow({ recording, words }: { recording: ShownRecording; words: string }) {
-  const { id, source, account, workspace, language, duration_seconds, created_at, progress, status } = recording;
-  const name = source.name ?? source.url ?? strings.untitled;
+  const { id, account, workspace, language, duration_seconds, created_at, progress, status } = recording;
+  const name = recordingName(recording);
   const marks = "name_marks" in recording ? recording.name_marks : [];
   return (
     <li>

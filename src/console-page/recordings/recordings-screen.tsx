@@ -1,5 +1,6 @@
 import { Problem, useTitle } from "../parts/index.ts";
 import { goTo, type ListFilter } from "../route.ts";
+import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
 import { UploadButtons } from "../upload/upload-provider.tsx";
 import { Filters } from "./filters.tsx";
@@ -11,6 +12,7 @@ const texts = strings.recordings;
 /** Shows all recordings, newest first, or those that match a filter. */
 export function RecordingsScreen({ filter }: { filter: ListFilter }) {
   useTitle(texts.name);
+  const { mayChange } = useViewer();
   const list = useRecordings(filter);
   const isFiltered = Object.values(filter).some((value) => value !== "");
   const change = (part: Partial<ListFilter>) => goTo({ screen: "recordings", filter: { ...filter, ...part } }, true);
@@ -18,11 +20,11 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
     <div>
       <div class="head">
         <h1>{texts.name}</h1>
-        <UploadButtons />
+        {mayChange && <UploadButtons />}
       </div>
       <Filters filter={filter} onChange={change} />
       <p class="soft" role="status">
-        {textOf(list, isFiltered)}
+        {textOf(list, isFiltered, mayChange)}
       </p>
       <Problem problem={list.problem} retry={list.retry} />
       <ol class={list.isLoading ? "rows stale" : "rows"}>
@@ -40,9 +42,13 @@ export function RecordingsScreen({ filter }: { filter: ListFilter }) {
 }
 
 /** Returns the status text of the list; empty if there is an error, which is shown separately. */
-function textOf({ problem, isLoading, isPartial, recordings }: RecordingList, isFiltered: boolean): string {
+function textOf(
+  { problem, isLoading, isPartial, recordings }: RecordingList,
+  isFiltered: boolean,
+  mayChange: boolean,
+): string {
   if (problem !== null) return "";
   if (isLoading) return texts.loading;
-  const none = recordings.length > 0 ? "" : isFiltered ? texts.noneFound : texts.none;
+  const none = recordings.length > 0 ? "" : isFiltered ? texts.noneFound : mayChange ? texts.none : texts.noneToRead;
   return isPartial ? `${none} ${texts.partial}` : none;
 }

@@ -3,7 +3,8 @@ import type { FoundRecording, ListedRecording, Overview, RecordingPage } from ".
 import { useOverview } from "../overview/live-overview.tsx";
 import { type ListFilter, queryOf } from "../route.ts";
 import { requestJson } from "../server.ts";
-import { useAttempt, useData } from "../use-data.ts";
+import { useViewer } from "../session.tsx";
+import { useAttempt, useData, usePolling } from "../use-data.ts";
 
 /** A listed recording, with its place in the queue while it waits. */
 export type ShownRecording = (ListedRecording | FoundRecording) & { readonly place?: number | null };
@@ -48,6 +49,15 @@ export function useRecordings(filter: ListFilter) {
     setSeenState(state);
     first.retry();
   }, [state, seenState, first.retry]);
+
+  const isAnyOpen = listed.some(({ status }) => status === "queued" || status === "processing");
+  const { isLoading: isReading, retry: read } = first;
+  // Recordings of others may appear at any time. A search costs more, and is repeated only for what it shows.
+  const isPolled = !useViewer().isOperator && (words === "" || isAnyOpen);
+  usePolling(
+    isPolled,
+    useCallback(() => isReading || read(), [isReading, read]),
+  );
 
   const recordings = listed.map((recording): ShownRecording => {
     const { status, progress, place = null } = open.get(recording.id) ?? recording;

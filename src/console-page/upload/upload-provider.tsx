@@ -5,8 +5,9 @@ import { percent } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
 import { Icon, IconButton, ProgressBar, statusText } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
+import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
-import { useData } from "../use-data.ts";
+import { useData, usePolling } from "../use-data.ts";
 import { DropZone } from "./drop-zone.tsx";
 import { UploadDialog } from "./upload-dialog.tsx";
 import { type Choice, type Upload, useUploads } from "./use-uploads.ts";
@@ -19,10 +20,11 @@ const ChoiceContext = createContext<(choice: Choice) => void>(() => {});
 export function UploadProvider({ children }: { children: ComponentChildren }) {
   const { uploads, send } = useUploads();
   const [choice, setChoice] = useState<Choice>([]);
+  const { mayChange } = useViewer();
   return (
     <ChoiceContext.Provider value={setChoice}>
       {children}
-      <DropZone onFiles={setChoice} />
+      {mayChange && <DropZone onFiles={setChoice} />}
       {(choice === "link" || choice.length > 0) && (
         <UploadDialog choice={choice} onSend={send} onClose={() => setChoice([])} />
       )}
@@ -102,8 +104,21 @@ function Row({ upload: { name, share, recording, problem, retry, remove } }: { u
   );
 }
 
-/** Shows the live status of an uploaded recording. It has finished once it disappears from the overview. */
 function UploadedStatus({ recording }: { recording: RecordingDetail }) {
+  return useViewer().isOperator ? <LiveStatus recording={recording} /> : <PolledStatus recording={recording} />;
+}
+
+/** Shows the status of an uploaded recording to a person who has no live overview. */
+function PolledStatus({ recording }: { recording: RecordingDetail }) {
+  const { value, retry } = useData<RecordingDetail>(`recordings/${recording.id}`);
+  const shown = value ?? recording;
+  const isFinished = shown.status === "completed" || shown.status === "failed";
+  usePolling(!isFinished, retry);
+  return <p class="soft">{isFinished ? texts.finished : texts.created(statusText(shown))}</p>;
+}
+
+/** Shows the live status of an uploaded recording. It has finished once it disappears from the overview. */
+function LiveStatus({ recording }: { recording: RecordingDetail }) {
   const open = useOverview().value?.recordings.find(({ id }) => id === recording.id);
   const [wasOpen, setWasOpen] = useState(false);
   if (open !== undefined && !wasOpen) setWasOpen(true);

@@ -40,6 +40,8 @@ const accountSchema = Type.Object({
   }),
   requests_per_minute: countSchema,
   workspaces: Type.Array(namedSchema),
+  /** Number of voices that the account remembers; null if it does not remember voices. */
+  voices: nullable(countSchema),
   /** Oldest first. */
   keys: Type.Array(keySchema),
 });

@@ -10,9 +10,11 @@ import {
   secondsSchema,
   timeSchema,
 } from "./shared.ts";
+import { speakerVoiceSchema } from "./voices.ts";
 
 /** A place in a transcript that contains the searched words. */
 const hitSchema = Type.Object({
+  /** Index of the segment. */
   segment: countSchema,
   /** Seconds from the beginning. */
   start: secondsSchema,
@@ -91,10 +93,14 @@ export const playbackCopySchema = Type.Object({
 export type PlaybackCopy = Static<typeof playbackCopySchema>;
 
 const speakerSchema = Type.Object({
+  /** Stays the same when people correct the transcript. */
+  number: countSchema,
   /** `A`, `B`, …, as in the API. */
   speaker: Type.String(),
   /** Name given by the user. */
   name: nullable(Type.String()),
+  /** Null if the recording's account does not remember voices. */
+  voice: nullable(speakerVoiceSchema),
   seconds: secondsSchema,
   /** Share of the total speech, 0 to 1. */
   share: Type.Number({ minimum: 0, maximum: 1 }),
@@ -124,6 +130,8 @@ export const recordingSchema = Type.Composite([
     /** Export formats, with the file name for each. */
     exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
     playback_copy: playbackCopySchema,
+    /** The latest correction by a person; null if the transcript is as recognized. */
+    corrected: nullable(Type.Object({ revision: countSchema, author: Type.String(), at: timeSchema })),
   }),
 ]);
 export type RecordingDetail = Static<typeof recordingSchema>;

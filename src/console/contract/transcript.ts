@@ -3,12 +3,14 @@ import { countSchema, markSchema, nullable, secondsSchema } from "./shared.ts";
 
 /**
  * A word: from and to in the segment's text, in UTF-16 code units; start and end in seconds; probability from 0 to 1,
- * null when it is not comparable with Whisper's.
+ * null when it is not comparable with Whisper's. Words that a person wrote have the probability 1.
  */
 const wordSchema = Type.Tuple([countSchema, countSchema, secondsSchema, secondsSchema, nullable(Type.Number())]);
 export type Word = Static<typeof wordSchema>;
 
-const segmentSchema = Type.Object({
+export const segmentSchema = Type.Object({
+  /** Stays the same when segments before it are split or joined. */
+  id: countSchema,
   index: countSchema,
   start: secondsSchema,
   end: secondsSchema,
@@ -22,7 +24,11 @@ export type Segment = Static<typeof segmentSchema>;
  * GET recordings/ID/segments?after=&limit=: the segments after index `after`; without it, from the first. `limit` is
  * 1–500, default 200.
  */
-export const segmentPageSchema = Type.Object({ segments: Type.Array(segmentSchema) });
+export const segmentPageSchema = Type.Object({
+  /** Number of the transcript's latest revision. */
+  revision: countSchema,
+  segments: Type.Array(segmentSchema),
+});
 export type SegmentPage = Static<typeof segmentPageSchema>;
 
 /**
@@ -31,6 +37,8 @@ export type SegmentPage = Static<typeof segmentPageSchema>;
  * decrease.
  */
 export const outlineSchema = Type.Object({
+  /** Number of the transcript's latest revision. */
+  revision: countSchema,
   start_milliseconds: Type.Array(countSchema),
   end_milliseconds: Type.Array(countSchema),
   /** Zero-based index into `speakers` of the recording. */
@@ -71,11 +79,11 @@ export const waveformSchema = Type.Object({
 export type Waveform = Static<typeof waveformSchema>;
 
 /**
- * PUT recordings/ID/speakers: names by speaker letter. An empty name removes the given name. The response is the
+ * PUT recordings/ID/speakers: names by the numbers of speakers. An empty name removes the given name. The response is the
  * recording.
  */
 export const renameSchema = Type.Object(
-  { names: Type.Record(Type.String({ pattern: "^[A-Z]{1,4}$" }), Type.String({ maxLength: 100 })) },
+  { names: Type.Record(Type.String({ pattern: "^(0|[1-9][0-9]{0,6})$" }), Type.String({ maxLength: 100 })) },
   { additionalProperties: false },
 );
 export type Rename = Static<typeof renameSchema>;

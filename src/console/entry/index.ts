@@ -1,10 +1,12 @@
 export { createDevice, deviceOf } from "./devices.ts";
 export { createLink } from "./links.ts";
+export { hasPassword, passwordHash, removePassword, setPassword } from "./password.ts";
+export { SignInProvider } from "./provider.ts";
+export { isInvalidAnswer, type ProviderFault, probeProvider } from "./provider-connection.ts";
+export { checkIssuer, readClientSecret, rulesMark } from "./provider-settings.ts";
 export {
-  hasPassword,
-  isPassword,
-  MIN_PASSWORD_LENGTH,
-  removePassword,
-  setPassword,
-} from "./password.ts";
-export { type ConsoleSession, type OpenedSession, Sessions, signOutEverywhere } from "./sessions.ts";
+  type ConsoleSession,
+  type OpenedSession,
+  Sessions,
+  signOutEverywhere,
+} from "./sessions.ts";

@@ -1,6 +1,7 @@
-import { and, eq, gt, lte, or } from "drizzle-orm";
+import { and, eq, gt, inArray, isNull, lte, or } from "drizzle-orm";
 import { type Auditor, audit } from "../../accounts/index.ts";
-import { deferSync, type Store, tables } from "../../storage/index.ts";
+import { deferSync, type Store, tables, transact } from "../../storage/index.ts";
+import { actorOf, getUser, noteSignIn, type User } from "../../users/index.ts";
 import { hashToken, newToken, useLink } from "./links.ts";
 
 /** Maximum age of a session, used or not. */
@@ -10,13 +11,17 @@ const IDLE_MILLISECONDS = 12 * 3_600_000;
 /** Minimum interval between two writes of a session's last use, so that not every request writes. */
 const SEEN_INTERVAL_MILLISECONDS = 60_000;
 
-/** An operator who is signed in. Times are milliseconds since the epoch. */
+type Row = typeof tables.consoleSessions.$inferSelect;
+
+/** A person who is signed in. Times are milliseconds since the epoch. */
 export interface ConsoleSession {
   /** Hash of the cookie's value. It identifies the session but does not open it. */
   readonly hash: string;
-  /** Creator of the link; `password` for a session opened with the password. */
+  /** Creator of the link; `password` for a session opened with the operator's password; `user:ID` for a user. */
   readonly actor: string;
-  readonly enteredBy: "link" | "password";
+  readonly enteredBy: Row["enteredBy"];
+  /** The user as of now, who is not disabled; null for a session of the link or the operator's password. */
+  readonly user: User | null;
   readonly enteredAt: number;
   readonly endsAt: number;
   readonly idleEndsAt: number;
@@ -28,14 +33,33 @@ export interface OpenedSession {
   readonly secret: string;
 }
 
+/** The current settings that sessions depend on. */
+interface SessionRules {
+  /** Whether the operator's password signs in. */
+  readonly operatorPassword: boolean;
+  /** Hash of the settings by which the provider's users are let in; null without a provider. */
+  readonly providerRules: string | null;
+}
+
+/** A sign-in by the provider. */
+interface ProviderEntry {
+  readonly rules: string;
+  /** Id of the session at the provider; null if it has none. */
+  readonly providerSession: string | null;
+  /** Milliseconds since the epoch. */
+  readonly endsAt: number;
+}
+
 /** The sessions of the console. They are in the database, so that a command can end them and a restart does not. */
 export class Sessions {
   readonly #store: Store;
+  readonly #rules: () => SessionRules;
   readonly #now: () => number;
 
   /** @param now milliseconds since the epoch */
-  constructor(store: Store, now: () => number) {
+  constructor(store: Store, rules: () => SessionRules, now: () => number) {
     this.#store = store;
+    this.#rules = rules;
     this.#now = now;
   }
 
@@ -46,13 +70,57 @@ export class Sessions {
   enterByLink(token: string): OpenedSession | null {
     return this.#store.transaction((transaction) => {
       const actor = useLink(transaction, token, this.#now());
-      return actor === null ? null : this.#open(transaction, actor, "link");
+      return actor === null ? null : this.#open(transaction, { actor, enteredBy: "link" });
     });
   }
 
-  /** Opens a session after the password was checked. */
+  /** Opens a session after the operator's password was checked. */
   enterByPassword(): OpenedSession {
-    return this.#store.transaction((transaction) => this.#open(transaction, "password", "password"));
+    return this.#store.transaction((transaction) =>
+      this.#open(transaction, { actor: "password", enteredBy: "password" }),
+    );
+  }
+
+  /** Opens a session for a user whose password was checked. Returns null if the user was disabled or deleted meanwhile. */
+  enterAsUser(user: User): OpenedSession | null {
+    return this.#enterUser(user, { enteredBy: "user" });
+  }
+
+  /** Opens a session for a user whom the provider has identified; null as for enterAsUser. */
+  enterByProvider(user: User, { rules, providerSession, endsAt }: ProviderEntry): OpenedSession | null {
+    return this.#enterUser(user, {
+      enteredBy: "provider",
+      providerRules: rules,
+      providerSession: providerSession === null ? null : hashToken(providerSession),
+      endsAt: Math.min(endsAt, this.#now() + MAX_AGE_MILLISECONDS),
+    });
+  }
+
+  /**
+   * Ends sessions of a provider's users, because the provider demands it.
+   * @param providerSession id of the session at the provider; null for all sessions of the users. A session of the users
+   *   whose id at the provider is unknown ends as well, since it may be that one
+   * @param userIds the users; null for whoever has that session
+   * @returns the number of ended sessions
+   */
+  endOfProvider(providerSession: string | null, userIds: readonly string[] | null): number {
+    const { consoleSessions } = tables;
+    const isMeant = and(
+      eq(consoleSessions.enteredBy, "provider"),
+      providerSession === null
+        ? undefined
+        : or(
+            eq(consoleSessions.providerSession, hashToken(providerSession)),
+            userIds === null ? undefined : isNull(consoleSessions.providerSession),
+          ),
+      userIds === null ? undefined : inArray(consoleSessions.userId, [...userIds]),
+    );
+    return transact(this.#store, (writer) => {
+      const ended = writer.delete(consoleSessions).where(isMeant).returning({ hash: consoleSessions.hash }).all();
+      const by = { actor: "provider", now: this.#now() };
+      if (ended.length > 0) audit(writer, by, "console.sign-out", "console", { sessions: ended.length });
+      return ended.length;
+    });
   }
 
   /** Returns the session that a cookie's value opens; null if there is none or it has ended. */
@@ -71,9 +139,13 @@ export class Sessions {
     return { ...session, idleEndsAt: now + IDLE_MILLISECONDS };
   }
 
-  /** Returns whether a session has not ended. The call does not count as a use of the session. */
-  isActive({ hash }: ConsoleSession): boolean {
-    return this.#findByHash(hash) !== null;
+  /**
+   * Returns whether a session has not ended, and its user still has the same role. The call does not count as a use of
+   * the session.
+   */
+  isActive({ hash, user }: ConsoleSession): boolean {
+    const session = this.#findByHash(hash);
+    return session !== null && session.user?.role === user?.role;
   }
 
   end({ hash }: ConsoleSession): void {
@@ -86,31 +158,53 @@ export class Sessions {
     const now = this.#now();
     const isActive = and(
       eq(consoleSessions.hash, hash),
-      gt(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
+      gt(consoleSessions.endsAt, now),
       gt(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
     );
     const row = this.#store.select().from(consoleSessions).where(isActive).get();
-    return row === undefined ? null : asSession(row);
+    if (row === undefined || !isAllowed(row, this.#rules())) return null;
+    if (row.userId === null) return asSession(row, null);
+    const user = getUser(this.#store, row.userId);
+    return user === null || user.disabledAt !== null ? null : asSession(row, user);
+  }
+
+  #enterUser(
+    { id }: User,
+    values: Pick<Row, "enteredBy"> & Partial<Pick<Row, "providerRules" | "providerSession" | "endsAt">>,
+  ): OpenedSession | null {
+    return transact(this.#store, (transaction) => {
+      const user = getUser(transaction, id);
+      if (user === null || user.disabledAt !== null) return null;
+      noteSignIn(transaction, user, this.#now());
+      return this.#open(transaction, { actor: actorOf(user), userId: id, ...values }, user);
+    });
   }
 
   #open(
     writer: Pick<Store, "insert" | "delete">,
-    actor: string,
-    enteredBy: ConsoleSession["enteredBy"],
+    values: Pick<Row, "actor" | "enteredBy"> & Partial<Row>,
+    user: User | null = null,
   ): OpenedSession {
     const secret = newToken();
     const { consoleSessions } = tables;
     const now = this.#now();
-    const over = or(
-      lte(consoleSessions.enteredAt, now - MAX_AGE_MILLISECONDS),
-      lte(consoleSessions.seenAt, now - IDLE_MILLISECONDS),
-    );
+    const over = or(lte(consoleSessions.endsAt, now), lte(consoleSessions.seenAt, now - IDLE_MILLISECONDS));
     writer.delete(consoleSessions).where(over).run();
-    const row = { hash: hashToken(secret), actor, enteredBy, enteredAt: now, seenAt: now };
-    writer.insert(consoleSessions).values(row).run();
+    const row = writer
+      .insert(consoleSessions)
+      .values({ hash: hashToken(secret), enteredAt: now, seenAt: now, endsAt: now + MAX_AGE_MILLISECONDS, ...values })
+      .returning()
+      .get();
+    const { actor, enteredBy } = row;
     audit(writer, { actor, now }, "console.enter", "console", { by: enteredBy });
-    return { session: asSession(row), secret };
+    return { session: asSession(row, user), secret };
   }
+}
+
+/** Returns whether the current settings still allow the way in which a session was opened. */
+function isAllowed({ enteredBy, providerRules }: Row, rules: SessionRules): boolean {
+  if (enteredBy === "password") return rules.operatorPassword;
+  return enteredBy !== "provider" || (providerRules !== null && providerRules === rules.providerRules);
 }
 
 /**
@@ -127,6 +221,6 @@ export function signOutEverywhere(store: Store, by: Auditor): number {
   });
 }
 
-function asSession({ seenAt, ...row }: typeof tables.consoleSessions.$inferSelect): ConsoleSession {
-  return { ...row, endsAt: row.enteredAt + MAX_AGE_MILLISECONDS, idleEndsAt: seenAt + IDLE_MILLISECONDS };
+function asSession({ hash, actor, enteredBy, enteredAt, seenAt, endsAt }: Row, user: User | null): ConsoleSession {
+  return { hash, actor, enteredBy, user, enteredAt, endsAt, idleEndsAt: seenAt + IDLE_MILLISECONDS };
 }

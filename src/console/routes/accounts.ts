@@ -19,6 +19,7 @@ import { timestamp } from "../../api/index.ts";
 import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery } from "../../http/index.ts";
 import { auditorOf } from "../../library/index.ts";
 import type { Store } from "../../storage/index.ts";
+import type { Voices } from "../../voices/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
   type Account,
@@ -45,7 +46,7 @@ const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
 
 /** Creates the routes that list accounts with their usage, and create and revoke keys. */
-export function accountRoutes(services: ConsoleServices): AnyElysia {
+export function accountRoutes(services: ConsoleServices, voices: Voices): AnyElysia {
   const { store, now } = services;
   const routes = new Elysia({ name: "console-accounts" });
 
@@ -55,7 +56,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
     const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
     const { page, last } = firstPage(rows, limit);
     return {
-      accounts: page.map((account) => showAccount(services, account)),
+      accounts: page.map((account) => showAccount(services, account, voices)),
       scopes: [...scopes],
       next_cursor: last === null ? null : encodeCursor("a", last.id),
     };
@@ -63,7 +64,8 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
 
   addRoute(routes, "POST /keys", { 201: createdKeySchema }, async (request) => {
     const values = await readBody(request, newKeySchema);
-    const account = requireAccount(store, values.account);
+    const operator = operatorOf(request, store);
+    const account = requireAccount(services, operator, values.account);
     const name = values.name.trim();
     if (name === "") {
       throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", {
@@ -71,7 +73,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
       });
     }
     const workspace = requireWorkspace(store, account, values.workspace);
-    const by = auditorOf(operatorOf(request), now());
+    const by = auditorOf(operator, now());
     const days = values.expires_in_days ?? null;
     const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
     const made = createKey(store, account, { name, workspace, expiresAt, scopes: values.scopes ?? scopes }, by);
@@ -79,7 +81,7 @@ export function accountRoutes(services: ConsoleServices): AnyElysia {
   });
 
   addRoute(routes, "DELETE /keys/:id", { 200: keySchema }, (request, id) => {
-    const revoked = revoke(store, id, auditorOf(operatorOf(request), now()));
+    const revoked = revoke(store, id, auditorOf(operatorOf(request, store), now()));
     const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
     return showKey(revoked, workspace, now());
   });
@@ -101,7 +103,7 @@ function revoke(store: Store, id: string, by: Auditor): ApiKey {
 }
 
 /** Returns an account with the used part of its limits, its workspaces and its keys. */
-function showAccount(services: ConsoleServices, account: StoredAccount): Account {
+function showAccount(services: ConsoleServices, account: StoredAccount, voices: Voices): Account {
   const { store, now } = services;
   const workspaces = listWorkspaces(store, account).map(named);
   return {
@@ -113,6 +115,7 @@ function showAccount(services: ConsoleServices, account: StoredAccount): Account
     created_at: timestamp(account.createdAt),
     ...usageOf(services, account),
     workspaces,
+    voices: account.voices ? voices.list(account.id).length : null,
     keys: listKeys(store, account).map((key) => {
       const workspace = workspaces.find(({ id }) => id === key.workspaceId);
       return showKey(key, workspace ?? null, now());

@@ -1,11 +1,12 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
+import type { Viewer } from "../../library/index.ts";
 import { addRoute } from "../add-route.ts";
 import { overviewSchema } from "../contract/overview.ts";
 import { type UploadOptions, uploadOptionsSchema } from "../contract/shared.ts";
 import { readOverview } from "../overview.ts";
 import type { OverviewFeed } from "../overview-feed.ts";
-import { sessionOf } from "../request-session.ts";
+import { sessionOf, viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named } from "../show-recording.ts";
 
@@ -13,14 +14,17 @@ import { named } from "../show-recording.ts";
 export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed): AnyElysia {
   const routes = new Elysia({ name: "console-overview" });
   addRoute(routes, "GET /overview", { 200: overviewSchema }, () => readOverview(services));
-  addRoute(routes, "GET /upload-options", { 200: uploadOptionsSchema }, () => uploadOptions(services));
+  addRoute(routes, "GET /upload-options", { 200: uploadOptionsSchema }, (request) =>
+    uploadOptions(services, viewerOf(request, services.store)),
+  );
   return routes.get("/events", ({ request }) => feed.open(sessionOf(request)));
 }
 
-function uploadOptions({ store, settings, modelInUse, now }: ConsoleServices): UploadOptions {
+function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleServices, viewer: Viewer): UploadOptions {
   const { limits, fetch } = settings();
   return {
     accounts: listAccounts(store)
+      .filter(({ id }) => library.sees(viewer, id))
       .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
       .map((account) => ({ ...named(account), workspaces: listWorkspaces(store, account).map(named) }))
       .sort((a, b) => a.name.localeCompare(b.name, "en")),

@@ -6,8 +6,8 @@ import { addRoute } from "../add-route.ts";
 import { playbackCopySchema } from "../contract/recordings.ts";
 import { waveformSchema } from "../contract/transcript.ts";
 import { ConsoleError } from "../errors.ts";
-import { showPlayback } from "../recording-facts.ts";
-import { operatorOf } from "../request-session.ts";
+import { playbackMessage, showPlayback } from "../recording-facts.ts";
+import { viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
 const seconds = Type.Optional(
@@ -16,18 +16,18 @@ const seconds = Type.Optional(
 const waveformQuery = Type.Object({ most: pageSize({ maximum: 20_000, default: 4000 }), from: seconds, to: seconds });
 
 /** Creates the routes for the playback copy of a recording and its waveform. */
-export function playbackRoutes({ library, playback }: ConsoleServices): AnyElysia {
-  const requireId = (request: Request, id: string) => library.require(operatorOf(request), id).id;
+export function playbackRoutes({ store, library, playback }: ConsoleServices): AnyElysia {
+  const requireId = (request: Request, id: string) => library.require(viewerOf(request, store), id).id;
   const filesOf = async (request: Request, id: string) => {
     const copy = await playback.stateOf(requireId(request, id));
     if (copy.state === "ready") return copy.files;
-    const message = "message" in copy ? copy.message : "The playback copy of the recording is being made.";
-    throw new ConsoleError("not_ready", message);
+    const message = playbackMessage(copy, viewerOf(request, store));
+    throw new ConsoleError("not_ready", message ?? "The playback copy of the recording is being made.");
   };
   const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
 
   addRoute(routes, "GET /playback", { 200: playbackCopySchema }, async (request, id) =>
-    showPlayback(await playback.request(requireId(request, id))),
+    showPlayback(await playback.request(requireId(request, id)), viewerOf(request, store)),
   );
 
   addRoute(routes, "GET /waveform", { 200: waveformSchema }, async (request, id) => {

@@ -22,10 +22,9 @@ import {
   recordingPageSchema,
   recordingSchema,
 } from "../contract/recordings.ts";
-import type { Sessions } from "../entry/index.ts";
 import { requireAccount, requireWorkspace } from "../lookups.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { operatorOf, requireSession } from "../request-session.ts";
+import { admitAgain, viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { showRecording } from "../show-recording.ts";
 
@@ -47,50 +46,47 @@ const uploadQuery = Type.Object({ account: ownerId, workspace: Type.Optional(own
  * Creates the routes that list, search, show, create and delete recordings.
  * @param isPartial whether some recordings are not in the search index yet
  */
-export function recordingRoutes(
-  services: ConsoleServices,
-  sessions: Sessions,
-  facts: RecordingFacts,
-  isPartial: () => boolean,
-): AnyElysia {
-  const { library } = services;
+export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts, isPartial: () => boolean): AnyElysia {
+  const { library, store } = services;
   const routes = new Elysia({ name: "console-recordings" });
 
   addRoute(routes, "GET /recordings", { 200: recordingPageSchema }, (request) => {
     const { q, ...query } = readQuery(request, recordingsQuery);
-    const viewer = operatorOf(request);
+    const viewer = viewerOf(request, store);
     return q === undefined
       ? listRecordings(services, viewer, query)
       : findRecordings(services, viewer, { ...query, q }, isPartial());
   });
 
   addRoute(routes, "POST /recordings", { 201: recordingSchema }, async (request) =>
-    facts.show(operatorOf(request), await upload(services, sessions, request)),
+    facts.show(viewerOf(request, store), await upload(services, request)),
   );
 
   addRoute(routes, "GET /recordings/:id", { 200: recordingSchema }, (request, id) => {
-    const viewer = operatorOf(request);
+    const viewer = viewerOf(request, store);
     return facts.show(viewer, library.require(viewer, id));
   });
 
   return routes.delete("/recordings/:id", async ({ request, params }) => {
-    await library.remove(operatorOf(request), params.id);
+    await library.remove(viewerOf(request, store), params.id);
     return new Response(null, { status: 204 });
   });
 }
 
 /** Creates a recording for an account, with the same limits as a request of the account to the API. */
-async function upload(services: ConsoleServices, sessions: Sessions, request: Request): Promise<Recording> {
-  const { store, creator, now } = services;
+async function upload(services: ConsoleServices, request: Request): Promise<Recording> {
+  const { store, library, creator, now } = services;
   const query = readQuery(request, uploadQuery);
   const choose = () => {
-    const account = requireAccount(store, query.account);
+    const viewer = viewerOf(request, store);
+    const account = requireAccount(services, viewer, query.account);
+    library.requireCreation(viewer, account.id);
     const workspace = requireWorkspace(store, account, query.workspace);
     requireActive(account, now(), contextOf(request).origin);
     return { account, workspaceId: workspace?.id ?? null };
   };
   const requireAccess = () => {
-    requireSession(request, sessions);
+    admitAgain(request);
     choose();
   };
   return await creator.createFor({ ...choose(), requireAccess }, request);
@@ -107,31 +103,32 @@ function listRecordings({ store, library }: ConsoleServices, viewer: Viewer, que
   const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
   const { page, last } = firstPage(library.list(viewer, filter, limit + 1), limit);
   return {
-    recordings: page.map((recording) => showRecording(store, recording)),
+    recordings: page.map((recording) => showRecording(store, recording, viewer)),
     next_cursor: last === null ? null : encodeCursor("r", last.id),
     is_partial: null,
   };
 }
 
 /** Returns a page of the recordings whose transcript or name contains the searched words. */
-function findRecordings(
+async function findRecordings(
   { store, library }: ConsoleServices,
   viewer: Viewer,
   query: RecordingsQuery & { readonly q: string },
   isPartial: boolean,
-): RecordingPage {
+): Promise<RecordingPage> {
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const position = decodeCursor("s", isSearchPosition, query.cursor);
   const search = new SearchQuery(query.q);
   if (search.isEmpty) return { recordings: [], next_cursor: null, is_partial: isPartial };
   const filter = { accountId, workspaceId, statuses: parseStatuses(status) };
-  const { found, next } = library.search(viewer, search, filter, position === null ? null : Number(position), limit);
+  const before = position === null ? null : Number(position);
+  const { found, next } = await library.search(viewer, search, filter, before, limit);
   return {
     recordings: found.map(
       ({ recording, segments, hasMoreSegments }): FoundRecording => ({
-        ...showRecording(store, recording),
+        ...showRecording(store, recording, viewer),
         name_marks: search.marksIn(recording.sourceName ?? ""),
-        hits: segments.flatMap((index) => hitOf(library.transcriptOf(viewer, recording), search, index)),
+        hits: hitsOf(library.transcriptOf(viewer, recording), search, segments),
         has_more_hits: hasMoreSegments,
       }),
     ),
@@ -140,10 +137,14 @@ function findRecordings(
   };
 }
 
-function hitOf(transcript: Transcript, search: SearchQuery, index: number): Hit[] {
-  return transcript.segments(index, 1).map(({ text, startMilliseconds }) => ({
-    segment: index,
-    start: startMilliseconds / 1000,
-    ...snippetOf(text, search.marksIn(text)),
-  }));
+/** Returns the hits of a search in segments, which are given by their ids. */
+function hitsOf(transcript: Transcript, search: SearchQuery, ids: readonly number[]): Hit[] {
+  return ids
+    .flatMap((id) => transcript.segment(id) ?? [])
+    .toSorted((a, b) => a.index - b.index)
+    .map(({ index, text, startMilliseconds }) => ({
+      segment: index,
+      start: startMilliseconds / 1000,
+      ...snippetOf(text, search.marksIn(text)),
+    }));
 }

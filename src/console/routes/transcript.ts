@@ -4,9 +4,18 @@ import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
 import { exportFormatSchema } from "../../exports/index.ts";
 import { pageSize, readQuery } from "../../http/index.ts";
-import { findAll, type SegmentWithWords, speakerIndex, speakerLabel, type Transcript } from "../../recordings/index.ts";
+import {
+  corrections,
+  findAll,
+  type SegmentWithWords,
+  type StoredSegment,
+  speakerLabel,
+  type Transcript,
+} from "../../recordings/index.ts";
+import type { Voices } from "../../voices/index.ts";
 import { addRoute } from "../add-route.ts";
 import { recordingSchema } from "../contract/recordings.ts";
+import type { Mark } from "../contract/shared.ts";
 import {
   type Find,
   findSchema,
@@ -19,7 +28,7 @@ import {
 import { ConsoleError } from "../errors.ts";
 import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { operatorOf } from "../request-session.ts";
+import { viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { searchText } from "./recordings.ts";
 
@@ -39,23 +48,26 @@ const findQuery = Type.Object({
 });
 
 /** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
-export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts): AnyElysia {
-  const { library, exports } = services;
-  const transcriptFor = (request: Request, id: string) => library.transcript(operatorOf(request), id);
+export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts, voices: Voices): AnyElysia {
+  const { library, exports, store } = services;
+  const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
 
   addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
     const { after, limit } = readQuery(request, segmentsQuery);
+    const transcript = transcriptFor(request, id);
     return {
-      segments: transcriptFor(request, id)
-        .segmentsWithWords(Number(after) + 1, limit)
-        .map(showSegment),
+      revision: transcript.revision,
+      segments: transcript.segmentsWithWords(Number(after) + 1, limit).map(showSegment),
     };
   });
 
   addRoute(routes, "GET /outline", { 200: outlineSchema }, async (request, id) => {
-    const outline = await facts.outline(transcriptFor(request, id));
+    const transcript = transcriptFor(request, id);
+    const { revision } = transcript;
+    const outline = await facts.outline(transcript);
     return {
+      revision,
       start_milliseconds: outline.startMilliseconds,
       end_milliseconds: outline.endMilliseconds,
       speaker: outline.speakers,
@@ -70,67 +82,103 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
 
   addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
     const { names } = await readBody(request, renameSchema);
-    const transcript = transcriptFor(request, id);
-    const existing = new Set(transcript.speakers());
-    const renamed = new Map(Object.entries(names).map(([label, name]) => [speakerIndex(label), name.trim()]));
-    if ([...renamed.keys()].some((speaker) => !existing.has(speaker))) {
+    const viewer = viewerOf(request, store);
+    const transcript = library.transcript(viewer, library.requireChangeable(viewer, id));
+    const numbers = transcript.speakerNumbers();
+    const renamed = Object.entries(names).map(([key, name]): [number, string] => {
+      const number = Number(key);
+      if (numbers.includes(number)) return [number, name.trim()];
       throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
-    }
-    transcript.rename(renamed);
-    return facts.show(operatorOf(request), transcriptFor(request, id).recording);
+    });
+    const before = transcript.namesByNumber();
+    transcript.rename(new Map(renamed));
+    voices.renamed(transcript, before);
+    return facts.show(viewer, transcript.recording);
   });
 
   return routes.get("/exports/:format", ({ request, params: { id, format } }) => {
-    const transcript = transcriptFor(request, id);
+    const viewer = viewerOf(request, store);
+    const transcript = library.transcript(viewer, id);
     if (!Value.Check(exportFormatSchema, format))
       throw new ConsoleError("not_found", "There is no such export format.");
-    const speakerNames = transcript.speakerNames();
-    return exports.answer({ request, owner: "console", transcript, format, speakerNames });
+    // One person's slow downloads make nobody else wait.
+    return exports.answer({ request, owner: viewer.actor, transcript, format, hasNames: true });
   });
+}
+
+/** Finds a text in a transcript, from segment `after` on, and counts all occurrences in the whole transcript. */
+async function findInTranscript(
+  transcript: Transcript,
+  { q, after, limit }: { readonly q: string; readonly after: number; readonly limit: number },
+): Promise<Find> {
+  const found = await matchingSegments(transcript, (text) => findAll(text, q), after, limit);
+  return {
+    matches: found.page.map(({ segment, marks }) => ({
+      segment: segment.index,
+      start: segment.startMilliseconds / 1000,
+      marks,
+    })),
+    total: found.marks,
+    next_after: found.next,
+  };
+}
+
+/** The segments of a transcript in which something is found. */
+interface MatchingSegments {
+  /** Some of them, with the ranges in their texts. */
+  readonly page: readonly { readonly segment: StoredSegment; readonly marks: Mark[] }[];
+  /** Index of the first one behind the page; null if there is none. */
+  readonly next: number | null;
+  /** Numbers of segments and of ranges in the whole transcript. */
+  readonly segments: number;
+  readonly marks: number;
 }
 
 const BATCH_ROWS = 1000;
 
 /**
- * Finds a text in a transcript, from segment `after` on, and counts all occurrences in the whole transcript. Searching
- * days of speech takes a few tenths of a second, so the loop yields to other requests between batches.
+ * Finds ranges in the texts of a transcript. Searching days of speech takes a few tenths of a second, so the loop yields
+ * to other requests between batches.
+ * @param after index of the first segment that the page may have
+ * @param limit maximum number of segments of the page
  */
-async function findInTranscript(
+export async function matchingSegments(
   transcript: Transcript,
-  { q, after, limit }: { readonly q: string; readonly after: number; readonly limit: number },
-): Promise<Find> {
-  const matches: Find["matches"] = [];
-  let total = 0;
+  marksIn: (text: string) => Mark[],
+  after: number,
+  limit: number,
+): Promise<MatchingSegments> {
+  const page: MatchingSegments["page"][number][] = [];
+  const found = { segments: 0, marks: 0 };
   let next: number | null = null;
   for (let from = 0; ; from += BATCH_ROWS) {
     const rows = transcript.segments(from, BATCH_ROWS);
-    for (const { index, text, startMilliseconds } of rows) {
-      const marks = findAll(text, q);
-      total += marks.length;
-      if (marks.length === 0 || index < after) continue;
-      if (matches.length === limit) next ??= index;
-      else matches.push({ segment: index, start: startMilliseconds / 1000, marks });
+    for (const segment of rows) {
+      const marks = marksIn(segment.text);
+      if (marks.length === 0) continue;
+      found.segments += 1;
+      found.marks += marks.length;
+      if (segment.index < after) continue;
+      if (page.length === limit) next ??= segment.index;
+      else page.push({ segment, marks });
     }
-    if (rows.length < BATCH_ROWS) return { matches, total, next_after: next };
+    if (rows.length < BATCH_ROWS) return { page, next, ...found };
     await nextTick();
   }
 }
 
 /** Returns a segment whose words have their positions in the text. Words that are not in the text are left out. */
-function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
-  let reached = 0;
+export function showSegment({ words, text, ...segment }: SegmentWithWords): Segment {
   return {
+    id: segment.id,
     index: segment.index,
     start: segment.startMilliseconds / 1000,
     end: segment.endMilliseconds / 1000,
     speaker: speakerLabel(segment.speaker),
     text,
-    words: words.flatMap(([written, start, end, probability, isCalibrated]): Word[] => {
-      const word = written.trim();
-      const from = word === "" ? -1 : text.indexOf(word, reached);
-      if (from < 0) return [];
-      reached = from + word.length;
-      return [[from, reached, start / 1000, end / 1000, isCalibrated === false ? null : probability]];
+    words: corrections.placeWords(text, words).map(({ word, from, to }): Word => {
+      const [, start, end, probability, isCalibrated] = word;
+      return [from, to, start / 1000, end / 1000, isCalibrated === false ? null : probability];
     }),
   };
 }

@@ -19,11 +19,22 @@ export interface UploadPlace extends Disposable {
 }
 
 /** The turn of a request for a place. Disposing of it releases the place, or gives up the turn. */
-export interface PlaceTurn extends Disposable {
+interface PlaceTurn extends Disposable {
   /** Whether the request has its place. */
   readonly hasPlace: boolean;
   /** Waits for the place. @throws the signal's reason after an abort */
   place(signal: AbortSignal): Promise<UploadPlace>;
+}
+
+/** A limit that a file waits for: recordings at the same time, creates within a window, or audio within a day. */
+type FileLimit = "places" | "creates" | "audio";
+
+/** Share of each limit that files leave to the requests of their account. Chosen, not measured. */
+const REQUEST_SHARE = 1 / 5;
+
+/** Returns the part of a limit that files may use: at least one, and less than all unless the limit is one. */
+function withoutShare(limit: number): number {
+  return limit <= 1 ? limit : limit - Math.ceil(limit * REQUEST_SHARE);
 }
 
 /** Maximum number of requests of one account that wait for a place. Each holds a connection, and its file on disk. */
@@ -136,24 +147,52 @@ export class CreateLimits {
 
   /** Adds the account's current limits of creates to the answer's headers, and returns them. */
   showQuota(request: Request, account: Account): RateLimit[] {
+    const creates = this.#quota(account);
+    const context = contextOf(request);
+    context.limits = [...context.limits.filter(({ name }) => !name.startsWith("creates-")), ...creates];
+    return creates;
+  }
+
+  /**
+   * Takes a place for a file that nobody waits for. A share of each limit is left to requests, and those that wait for a
+   * place go first.
+   * @returns a place, or the limit that the file waits for
+   */
+  admitFile(account: Account): UploadPlace | FileLimit {
+    const limit = this.fileLimit(account);
+    if (limit !== null) return limit;
+    const isTaken = this.#taken(account) >= withoutShare(this.#placesOf(account));
+    return isTaken || this.#waiting.has(account.id) ? "places" : this.#take(account.id);
+  }
+
+  /** Returns the limit, other than the places, for which a file that nobody waits for waits; null for none. */
+  fileLimit(account: Account): Exclude<FileLimit, "places"> | null {
+    const { usage, now } = this.#services;
+    const quota = this.#quota(account);
+    if (quota.some(({ limit, remaining }) => remaining <= limit - withoutShare(limit))) return "creates";
+    const allowanceSeconds = 60 * this.#limitsOf(account).audio_minutes_per_day;
+    return usage.hasAllowance(account.id, allowanceSeconds, now()) ? null : "audio";
+  }
+
+  #quota(account: Account): RateLimit[] {
     const { usage, now } = this.#services;
     const { creates_per_hour, creates_per_day } = this.#limitsOf(account);
     const quota = (name: string, limit: number, windowMilliseconds: number): RateLimit => {
       const state = usage.creates(account.id, { limit, windowMilliseconds }, now());
       return { name, limit, windowSeconds: windowMilliseconds / 1000, ...state };
     };
-    const creates = [
+    return [
       quota("creates-hour", creates_per_hour, createWindows.hour),
       quota("creates-day", creates_per_day, createWindows.day),
     ];
-    const context = contextOf(request);
-    context.limits = [...context.limits.filter(({ name }) => !name.startsWith("creates-")), ...creates];
-    return creates;
   }
 
   #hasPlace(account: Account): boolean {
-    const taken = this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id);
-    return taken < this.#placesOf(account);
+    return this.#taken(account) < this.#placesOf(account);
+  }
+
+  #taken(account: Account): number {
+    return this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id);
   }
 
   #noPlace(account: Account): ApiError {

@@ -45,6 +45,9 @@ function refusalToApiError(refusal: Refusal): ApiError {
       return new ApiError("workspace_scope_mismatch", "This key is pinned to another workspace.");
     case "held":
       return new ApiError("forbidden", "The operator protects this recording from deletion.");
+    // An application has all rights to the recordings that it sees, except those of its key's scopes.
+    case "not_allowed":
+      return new ApiError("forbidden", "This is not allowed.");
     case "still_open":
       return new ApiError(
         "transcription_still_processing",
@@ -53,6 +56,8 @@ function refusalToApiError(refusal: Refusal): ApiError {
     case "not_completed":
     case "has_ended":
       return new ApiError("transcription_is_not_ready", `The transcription is ${refusal.status}.`);
+    case "not_corrected":
+      return new ApiError("forbidden", "Transcripts are corrected in the console.");
   }
 }
 

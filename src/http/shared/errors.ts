@@ -214,6 +214,8 @@ interface ErrorDetails {
   readonly required?: string;
   /** Only with the codes in `accountCodes`: URL of this server's documentation. */
   readonly docs?: string;
+  /** Bytes of disk space that a recording lacks, for this program only: no client gets them. */
+  readonly neededBytes?: number;
 }
 
 /** An error that is sent to the client. No other error leaves this program over HTTP. */
@@ -261,7 +263,13 @@ export function notFound(): ApiError {
 /**
  * Returns a 503 error for a machine that can't write now. An operator or completed work frees disk space within
  * minutes.
+ * @param neededBytes bytes that must be free, if they are known
  */
-export function noDiskSpace(message: string): ApiError {
-  return new ApiError("service_unavailable", message, { headers: { "Retry-After": "60" } });
+export function noDiskSpace(message: string, neededBytes?: number): ApiError {
+  const headers = { "Retry-After": "60" };
+  return new ApiError(
+    "service_unavailable",
+    message,
+    neededBytes === undefined ? { headers } : { headers, neededBytes },
+  );
 }

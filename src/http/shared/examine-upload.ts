@@ -56,7 +56,7 @@ export class UploadExaminer {
       throw new ApiError("file_too_large", "The recording needs more disk space to process than this server has.");
     }
     if (diskSpace.shortage(workBytes, "intake") !== null) {
-      throw noDiskSpace("There is no disk space to process this recording now.");
+      throw noDiskSpace("There is no disk space to process this recording now.", workBytes);
     }
   }
 

@@ -33,8 +33,8 @@ interface ExportRequest {
   readonly owner: string;
   readonly transcript: Transcript;
   readonly format: ExportFormat;
-  /** Display names of speakers that have one. */
-  readonly speakerNames?: ReadonlyMap<number, string>;
+  /** Whether the names of speakers that have one replace their letters. */
+  readonly hasNames?: boolean;
   /** Additional headers of the answer, besides those that describe the file. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -81,7 +81,7 @@ export class ExportAnswers {
     });
     request.signal.addEventListener("abort", answer.close, { once: true });
     try {
-      file = await this.#make(exportRequest, controller.signal);
+      file = await this.make(exportRequest, controller.signal);
       answer.send(file.content.size);
       if (this.#isDeleted(recording.id)) throw notFound();
       controller.signal.throwIfAborted();
@@ -115,8 +115,28 @@ export class ExportAnswers {
     wanted: Pick<ExportRequest, "owner" | "transcript"> & { readonly format: TextFormat },
     signal: AbortSignal,
   ): Promise<string> {
-    using file = await this.#make(wanted, signal);
+    using file = await this.make(wanted, signal);
     return await file.content.text();
+  }
+
+  /**
+   * Generates an export when it is the owner's turn. The caller disposes of it.
+   * @throws as `exportTranscript`
+   * @throws {MachineError} when there is no disk space for the file
+   */
+  make(
+    { owner, transcript, format, hasNames }: Omit<ExportRequest, "request">,
+    signal: AbortSignal,
+  ): Promise<ExportResult> {
+    const { dataDirectory, diskSpace } = this.#services;
+    const queue = isTextFormat(format) ? this.#texts : this.#documents;
+    const make = () =>
+      exportTranscript(format, recordingDocument(transcript, hasNames), {
+        path: join(dataDirectory.incoming, `export-${randomUUID()}`),
+        reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
+        signal,
+      });
+    return queue.run(owner, make, signal);
   }
 
   /** Ends the exports of deleted recordings and removes their files. */
@@ -127,21 +147,6 @@ export class ExportAnswers {
   /** Removes all files. Called when the server has stopped. */
   close(): void {
     this.#answers.close();
-  }
-
-  #make(
-    { owner, transcript, format, speakerNames }: Omit<ExportRequest, "request">,
-    signal: AbortSignal,
-  ): Promise<ExportResult> {
-    const { dataDirectory, diskSpace } = this.#services;
-    const queue = isTextFormat(format) ? this.#texts : this.#documents;
-    const make = () =>
-      exportTranscript(format, recordingDocument(transcript, speakerNames), {
-        path: join(dataDirectory.incoming, `export-${randomUUID()}`),
-        reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
-        signal,
-      });
-    return queue.run(owner, make, signal);
   }
 
   #isDeleted(id: string): boolean {

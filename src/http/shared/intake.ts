@@ -153,11 +153,50 @@ export class RecordingIntake {
    */
   enter(
     { request, sender, place }: Entry,
-    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
+    submission: Submission,
     also: (writer: Writer, recording: Recording) => void = () => {},
   ): Promise<Recording> {
+    const { account } = sender;
+    return this.#create(sender, submission, also, {
+      check: () => {
+        // A client that has disconnected would never learn of the recording.
+        if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
+        sender.requireAccess();
+        // Other creates may have used the remaining quota since this one began.
+        this.limits.requireQuota(request, account);
+      },
+      onCreated: () => {
+        place.release();
+        this.limits.showQuota(request, account);
+      },
+    });
+  }
+
+  /**
+   * Does the same for a file that nobody waits for.
+   * @throws {ApiError} when its account may not create recordings any more, or a limit was reached meanwhile
+   */
+  enterFile(
+    { sender, place }: Omit<Entry, "request">,
+    submission: Submission,
+    also: (writer: Writer, recording: Recording) => void,
+  ): Promise<Recording> {
+    return this.#create(sender, submission, also, {
+      check: () => {
+        sender.requireAccess();
+        if (this.limits.fileLimit(sender.account) !== null) throw new ApiError("rate_limited", "A limit was reached.");
+      },
+      onCreated: () => place.release(),
+    });
+  }
+
+  #create(
+    { account, workspaceId }: Sender,
+    { source, pinnedLanguage, hints, speechModel, isTransient = false }: Submission,
+    also: (writer: Writer, recording: Recording) => void,
+    { check, onCreated }: { readonly check: () => void; readonly onCreated: () => void },
+  ): Promise<Recording> {
     const { library, usage, queue, now } = this.#services;
-    const { account, workspaceId } = sender;
     return library.create({
       values: {
         accountId: account.id,
@@ -169,20 +208,13 @@ export class RecordingIntake {
         ...sourceColumns(source),
       },
       audioPath: source.type === "file" ? source.file.path : null,
-      check: () => {
-        // A client that has disconnected would never learn of the recording.
-        if (request.signal.aborted) throw toUploadError({ kind: "aborted" }, 0);
-        // Other creates may have used the remaining quota since this one began.
-        sender.requireAccess();
-        this.limits.requireQuota(request, account);
-      },
+      check,
       also: (writer, created) => {
         usage.spendCreate(writer, account.id, now());
         also(writer, created);
       },
       onCreated: (recording) => {
-        place.release();
-        this.limits.showQuota(request, account);
+        onCreated();
         queue.add(recording);
       },
     });

@@ -12,6 +12,7 @@ import {
   outputArgumentsOf,
   timedInputArguments,
 } from "../ffmpeg-arguments.ts";
+import { promisedMatroskaBytes } from "../matroska.ts";
 import { MediaError } from "../media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
 import { type ProbedRecording, probeRecording } from "../probe.ts";
@@ -194,8 +195,6 @@ async function encode(
   return meter;
 }
 
-const EBML_ID = 0x1a45dfa3;
-const SEGMENT_ID = 0x18538067;
 const HEAD_BYTES = 256;
 
 /**
@@ -205,19 +204,5 @@ const HEAD_BYTES = 256;
 export async function isWholeWebm(path: string): Promise<boolean> {
   const file = Bun.file(path);
   const head = Buffer.from(await file.slice(0, HEAD_BYTES).arrayBuffer());
-  if (head.length < HEAD_BYTES || head.readUInt32BE(0) !== EBML_ID) return false;
-  const header = elementSize(head, 4);
-  if (header === null || header.end + header.bytes + 12 > HEAD_BYTES) return false;
-  const segmentAt = header.end + header.bytes;
-  const segment = head.readUInt32BE(segmentAt) === SEGMENT_ID ? elementSize(head, segmentAt + 4) : null;
-  return segment !== null && segment.end + segment.bytes === file.size;
-}
-
-/** Reads the length of an element, and the offset at which its content begins; null if the length is unknown. */
-function elementSize(head: Buffer, at: number): { readonly bytes: number; readonly end: number } | null {
-  const length = Math.clz32(head.readUInt8(at)) - 23;
-  if (length > 8) return null;
-  let bytes = head.readUInt8(at) & (0xff >> length);
-  for (let index = 1; index < length; index++) bytes = bytes * 256 + head.readUInt8(at + index);
-  return bytes === 2 ** (7 * length) - 1 ? null : { bytes, end: at + length };
+  return head.length === HEAD_BYTES && promisedMatroskaBytes(head) === file.size;
 }

@@ -4,7 +4,7 @@ import { deferSync, removeSearchableRows, type Store, tables, transact, type Wri
 import { ENDED_STATES } from "../states.ts";
 import { indexedText } from "./search-query.ts";
 
-/** Row of a recording's name, the last of its 2 ** 21 rows. The rows before it are its segments, by their indexes. */
+/** Row of a recording's name, the last of its 2 ** 21 rows. The rows before it are its segments, by their ids. */
 export const NAME_ROW = 2 ** 21 - 1;
 
 /** Number of texts indexed, or looked up, at once, which takes some milliseconds. */
@@ -80,31 +80,23 @@ function numberOf(store: Store, recordingId: string): number | null {
  * @returns whether there are more
  */
 function addSome(store: Store, recordingId: string, number: number): boolean {
-  const { recordings, searchableRecordings, segments } = tables;
+  const { recordings, searchableRecordings } = tables;
   const add = (transaction: Writer) => {
     const recording = transaction
-      .select({ sourceName: recordings.sourceName, sourceUrl: recordings.sourceUrl })
+      .select({
+        sourceName: recordings.sourceName,
+        sourceUrl: recordings.sourceUrl,
+        revision: recordings.revision,
+      })
       .from(searchableRecordings)
       .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
       .where(and(eq(searchableRecordings.recordingId, recordingId), isNull(recordings.deletedAt)))
       .get();
     if (recording === undefined) return false;
-    const put = (row: number, text: string) =>
-      transaction.run(
-        sql`INSERT INTO searchable_texts (rowid, text) VALUES ((${number} << 21) + ${row}, ${indexedText(text)})`,
-      );
-    const [last] = transaction.all<{ row: number }>(
-      sql`SELECT rowid & 2097151 AS row FROM searchable_texts
-        WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + 2097151 ORDER BY rowid DESC LIMIT 1`,
-    );
-    const some = transaction
-      .select({ index: segments.index, text: segments.text })
-      .from(segments)
-      .where(and(eq(segments.recordingId, recordingId), gte(segments.index, (last?.row ?? -1) + 1)))
-      .orderBy(asc(segments.index))
-      .limit(TEXTS_AT_ONCE)
-      .all();
-    for (const { index, text } of some) put(index, text);
+    const put = (row: number, text: string) => putText(transaction, number, row, text);
+    const last = lastRow(transaction, number);
+    const some = textsFrom(transaction, recordingId, recording.revision, last + 1);
+    for (const { id, text } of some) put(id, text);
     if (some.length === TEXTS_AT_ONCE) return true;
     put(NAME_ROW, recording.sourceName ?? recording.sourceUrl ?? "");
     transaction
@@ -115,6 +107,50 @@ function addSome(store: Store, recordingId: string, number: number): boolean {
     return false;
   };
   return deferSync(store, () => transact(store, add));
+}
+
+function putText(writer: Writer, number: number, row: number, text: string): void {
+  writer.run(sql`INSERT INTO searchable_texts (rowid, text) VALUES ((${number} << 21) + ${row}, ${indexedText(text)})`);
+}
+
+/** Returns the last row of a recording in the index; -1 for none. */
+function lastRow(writer: Writer, number: number): number {
+  const [last] = writer.all<{ row: number }>(
+    sql`SELECT rowid & 2097151 AS row FROM searchable_texts
+      WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + 2097151 ORDER BY rowid DESC LIMIT 1`,
+  );
+  return last?.row ?? -1;
+}
+
+/** Returns the next texts to index, by id. */
+function textsFrom(writer: Writer, recordingId: string, revision: number, from: number) {
+  const { segments, correctedSegments } = tables;
+  const table = revision === 0 ? segments : correctedSegments;
+  const id = "id" in table ? table.id : table.index;
+  return writer
+    .select({ id, text: table.text })
+    .from(table)
+    .where(and(eq(table.recordingId, recordingId), gte(id, from)))
+    .orderBy(asc(id))
+    .limit(TEXTS_AT_ONCE)
+    .all();
+}
+
+/**
+ * Updates the index of a recording after a correction. Rows that are not indexed yet are added with the others.
+ * @param texts the latest texts of segments by id; null for one that is gone
+ */
+export function updateSearchable(writer: Writer, recordingId: string, texts: ReadonlyMap<number, string | null>): void {
+  const { searchableRecordings } = tables;
+  const isIt = eq(searchableRecordings.recordingId, recordingId);
+  const existing = writer.select().from(searchableRecordings).where(isIt).get();
+  if (existing === undefined) return;
+  const { number, isWhole } = existing;
+  const last = isWhole ? NAME_ROW : lastRow(writer, number);
+  for (const [id, text] of texts) {
+    writer.run(sql`DELETE FROM searchable_texts WHERE rowid = (${number} << 21) + ${id}`);
+    if (text !== null && id <= last) putText(writer, number, id, text);
+  }
 }
 
 function endedIds(store: Store, status: "completed" | "failed", beforeId: string | undefined): string[] {

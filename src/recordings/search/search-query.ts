@@ -1,7 +1,10 @@
 import { foldText, type TextSpan } from "./folded-text.ts";
 
-/** Scripts without spaces between words: each character is indexed as a word, and several are searched as a phrase. */
-const spaceless =
+/**
+ * Scripts without spaces between words, for a regular expression. Each character is indexed as a word, and several are
+ * searched as a phrase.
+ */
+export const spaceless =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const spacelessCharacter = new RegExp(`[${spaceless}]`, "gu");
 /** A word as the index sees it. */

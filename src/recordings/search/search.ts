@@ -5,9 +5,9 @@ import { NAME_ROW } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
 /** A recording that matches a search. */
-interface FoundRecording {
+export interface FoundRecording {
   readonly recording: Recording;
-  /** Indexes of the first few matching segments; empty if only its name matches. */
+  /** Ids of a few matching segments; empty if only its name matches. */
   readonly segments: readonly number[];
   readonly hasMoreSegments: boolean;
 }
@@ -21,6 +21,8 @@ export interface SearchPage {
 /** The recordings that are searched. */
 export interface SearchFilter {
   readonly accountId?: string | undefined;
+  /** Accounts that the viewer sees. Undefined: all. */
+  readonly accountIds?: readonly string[] | undefined;
   readonly workspaceId?: string | undefined;
   readonly statuses?: readonly Recording["status"][] | undefined;
 }
@@ -31,10 +33,11 @@ export interface SearchFilter {
 const MAX_EXAMINED = 1000;
 const SEGMENTS_PER_RECORDING = 3;
 /** A value above all numbers of recordings. */
-const ABOVE_ALL_NUMBERS = 2 ** 41;
+export const ABOVE_ALL_NUMBERS = 2 ** 41;
 
 /**
- * Returns the matching recordings, newest first. Reads few segments, however many match: it skips the rest of a
+ * Returns the matching recordings, newest first, for a viewer who sees all accounts: the end of a page may be the number
+ * of any recording. See searchVisible for other viewers. Reads few segments, however many match: it skips the rest of a
  * recording with many matches.
  * @param before end of the previous page; null for the first
  */
@@ -50,18 +53,23 @@ export function searchRecordings(
   let last: number | null = null;
   for (const { number, firstRows, isLast } of recordingsWith(store, query, before ?? ABOVE_ALL_NUMBERS)) {
     const recording = recordingOf(store, number, filter);
-    if (recording !== null) {
-      const segments = firstRows.filter((row) => row !== NAME_ROW);
-      const hasMoreSegments = segments.length > SEGMENTS_PER_RECORDING;
-      found.push({ recording, segments: segments.slice(0, SEGMENTS_PER_RECORDING), hasMoreSegments });
-    }
+    if (recording !== null) found.push(asFound(recording, firstRows));
     last = isLast ? null : number;
     if (found.length === limit || ++examined === MAX_EXAMINED) break;
   }
   return { found, next: last };
 }
 
-function recordingOf(store: Store, number: number, { accountId, workspaceId, statuses }: SearchFilter) {
+/** Returns a matching recording with a few of its segments. @param firstRows the lowest few of its matching rows */
+export function asFound(recording: Recording, firstRows: readonly number[]): FoundRecording {
+  const segments = firstRows.filter((row) => row !== NAME_ROW);
+  const hasMoreSegments = segments.length > SEGMENTS_PER_RECORDING;
+  return { recording, segments: segments.slice(0, SEGMENTS_PER_RECORDING), hasMoreSegments };
+}
+
+/** Returns the recording with a number; null if it is deleted or the filter excludes it. */
+export function recordingOf(store: Store, number: number, filter: SearchFilter): Recording | null {
+  const { accountId, accountIds, workspaceId, statuses } = filter;
   const { recordings, searchableRecordings } = tables;
   const row = store
     .select({ recording: recordings })
@@ -73,6 +81,7 @@ function recordingOf(store: Store, number: number, { accountId, workspaceId, sta
         isNull(recordings.deletedAt),
         // The plus sign keeps SQLite from using any index other than the one that finds the single recording.
         accountId === undefined ? undefined : eq(sql`+${recordings.accountId}`, accountId),
+        accountIds === undefined ? undefined : inArray(sql`+${recordings.accountId}`, [...accountIds]),
         workspaceId === undefined ? undefined : eq(sql`+${recordings.workspaceId}`, workspaceId),
         statuses === undefined ? undefined : inArray(sql`+${recordings.status}`, [...statuses]),
       ),
@@ -92,17 +101,19 @@ interface IndexedRecording {
 }
 
 /** Number of matching rows of a recording after which the scan skips the rest. */
-const ROWS_BEFORE_SKIP = 200;
+export const ROWS_BEFORE_SKIP = 200;
 /** Maximum number of rows scanned for one page, which takes some tens of milliseconds. */
 const MAX_ROWS = 50_000;
-const FIRST_ROWS = 4;
+export const FIRST_ROWS = 4;
 
-const fromAbove = `SELECT rowid >> 21 AS number, rowid & 2097151 AS row FROM searchable_texts
+/** Rows that match below a number, in descending order. */
+export const MATCHES_FROM_ABOVE = `SELECT rowid >> 21 AS number, rowid & 2097151 AS row FROM searchable_texts
   WHERE searchable_texts MATCH ? AND rowid < (? << 21) ORDER BY rowid DESC`;
 const ofOne = `SELECT rowid & 2097151 AS row FROM searchable_texts
   WHERE searchable_texts MATCH ?1 AND rowid BETWEEN ?2 << 21 AND (?2 << 21) + 2097151 ORDER BY rowid LIMIT ${FIRST_ROWS}`;
 
-interface Row {
+/** A row of the index and the number of its recording. */
+export interface MatchingRow {
   readonly number: number;
   readonly row: number;
 }
@@ -116,8 +127,8 @@ function* recordingsWith({ $client }: Store, query: SearchQuery, below: number):
   let scanned = 0;
   let from: number | null = below;
   while (from !== null) {
-    using statement = $client.prepare<Row, [string, number]>(fromAbove);
-    const rows: Iterable<Row> = statement.iterate(expression, from);
+    using statement = $client.prepare<MatchingRow, [string, number]>(MATCHES_FROM_ABOVE);
+    const rows: Iterable<MatchingRow> = statement.iterate(expression, from);
     let current: { readonly number: number; rows: number[]; count: number } | null = null;
     from = null;
     for (const { number, row } of rows) {
@@ -145,7 +156,8 @@ function* recordingsWith({ $client }: Store, query: SearchQuery, below: number):
   }
 }
 
-function firstRowsOf($client: Store["$client"], expression: string, number: number): number[] {
-  using statement = $client.prepare<Pick<Row, "row">, [string, number]>(ofOne);
+/** Returns the lowest few matching rows of a recording. */
+export function firstRowsOf($client: Store["$client"], expression: string, number: number): number[] {
+  using statement = $client.prepare<Pick<MatchingRow, "row">, [string, number]>(ofOne);
   return statement.all(expression, number).map(({ row }) => row);
 }

@@ -41,6 +41,8 @@ export interface TuneOptions {
   readonly command?: EngineOptions["command"];
   /** Minimum duration of a measurement. The worker reports the memory of its GPU once a second. */
   readonly minSeconds?: number;
+  /** Returns the milliseconds of a monotonic clock; that of this process by default. */
+  readonly now?: () => number;
 }
 
 /** Minimum duration of a measurement. On one H100 with base, each lane completes 20 operations in this time. */
@@ -181,7 +183,7 @@ async function speedOf(
   model: string,
   lanes: number,
   area: WorkArea,
-  { encoder, signal, minSeconds = MIN_SECONDS }: TuneOptions,
+  { encoder, signal, minSeconds = MIN_SECONDS, now }: TuneOptions,
 ): Promise<number> {
   let chunks = 0;
   const transcribe = async () => {
@@ -191,7 +193,7 @@ async function speedOf(
     const using = encoder === undefined ? { model } : { model, encoder };
     await engine.run("transcribe", { area, chunk, ...using, language: "en" }, signal);
   };
-  return CHUNK_SECONDS * (await operationsPerSecond(lanes, minSeconds, transcribe));
+  return CHUNK_SECONDS * (await operationsPerSecond(lanes, minSeconds, transcribe, now));
 }
 
 /** Returns how many operations complete in one second with all lanes busy. */
@@ -199,19 +201,20 @@ export async function operationsPerSecond(
   lanes: number,
   minSeconds: number,
   operation: () => Promise<void>,
+  now = () => performance.now(),
 ): Promise<number> {
   const inEachLane = (work: () => Promise<void>) => Promise.all(Array.from({ length: lanes }, work));
   // The first operation of each lane allocates its memory.
   await inEachLane(operation);
-  const started = performance.now();
+  const started = now();
   let operations = 0;
   await inEachLane(async () => {
-    for (let own = 0; own < MIN_OPERATIONS || performance.now() - started < minSeconds * 1000; own++) {
+    for (let own = 0; own < MIN_OPERATIONS || now() - started < minSeconds * 1000; own++) {
       await operation();
       operations += 1;
     }
   });
-  return operations / ((performance.now() - started) / 1000);
+  return operations / ((now() - started) / 1000);
 }
 
 /** Calls `use` with a recording that repeats the sample, long enough for all chunks, in the sample's directory. */

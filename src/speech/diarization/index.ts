@@ -22,4 +22,5 @@ export {
 } from "./models.ts";
 export { PcmReader } from "./pcm-reader.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
+export { type SpeakerVoice, speakerVoices } from "./speaker-voices.ts";
 export { knownSpeech, speechRegions } from "./speech-regions.ts";

@@ -2,7 +2,16 @@ import { Database } from "bun:sqlite";
 import { statSync } from "node:fs";
 import { messageOf } from "../../text/index.ts";
 import { databaseState, MigrationError, migrate, migrationsUpTo, pendingMigrations } from "../migrate.ts";
-import { scopes as allScopes, oneOf } from "../stored-values.ts";
+import {
+  scopes as allScopes,
+  correctionActions,
+  doubts,
+  fileFaults,
+  fileStates,
+  hindrances,
+  oneOf,
+  roles,
+} from "../stored-values.ts";
 import { BackupError } from "./copy-database.ts";
 
 /**
@@ -72,6 +81,7 @@ interface ColumnRule {
 
 const hexDigits = (count: number) => "[0-9a-f]".repeat(count);
 const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
+const sha256 = `? GLOB '${hexDigits(64)}'`;
 /** The same rule as modelIdSchema in models/: a path made of the id cannot lead elsewhere. */
 const modelId = "(? GLOB '[a-z0-9]*' AND ? NOT GLOB '*[^a-z0-9._-]*' AND length(?) <= 80)";
 const language = "(? GLOB '[a-z][a-z]' OR ? GLOB '[a-z][a-z][a-z]')";
@@ -103,11 +113,23 @@ const words = json(
     AND json_type(value, '$[3]') IN ('integer', 'real') END`,
 );
 
+/** The form that recordings/ writes, see CorrectedState there. */
+const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = 'array'
+  AND json_type(?, '$.nextSpeaker') = 'integer' AND json_type(?, '$.nextSegment') = 'integer'
+  AND json_type(?, '$.trimmed') = 'integer'
+  AND NOT EXISTS (SELECT 1 FROM json_each(?, '$.order') WHERE type <> 'integer') END`;
+
 /** The same rule as for names of machines in the messages of a fleet. */
 const machineName = "(? NOT GLOB '*[^A-Za-z0-9_-]*' AND length(?) BETWEEN 1 AND 100)";
 
 /** SQL condition for a speech model: an id, or the path of a file that the settings named. */
 const speechModel = `(${modelId} OR ? GLOB '/*')`;
+
+/**
+ * SQL condition for the hash of a password. Other cost parameters of argon2id could keep the server's memory and
+ * processor busy with one sign-in attempt.
+ */
+const passwordHash = "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <= 200)";
 
 /** SQL condition for a number of parts of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
@@ -118,8 +140,27 @@ const partCount = "? BETWEEN 1 AND 1000000000";
  */
 const MAX_VOCABULARY_CHARACTERS = 20_000;
 
+/** Maximum length of a voice's name in characters. */
+const MAX_NAME_CHARACTERS = 100;
+
 /** SQL condition for a bound of the number of speakers, which is passed to the clustering of voices. */
 const speakerCount = "? BETWEEN 1 AND 50";
+
+/** Maximum size of a stored voice embedding, eight times that of the model in use. */
+const MAX_EMBEDDING_BYTES = 6144;
+
+/**
+ * SQL condition for an embedding: 32-bit floats that are finite. Their exponent has its largest value, all ones, in an
+ * infinity and in what is no number. It is in the last two bytes of each float.
+ */
+const embedding = `(typeof(?) = 'blob' AND length(?) BETWEEN 4 AND ${MAX_EMBEDDING_BYTES} AND length(?) % 4 = 0
+  AND NOT EXISTS (
+    WITH RECURSIVE byte (at) AS (SELECT 3 UNION ALL SELECT at + 4 FROM byte WHERE at + 4 < length(?))
+    SELECT 1 FROM byte WHERE hex(substr(?, at + 1, 1)) IN ('7F', 'FF') AND hex(substr(?, at, 1)) >= '80'))`;
+/** SQL condition for the seconds of speech behind an embedding. */
+const speechSeconds = "? BETWEEN 0 AND 100000000";
+/** SQL condition for the number of a speaker, which becomes a letter. */
+const speakerNumber = "? BETWEEN 0 AND 1000000";
 
 /**
  * SQL condition for a valid time in milliseconds (ECMAScript's time range). Any other value would make every response
@@ -139,10 +180,33 @@ const times: readonly ColumnRule["column"][] = [
   "recordings.updated_at",
   "recordings.deleted_at",
   "recordings.ended_at",
+  "revisions.at",
   "audit_log.at",
   "chosen_models.chosen_at",
   "console_password.set_at",
+  "folders.created_at",
+  "folders.hindered_since",
+  "folders.seen_at",
+  "folder_files.created_at",
+  "folder_files.retry_at",
+  "users.created_at",
+  "users.last_sign_in_at",
+  "users.disabled_at",
+  "voices.created_at",
 ];
+
+/** SQL condition for an absolute path that names no parent directory. */
+const absolutePath = "(? GLOB '/*' AND ? NOT GLOB '*/../*' AND ? NOT GLOB '*/..' AND length(?) <= 4096)";
+/** SQL condition for the name of a file: a path made of it cannot lead elsewhere. */
+const fileName = "(? NOT GLOB '*/*' AND ? NOT IN ('', '.', '..') AND length(?) <= 255)";
+/** SQL condition for a JSON array of export formats, which become the extensions of files. */
+const formats = json("array", "type = 'text' AND value NOT GLOB '*[^a-z]*' AND length(value) BETWEEN 1 AND 16");
+
+/** SQL condition for a JSON array of files that seem to be incomplete. */
+const incompleteFiles = json(
+  "array",
+  `type = 'object' AND json_type(value, '$.name') = 'text' AND json_extract(value, '$.doubt') ${oneOf(doubts)}`,
+);
 
 /**
  * Rules for values that become a path, a fetched link, an argument of native code or a date, or that are parsed. All
@@ -158,7 +222,7 @@ const rules: readonly ColumnRule[] = [
   { column: "chosen_models.kind", rule: "? = 'speech'" },
   { column: "chosen_models.model", rule: modelId },
   { column: "recordings.speech_model", rule: speechModel },
-  { column: "recordings.speech_model_sha256", rule: `? GLOB '${hexDigits(64)}'` },
+  { column: "recordings.speech_model_sha256", rule: sha256 },
   { column: "recordings.language", rule: language },
   { column: "recordings.pinned_language", rule: language },
   {
@@ -173,14 +237,47 @@ const rules: readonly ColumnRule[] = [
   { column: "accounts.limits", rule: limits },
   { column: "api_keys.scopes", rule: scopes },
   { column: "segments.words", rule: words },
+  { column: "corrected_segments.words", rule: words },
+  { column: "recordings.corrected_state", rule: correctedState },
+  { column: "revisions.action", rule: `? ${oneOf(correctionActions)}` },
+  // Whoever reads changes checks them by their schema.
+  { column: "revisions.changes", rule: "json_valid(?)" },
   { column: "recording_machines.machine", rule: machineName },
   { column: "recording_machines.parts", rule: partCount },
   { column: "recording_models.model", rule: speechModel },
   { column: "recording_models.parts", rule: partCount },
+  { column: "voices.id", rule: uuid },
+  { column: "voices.name", rule: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}` },
+  { column: "voices.model", rule: sha256 },
+  { column: "speaker_voices.model", rule: sha256 },
+  { column: "speaker_voices.speaker", rule: speakerNumber },
+  { column: "speaker_voices.seconds", rule: speechSeconds },
+  { column: "speaker_voices.embedding", rule: embedding },
+  { column: "voice_examples.speaker", rule: speakerNumber },
+  { column: "voice_examples.seconds", rule: speechSeconds },
+  { column: "voice_examples.embedding", rule: embedding },
   { column: "audit_log.details", rule: "json_valid(?)" },
+  { column: "folders.id", rule: uuid },
+  { column: "folders.path", rule: absolutePath },
+  { column: "folders.target", rule: absolutePath },
+  { column: "folders.formats", rule: formats },
+  { column: "folders.language", rule: language },
+  { column: "folders.incomplete", rule: incompleteFiles },
+  { column: "folders.hindrance", rule: `? ${oneOf(hindrances)}` },
+  { column: "folder_files.id", rule: uuid },
+  { column: "folder_files.name", rule: fileName },
+  { column: "folder_files.state", rule: `? ${oneOf(fileStates)}` },
+  { column: "folder_files.reason", rule: `? ${oneOf(fileFaults)}` },
+  { column: "folder_files.modified", rule: "(? NOT GLOB '*[^0-9-]*' AND length(?) <= 24)" },
+  { column: "folder_files.sha256", rule: `? GLOB '${hexDigits(64)}'` },
   ...times.map((column) => ({ column, rule: time })),
-  // Other cost parameters of argon2id could keep the server's memory and processor busy with one sign-in attempt.
-  { column: "console_password.hash", rule: "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <= 200)" },
+  { column: "console_password.hash", rule: passwordHash },
+  { column: "users.id", rule: uuid },
+  { column: "users.password_hash", rule: passwordHash },
+  { column: "users.role", rule: `? ${oneOf(roles)}` },
+  { column: "users.all_accounts", rule: "? IN (0, 1)" },
+  { column: "users.name", rule: "length(?) BETWEEN 1 AND 200" },
+  { column: "users.email", rule: "length(?) BETWEEN 1 AND 320" },
 ];
 
 /**
@@ -193,8 +290,9 @@ function requireOwnValues(database: Database): void {
     const [table = "", name = ""] = column.split(".");
     if (!hasColumn(database, table, name)) continue;
     const isValid = rule.replaceAll("?", `"${name}"`);
-    // GLOB and length() stop at a NUL character inside a text; instr() does not.
-    const isInvalid = `"${name}" IS NOT NULL AND NOT coalesce((${isValid}) AND instr("${name}", char(0)) = 0, 0)`;
+    // GLOB and length() stop at a NUL character inside a text; instr() does not. A blob may hold zeros.
+    const hasNoNul = `(typeof("${name}") = 'blob' OR instr("${name}", char(0)) = 0)`;
+    const isInvalid = `"${name}" IS NOT NULL AND NOT coalesce((${isValid}) AND ${hasNoNul}, 0)`;
     if (database.query(`SELECT 1 FROM ${table} WHERE ${isInvalid} LIMIT 1`).get() === null) continue;
     throw new BackupError(`the backup has a ${column} that transcribe does not write: it was changed by others`);
   }

@@ -75,11 +75,11 @@ describe("transcribe config show", () => {
   });
 
   test("prints no password of a URL", async () => {
-    const environment = { TRANSCRIBE_MODELS_MIRROR: "https://user:secret@mirror.example/models" };
+    const environment = { TRANSCRIBE_MODELS_MIRROR: "https://user:hidden@mirror.example/models" };
     for (const form of [[], ["--json"]]) {
       const { stdout } = await runCli(["config", "show", ...form], environment);
       expect(stdout).toContain("https://…@mirror.example/models");
-      expect(stdout).not.toContain("secret");
+      expect(stdout).not.toContain("hidden");
     }
   });
 
@@ -91,6 +91,32 @@ describe("transcribe config show", () => {
 });
 
 describe("transcribe config check", () => {
+  test.each([
+    ['issuer = "http://login.example.org"\nclient_id = "t"', "oidc.issuer", "must have an https address"],
+    [
+      'issuer = "login.example.org"\nclient_id = "t"',
+      "oidc.issuer",
+      "write the issuer's address as the provider shows it",
+    ],
+    [
+      'issuer = "https://a.example/.well-known/openid-configuration"\nclient_id = "t"',
+      "oidc.issuer",
+      "without /.well-known/",
+    ],
+    ['issuer = "https://a.example"', "oidc.issuer", "set oidc.client_id, too"],
+    ['client_secret_file = "none"', "oidc.client_secret_file", "can't be read"],
+    ['client_secret_file = "oidc.toml"', "oidc.client_secret_file", "the client's secret alone"],
+    ['rules = ["member: group sales"]', "oidc.rules", '"member: group sales" names no account'],
+    ['rules = ["sales = member"]', "oidc.rules", "write ROLE ACCOUNTS: group NAME"],
+  ])("explains the fault of the sign-in provider in %s", async (toml, setting, message) => {
+    const file = await fileOf("oidc.toml", `[console]\nenabled = true\n\n[oidc]\n${toml}\n`);
+    const { exitCode, stdout } = await runCli(["config", "check", file]);
+    expect(exitCode).toBe(2);
+    expect(stdout).toContain(`fault: ${file}:`);
+    expect(stdout).toContain(`${setting}: `);
+    expect(stdout).toContain(message);
+  });
+
   test("finds no fault in a valid file, with exit code 0", async () => {
     const file = await fileOf("good.toml", "[queue]\nslots = 2\n");
     expect(await runCli(["config", "check", file])).toEqual({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { TestProvider } from "../../../harness/sign-in-provider.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 const on = (port: number | undefined, host = "127.0.0.1") =>
@@ -49,4 +50,33 @@ describe("the check of the server", () => {
     const found = await runCheck("server.running", contextOf({}, { server, data: "present" }));
     expect([found.status, found.detail]).toEqual(["problem", ["Not ready: no model"]]);
   });
+});
+
+test("the check of the sign-in provider asks for its configuration, and says what is wrong", async () => {
+  await using provider = await TestProvider.start({ page: "http://127.0.0.1/console/", people: {} });
+  const check = (flags: Record<string, string>) =>
+    runCheck(
+      "server.provider",
+      contextOf({}, { flags: { "console.enabled": "true", "oidc.client_id": "transcribe", ...flags } }),
+    );
+  expect(await check({})).toMatchObject({ status: "skipped" });
+  expect(await check({ "oidc.issuer": provider.issuer })).toMatchObject({ status: "ok" });
+  const wrong: [Record<string, string>, RegExp, RegExp][] = [
+    [{ "oidc.issuer": `${provider.issuer}/realms/none` }, /HTTP status 404/, /Something else answers/],
+    [{ "oidc.issuer": provider.issuer.replace("127.0.0.1", "localhost") }, /COMPARISON/, /exactly as the provider/],
+    [{ "oidc.issuer": "http://127.0.0.1:1" }, /ConnectionRefused|ECONNREFUSED/, /reach the provider/],
+    [
+      { "oidc.issuer": provider.issuer, "oidc.client_secret_file": "/nowhere/secret" },
+      /\/nowhere\/secret can't be read/,
+      /client_secret_file/,
+    ],
+  ];
+  for (const [flags, detail, advice] of wrong) {
+    const found = await check(flags);
+    expect([found.status, found.detail?.join() ?? "", found.advice ?? ""]).toEqual([
+      "problem",
+      expect.stringMatching(detail),
+      expect.stringMatching(advice),
+    ]);
+  }
 });

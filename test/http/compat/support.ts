@@ -107,6 +107,12 @@ export async function transcribe(server: ApiServer, client: KeyClient, parts: re
   return await answer;
 }
 
+/**
+ * Maximum time until nothing is left of a recording whose client has disconnected. A quiet machine needs milliseconds, a
+ * busy one sometimes seconds. A server that was not notified would detect it at its next keep-alive comment, after 15 s.
+ */
+export const DISCONNECT_MILLISECONDS = 10_000;
+
 /** Returns what is left of recordings: rows of the database and files. */
 export function leftovers(server: ApiServer): unknown[] {
   const rows = server.store.$client.query("SELECT id FROM recordings UNION SELECT recording_id FROM segments").all();

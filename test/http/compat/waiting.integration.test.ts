@@ -8,6 +8,7 @@ import { ApiServer, type ApiServerOptions } from "../support.ts";
 import {
   bodyOf,
   conversation,
+  DISCONNECT_MILLISECONDS,
   end,
   jfk,
   leftovers,
@@ -62,7 +63,7 @@ describe.if(ready)("a request that waits for its transcript", () => {
       const since = performance.now();
       stop.abort();
       await untilNothingIsLeft(server);
-      expect(performance.now() - since).toBeLessThan(2000);
+      expect(performance.now() - since).toBeLessThan(DISCONNECT_MILLISECONDS);
       expect(charged(server, client.accountId)).toBe(0);
       expect(follows).toBe(1);
       expect(server.recordings.open.countOf(client.accountId)).toBe(0);
@@ -128,11 +129,13 @@ describe.if(ready)("a request that waits for its transcript", () => {
   });
 
   test("is answered with 503 after the maximum time, and asks not to be sent again", async () => {
-    using wait = await waiting({ compat: { max_wait_seconds: 1 } });
-    const response = await wait.answer;
+    using server = new ApiServer();
+    server.compat = { ...server.compat, max_wait_seconds: 1 };
+    // On a slow machine, the time may be over before the recording is queued.
+    const response = await post(server, server.client("first"), usualParts());
     expect(response.status).toBe(503);
     expect(response.headers.get("x-should-retry")).toBe("false");
-    expect(leftovers(wait.server)).toEqual([]);
+    expect(leftovers(server)).toEqual([]);
   });
 
   test("is answered with 500 when its recording is cancelled and deleted by the operator", async () => {
@@ -148,15 +151,22 @@ describe.if(ready)("a request that waits for its transcript", () => {
   test("waits for a place of its account, in the order of arrival, and never gets 409", async () => {
     using wait = await waiting({ server: { recordingsPerAccount: 1 } });
     const { server, client, answer, id } = wait;
+    /** Waits until as many uploads wait for a place. */
+    const untilWaiting = async (count: number) => {
+      while (server.filesIn("incoming").length !== count) await Bun.sleep(2);
+    };
     const second = post(server, client, usualParts());
+    await untilWaiting(1);
     const gone = new AbortController();
     const third = post(server, client, usualParts(), { signal: gone.signal }).catch(() => null);
+    await untilWaiting(2);
     // The own API refuses what OpenAI's API lets wait.
     const body = new FormData();
     body.append("url", "https://media.example.org/talk.mp3");
     expect((await client.fetch("/transcriptions", { method: "POST", body })).status).toBe(409);
     gone.abort();
     await third;
+    await untilWaiting(1);
     expect(server.queued).toEqual([id]);
     end(server, id);
     expect((await answer).status).toBe(200);
@@ -200,7 +210,7 @@ describe.if(ready)("a request that waits for its transcript", () => {
     for (const each of answers) expect(await each).toStartWith("HTTP/1.1 503 ");
     expect(server.queued).toHaveLength(1);
     expect(leftovers(server)).toEqual([]);
-  }, 20_000);
+  });
 });
 
 describe.if(ready)("a stream of a transcript", () => {
@@ -284,11 +294,12 @@ describe.if(ready)("a stream of a transcript", () => {
 
   test("begins before its account has a place, so that the connection stays alive", async () => {
     using wait = await waiting({ server: { recordingsPerAccount: 1 } });
-    const { server, client, id } = wait;
+    const { server, client, answer, id } = wait;
     const response = await post(server, client, [...usualParts(), ["stream", "true"]]);
     expect(response.status).toBe(200);
     expect(server.queued).toEqual([id]);
     end(server, id);
+    expect((await answer).status).toBe(200);
     end(server, await nextQueued(server, 1));
     const text = await response.text();
     expect(text).toStartWith(": keep-alive\n\n");

@@ -111,6 +111,53 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
   );
 
   test(
+    "a watched folder waits without the lines that folders add prints, and is processed with them",
+    async () => {
+      await machine.run("sh", "-c", "groupadd people; usermod -aG people transcribe; mkdir -m 2770 /srv/in");
+      await machine.run("sh", "-c", "chgrp people /srv/in; cp /srv/jfk.mp3 /srv/in; chgrp people /srv/in/jfk.mp3");
+      await machine.run("chmod", "640", "/srv/in/jfk.mp3");
+      const added = await machine.run(
+        "transcribe",
+        "folders",
+        "add",
+        "/srv/in",
+        "--account",
+        "acme",
+        "--format",
+        "srt",
+      );
+      expect([added.exitCode, added.stdout]).toEqual([0, "watching /srv/in\n"]);
+      const lines = added.stderr.match(/^ {2}(\[Service\]|ReadWritePaths=.*)$/gm)?.map((line) => line.trim());
+      expect(lines).toEqual(["[Service]", "ReadWritePaths=-/srv/in"]);
+      const listed = async () => (await machine.run("transcribe", "folders", "list", "--json")).stdout;
+      await until(async () => /"hindrance": "(?:denied|read_only)"/.test(await listed()));
+      await machine.run("mkdir", "-p", `${unit}.d`);
+      machine.write(`${unit}.d/folders.conf`, (lines ?? []).join("\n"));
+      await systemctl("daemon-reload");
+      await systemctl("restart", "transcribe");
+      await ready();
+      await until(async () => (await listed()).includes('"done": 1'));
+      const found = await machine.run("sh", "-c", "stat -c '%n %U %G %a' /srv/in/*.srt /srv/in/done /srv/in/done/*");
+      expect(found.stdout).toBe(
+        "/srv/in/jfk.srt transcribe people 640\n/srv/in/done transcribe people 770\n/srv/in/done/jfk.mp3 root people 640\n",
+      );
+      const again = await machine.run(
+        "transcribe",
+        "folders",
+        "add",
+        "/srv/in",
+        "--account",
+        "acme",
+        "--format",
+        "txt",
+      );
+      expect(again.stderr).toBe("");
+      await machine.run("transcribe", "folders", "remove", "/srv/in");
+    },
+    timeout,
+  );
+
+  test(
     "a server that hangs is killed and restarted",
     async () => {
       await machine.run("mkdir", "-p", `${unit}.d`);

@@ -67,19 +67,21 @@ export function loudestSeconds(samples: Int16Array, parts: number): number[] {
     const starts = [];
     for (let at = part * partSamples; at + WINDOW_SAMPLES <= (part + 1) * partSamples; at += WINDOW_SAMPLES)
       starts.push(at);
-    const power = (at: number) => likeness(samples.subarray(at, at + WINDOW_SAMPLES), null);
-    return starts.sort((a, b) => power(b) - power(a))[0] ?? part * partSamples;
+    const powers = new Map(starts.map((at) => [at, powerOf(samples.subarray(at, at + WINDOW_SAMPLES))]));
+    return starts.sort((a, b) => (powers.get(b) ?? 0) - (powers.get(a) ?? 0))[0] ?? part * partSamples;
   });
 }
 
-/** @param other null for the samples' own power */
-function likeness(samples: Int16Array, other: Int16Array | null): number {
+/** Returns how much a recording resembles another one, relative to the power of that one's samples. */
+function likeness(samples: Int16Array, other: Int16Array): number {
+  const length = Math.min(samples.length, other.length);
   let products = 0;
+  for (let index = 0; index < length; index++) products += (samples[index] as number) * (other[index] as number);
+  return products / Math.sqrt(powerOf(other.subarray(0, length)));
+}
+
+function powerOf(samples: Int16Array): number {
   let power = 1;
-  for (let index = 0; index < samples.length; index++) {
-    const theirs = other === null ? (samples[index] ?? 0) : (other[index] ?? 0);
-    products += (samples[index] ?? 0) * theirs;
-    power += theirs * theirs;
-  }
-  return other === null ? power : products / Math.sqrt(power);
+  for (let index = 0; index < samples.length; index++) power += (samples[index] as number) ** 2;
+  return power;
 }

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import pino from "pino";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
 import { canMount, SmallDisk } from "../../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
@@ -57,7 +58,7 @@ describe.if(ready)("the copy of a recording", () => {
   test("that a user requests preempts one that nobody requested, which is made afterwards", async () => {
     using folder = temporaryDirectory();
     const place = new Workplace(folder.path);
-    const long = await place.completed(longRecording(join(folder.path, "long.wav"), 1), 3600);
+    const long = await place.completed(longRecording(join(folder.path, "long.wav"), 0.25), 900);
     const short = await place.completed(speech, speechSeconds);
     place.copies.enqueue(long);
     await place.untilBegun(long);
@@ -227,14 +228,16 @@ test.if(ready)("a temporarily unreadable database ends only the copy in progress
     if (!isReadable) throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR" });
     return value();
   };
+  const events: unknown[] = [];
   const place: Workplace = new Workplace(folder.path, {
+    log: pino({ base: null }, { write: (line) => void events.push(JSON.parse(line).event) }),
     recordings: { get: (id) => read(() => place.recordings.get(id)) },
     isBusy: () => read(() => false),
   });
   const ids = [await place.completed(speech, speechSeconds), await place.completed(speech, speechSeconds)];
   for (const id of ids) place.copies.enqueue(id);
   isReadable = false;
-  await Bun.sleep(50);
+  await until(() => events.includes("playback.failed"));
   expect(place.listening).toEqual([]);
   isReadable = true;
   place.now += 300_000;
@@ -265,8 +268,8 @@ describe.if(ready && canMount)("a full disk", () => {
     using elsewhere = temporaryDirectory();
     const place = new Workplace(folder.path);
     const noise = join(elsewhere.path, "noise.wav");
-    Bun.spawnSync([mediaToolPath, "-v", "error", "-f", "lavfi", "-i", "anoisesrc=d=600:r=16000", noise]);
-    const long = await place.completed(noise, 600);
+    Bun.spawnSync([mediaToolPath, "-v", "error", "-f", "lavfi", "-i", "anoisesrc=d=300:r=16000", noise]);
+    const long = await place.completed(noise, 300);
     place.copies.request(long);
     await place.untilBegun(long);
     disk.fill();

@@ -77,7 +77,7 @@ describe("runs of an earlier --json", () => {
     [{ runs: [{ ...kept, recording: "songs" }] }, "was not written by --json"],
   ])("are refused when they have %p", async (values, reason) => {
     using file = await keep(values);
-    expect(readRuns([file.path], now)).rejects.toThrow(reason);
+    await expect(readRuns([file.path], now)).rejects.toThrow(reason);
   });
 });
 

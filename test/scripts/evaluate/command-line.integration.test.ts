@@ -19,6 +19,9 @@ const cases: readonly (readonly [what: string, part: string, args: readonly stri
     ["help on slots", "slots", ["--help"], 0, "scripts/evaluate slots"],
     ["no slots", "slots", ["--slots", "0"], 2, "--slots is a whole number from 1, not 0"],
     ["help on hints", "hints", ["--help"], 0, "scripts/evaluate hints"],
+    ["help on voices", "voices", ["--help"], 0, "--more DIRECTORY"],
+    ["no rounds of voices", "voices", ["--rounds", "0"], 2, "--rounds is a whole number from 1, not 0"],
+    ["a corpus without a manifest for voices", "voices", ["--audio", folder], 2, "contains no manifest.json"],
     ["--write with a selection of hints", "hints", ["--write", "dlg-"], 2, "--write stores the whole table"],
     [
       "a name that no recording has for hints",

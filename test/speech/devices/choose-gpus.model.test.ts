@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { available, root } from "../../../harness/checkout.ts";
+import { available } from "../../../harness/checkout.ts";
+import { programCommand } from "../../../harness/program.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { type ChooseGpusOptions, chooseGpus } from "../../../src/speech/devices/choose-gpus.ts";
 import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
@@ -322,7 +323,7 @@ function directoryWith(path: string, gpuLibrary: string, source: string): string
 const canRun = canTranscribe("choosing GPU backends") && available("choosing GPU backends", Bun.which("cc") ?? "cc");
 
 describe.skipIf(!canRun)("among real GPU backends", () => {
-  const real = { command: [process.execPath, join(root, "src", "main.ts"), "__selftest"], speechModel: basePath };
+  const real = { command: programCommand("__selftest"), speechModel: basePath };
 
   test.each([
     ["crashes when it is loaded", "void *ggml_backend_init(void) { __builtin_trap(); }", /SIGILL|SIGTRAP/],

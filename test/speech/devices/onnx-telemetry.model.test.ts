@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { programCommand } from "../../../harness/program.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ownCommand, programFiles } from "../../../src/program/index.ts";
+import { smallSizes, smallWhisper } from "../../../harness/whisper/small-models.ts";
+import { programFiles } from "../../../src/program/index.ts";
 import type { SelfTestName, SelfTestParams } from "../../../src/speech/devices/self-tests.ts";
 import { loadGgml } from "../../../src/speech/ggml.ts";
-import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { nativeDirectory } from "../recognizer/whisper/support.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 
@@ -15,7 +18,7 @@ describe.each<[string, { ORT_DISABLE_TELEMETRY?: string }]>([
   /** Runs a self-test and expects that it leaves no file in the home directory. */
   async function answerOf<N extends SelfTestName>(name: N, params: SelfTestParams<N>): Promise<unknown> {
     using home = temporaryDirectory();
-    const child = Bun.spawn(ownCommand("__selftest", JSON.stringify({ name, params })), {
+    const child = Bun.spawn(programCommand("__selftest", JSON.stringify({ name, params })), {
       env: { HOME: home.path, TMPDIR: home.path, BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0", ...environment },
       stdin: "ignore",
       stdout: "pipe",
@@ -37,10 +40,14 @@ describe.each<[string, { ORT_DISABLE_TELEMETRY?: string }]>([
   if (environment.ORT_DISABLE_TELEMETRY === undefined) return;
   test("with Whisper's encoder", async () => {
     using encoders = temporaryDirectory();
+    const speechModel = join(encoders.path, "small.bin");
+    // The smallest width of which all forms of the encoder can be made.
+    const sizes = { ...smallSizes, audioWidth: 128, audioHeads: 2, textWidth: 128, textHeads: 2 };
+    writeFileSync(speechModel, smallWhisper(sizes).bytes);
     const { cpuLibrary } = loadGgml({ nativeDirectory });
     const answer = await answerOf("compareEncoders", {
-      ...{ nativeDirectory, cpuLibrary, speechModel: basePath, onnxBinding },
-      encoderDirectory: encoders.path,
+      ...{ nativeDirectory, cpuLibrary, speechModel, onnxBinding },
+      encoderDirectory: join(encoders.path, "encoders"),
     });
     expect(answer).toMatchObject({ name: expect.any(String), seconds: expect.any(Number) });
   });

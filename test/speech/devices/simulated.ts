@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { root } from "../../../harness/checkout.ts";
+import { programCommand } from "../../../harness/program.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { chooseCpuLibrary } from "../../../src/speech/devices/cpu-libraries.ts";
 import { basePath, nativeDirectory, readSamples } from "../recognizer/whisper/support.ts";
@@ -7,7 +7,7 @@ import { basePath, nativeDirectory, readSamples } from "../recognizer/whisper/su
 /** Returns the command line of the program in another role, where the variables are its environment, too. */
 export function roleCommand(mode: string, environment: Readonly<Record<string, string>> = {}): string[] {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
-  return ["env", ...variables, process.execPath, join(root, "src", "main.ts"), mode];
+  return ["env", ...variables, ...programCommand(mode)];
 }
 
 /** Returns the CPU variant that works on this machine. Its verdict stays in the cache for later runs. */

@@ -26,11 +26,16 @@ const onGpu = (changes = {}) => ({
 });
 
 /** A device whose operations take the same time up to a number of lanes, and which cannot decode texts together. */
-const latencyBound: Omit<SimulatedDevice, "log"> = { latency: 40, capacity: 6, exponent: 2.2, crashesFromSlots: 4 };
+const latencyBound: Omit<SimulatedDevice, "log" | "clock"> = {
+  latency: 40,
+  capacity: 6,
+  exponent: 2.2,
+  crashesFromSlots: 4,
+};
 const withSlots = { crashesFromSlots: 100 };
 
 function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
-  const simulated: SimulatedDevice = { ...latencyBound, log: file("lanes"), ...device };
+  const simulated: SimulatedDevice = { ...latencyBound, log: file("lanes"), clock: file("clock"), ...device };
   return {
     command: [process.execPath, join(import.meta.dir, "simulated-device.ts"), JSON.stringify(simulated)],
     verdictsPath: file("devices.json"),
@@ -38,6 +43,7 @@ function optionsFor(device: Partial<SimulatedDevice> = {}): TuneOptions {
     log: createLogger("silent"),
     signal: new AbortController().signal,
     minSeconds: 0.2,
+    now: () => Number(readFileSync(file("clock"), "utf8")),
   };
 }
 
@@ -59,10 +65,8 @@ describe("the measurement of lanes", () => {
     const tuning = await tuneDevice(onGpu(), optionsFor());
     expect(sharesOf(tuning)).toMatchObject({ lanes: 6, threads: 1, speed: expect.any(Number) });
     expect(lanesTried()).toEqual([1, 2, 3, 4, 6, 8, 12]);
-    // 22 s of audio in 40 ms with one lane, less what messages and timers take.
-    const [first] = tuning.measured;
-    expect(first?.speed).toBeLessThan(550);
-    expect(first?.speed).toBeGreaterThan(150);
+    // 22 s of audio in 40 ms with one lane.
+    expect(tuning.measured[0]?.speed).toBeCloseTo(550, 2);
     // The next start uses the stored result.
     expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
     expect(await tuneDevice(onGpu(), optionsFor())).toEqual(tuning);
@@ -73,14 +77,14 @@ describe("the measurement of lanes", () => {
     const before = readdirSync(directory.path);
     const during: string[] = [];
     const onMeasured = () => during.push(...readdirSync(directory.path));
-    await tuneDevice(onGpu(), { ...optionsFor({ capacity: 1 }), onMeasured });
+    await tuneDevice(onGpu(), { ...optionsFor({ latency: 15, capacity: 1 }), onMeasured });
     expect(during).toContain("chunks.pcm");
     expect(before).toContain("sample.pcm");
-    expect(readdirSync(directory.path).toSorted()).toEqual([...before, "devices.json", "lanes"].toSorted());
+    expect(readdirSync(directory.path).toSorted()).toEqual([...before, "clock", "devices.json", "lanes"].toSorted());
   }, 30_000);
 
   test("leaves one lane to a device that becomes slower with more", async () => {
-    const tuning = await tuneDevice(onGpu(), optionsFor({ capacity: 1 }));
+    const tuning = await tuneDevice(onGpu(), optionsFor({ latency: 15, capacity: 1 }));
     expect(sharesOf(tuning)).toMatchObject({ lanes: 1, threads: 8 });
     expect(lanesTried()).toEqual([1, 2, 3]);
   }, 30_000);
@@ -127,12 +131,15 @@ describe("the measurement of lanes", () => {
   test("repeats few lanes during which the program was killed, because a server runs as many unmeasured", async () => {
     const none = readTuning(file("devices.json"), onGpu());
     storeTuning(file("devices.json"), { ...none, trying: { lanes: 1, threads: 8 } });
-    expect((await tuneDevice(onGpu(), optionsFor({ capacity: 1 }))).failed).toBeUndefined();
+    expect((await tuneDevice(onGpu(), optionsFor({ latency: 15, capacity: 1 }))).failed).toBeUndefined();
     expect(lanesTried()).toEqual([1, 2, 3]);
   }, 30_000);
 
   test("decodes as many operations together as are fastest", async () => {
-    const tuning = await tuneDevice(onGpu(), optionsFor({ ...withSlots, capacity: 2, exponent: 2, slotCapacity: 8 }));
+    const tuning = await tuneDevice(
+      onGpu(),
+      optionsFor({ ...withSlots, latency: 10, capacity: 2, exponent: 2, slotCapacity: 8 }),
+    );
     expect(slotsTried()).toEqual(["4/4", "8/8", "16/16", "32/32"]);
     expect(sharesOf(tuning)).toMatchObject({ lanes: 8, threads: 1, slots: 8 });
     expect(readTuning(file("devices.json"), onGpu())).toEqual(tuning);
@@ -142,14 +149,14 @@ describe("the measurement of lanes", () => {
   }, 60_000);
 
   test("lets each operation decode alone on a device that gains nothing from slots", async () => {
-    const tuning = await tuneDevice(onGpu(), optionsFor({ ...withSlots, capacity: 2, exponent: 2 }));
+    const tuning = await tuneDevice(onGpu(), optionsFor({ ...withSlots, latency: 10, capacity: 2, exponent: 1.5 }));
     expect(slotsTried()).toEqual(["4/4", "8/8", "16/16"]);
     expect(sharesOf(tuning)?.slots).toBeUndefined();
     expect(sharesOf(tuning)).toMatchObject({ lanes: 2 });
   }, 30_000);
 
   test("marks slots that crash the worker, keeps the lanes, and never tries them again", async () => {
-    const device = { capacity: 2, exponent: 3, slotCapacity: 16, crashesFromSlots: 8 };
+    const device = { latency: 15, capacity: 2, exponent: 3, slotCapacity: 16, crashesFromSlots: 8 };
     const tuning = await tuneDevice(onGpu(), optionsFor(device));
     expect(tuning.failed).toBeUndefined();
     expect(tuning.failedSlots).toMatchObject({ lanes: 8, slots: 8, reason: "the worker exited with SIGSEGV" });
@@ -258,13 +265,12 @@ describe("the tuner", () => {
   }
 
   test("measures in idle time, and ends at once when there is work", async () => {
-    const { tuner, tuned, runs } = tunerOf({ latency: 30, capacity: 2, exponent: 3 });
+    const { tuner, tuned, runs } = tunerOf({ latency: 30, capacity: 2, exponent: 3, hangsFirstAt: 2 });
     tuner.use([onGpu()]);
     await until(() => lanesTried().length === 2);
-    const started = performance.now();
     tuner.interrupt();
+    // Its operations never end by themselves.
     await tuner.idle();
-    expect(performance.now() - started).toBeLessThan(1000);
     const { trying, measured, failed, isComplete } = readTuning(file("devices.json"), onGpu());
     expect([trying, failed, isComplete]).toEqual([undefined, undefined, false]);
     expect(measured.map(({ lanes }) => lanes)).toEqual([1]);
@@ -312,7 +318,7 @@ describe("the tuner", () => {
   });
 
   test("kills its worker when it is closed", async () => {
-    const { tuner } = tunerOf({ latency: 10_000 });
+    const { tuner } = tunerOf({ hangsFirstAt: 1 });
     tuner.use([onGpu()]);
     await until(() => lanesTried().length === 1);
     await tuner.close();

@@ -74,6 +74,7 @@ export function describedMetrics(): MetricDescription[] {
     modelInUse: () => "",
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,
+    folders: () => ({ waiting: 0, done: 0, failed: 0, hindered: [] }),
     machine: () => null,
     fleet: () => null,
   }).describe();

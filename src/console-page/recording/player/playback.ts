@@ -11,6 +11,8 @@ export class Playback {
   readonly audio = new Audio();
   readonly #listeners = new Set<(seconds: number) => void>();
   #frame = 0;
+  /** Time at which the playback pauses; null: it goes on. */
+  #pauseAt: number | null = null;
 
   constructor() {
     this.audio.preload = "metadata";
@@ -42,6 +44,7 @@ export class Playback {
   }
 
   seek(seconds: number): void {
+    this.#pauseAt = null;
     const end = Number.isFinite(this.audio.duration) ? this.audio.duration : Number.POSITIVE_INFINITY;
     this.audio.currentTime = Math.max(0, Math.min(seconds, end));
     this.#notify();
@@ -58,7 +61,14 @@ export class Playback {
     this.audio.play().catch(() => {});
   }
 
+  /** Plays a span once, and pauses at its end. */
+  playSpan(fromSeconds: number, toSeconds: number): void {
+    this.play(fromSeconds);
+    this.#pauseAt = toSeconds;
+  }
+
   toggle(): void {
+    this.#pauseAt = null;
     if (this.audio.paused) this.play();
     else this.audio.pause();
   }
@@ -77,9 +87,15 @@ export class Playback {
     this.#listeners.clear();
   }
 
+  #pause(): void {
+    this.#pauseAt = null;
+    this.audio.pause();
+  }
+
   readonly #notify = () => {
     cancelAnimationFrame(this.#frame);
     this.#frame = requestAnimationFrame(() => {
+      if (this.#pauseAt !== null && this.seconds >= this.#pauseAt) this.#pause();
       for (const listener of this.#listeners) listener(this.seconds);
       if (!this.audio.paused) this.#notify();
     });

@@ -65,6 +65,11 @@ export function viewAround(seconds: number, durationSeconds: number, magnificati
   return { from, to: from + length };
 }
 
+/** Returns a view as the server reads it: in whole milliseconds, without losing an end. */
+export function rangeOf({ from, to }: View): { readonly from: string; readonly to: string } {
+  return { from: (Math.floor(from * 1000) / 1000).toFixed(3), to: (Math.ceil(to * 1000) / 1000).toFixed(3) };
+}
+
 /** Returns whether a higher magnification would show a shorter section. */
 export function canMagnify(durationSeconds: number, magnification: number): boolean {
   return durationSeconds / magnification > MIN_VIEW_SECONDS;

@@ -6,7 +6,7 @@ import { strings } from "../../strings.ts";
 import { useData } from "../../use-data.ts";
 import { SPEAKER_COLOURS } from "../speakers.tsx";
 import type { Playback } from "./playback.ts";
-import { type Bar, barsOf, peaksOf, type View, viewAround } from "./wave-bars.ts";
+import { type Bar, barsOf, peaksOf, rangeOf, type View, viewAround } from "./wave-bars.ts";
 
 /** Distance between the left edges of two bars, in pixels. */
 const BAR_STEP = 3;
@@ -36,7 +36,7 @@ export function Wave(props: WaveProps) {
     () => setView(viewAround(playback.seconds, durationSeconds, magnification)),
     [playback, durationSeconds, magnification],
   );
-  const range = queryOf({ from: String(view.from), to: String(view.to), most: String(MAX_PEAKS) });
+  const range = queryOf({ ...rangeOf(view), most: String(MAX_PEAKS) });
   const waveform = useData<Waveform>(hasPeaks ? `recordings/${recordingId}/waveform${range}` : null).value;
   const peaks = useMemo(() => (waveform === null ? null : peaksOf(waveform)), [waveform]);
   const count = Math.max(1, Math.floor(width / BAR_STEP));

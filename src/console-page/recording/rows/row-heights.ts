@@ -2,7 +2,7 @@ import { lastAtMost } from "../places.ts";
 
 /** Heights and positions of all rows of a list, in pixels. A height is estimated until the row was rendered. */
 export class RowHeights {
-  readonly #heights: Float64Array;
+  #heights: Float64Array;
   /**
    * Offsets of each row's upper edge, and of the end; null after a change. Recomputing the offsets of tens of thousands
    * of rows takes tens of microseconds.
@@ -36,6 +36,17 @@ export class RowHeights {
     this.#heights[index] = height;
     this.#offsets = null;
     return true;
+  }
+
+  /** Replaces rows by others with estimated heights. */
+  splice(index: number, removed: number, estimates: readonly number[]): void {
+    const rest = this.#heights.subarray(index + removed);
+    const heights = new Float64Array(index + estimates.length + rest.length);
+    heights.set(this.#heights.subarray(0, index));
+    heights.set(estimates, index);
+    heights.set(rest, index + estimates.length);
+    this.#heights = heights;
+    this.#offsets = null;
   }
 
   /** Returns the index of the row at an offset; the first or last row if the offset is outside. */

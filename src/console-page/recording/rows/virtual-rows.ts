@@ -94,16 +94,32 @@ class VirtualRows {
       const part = row === undefined ? null : find(row);
       this.#isSeeking = part === null && frame < MAX_SEEK_FRAMES;
       if (part !== null) {
-        this.#scroll.to(scrollY + part.getBoundingClientRect().top - this.#freeHeight() * TARGET_SHARE);
+        this.#scroll.to(scrollY + part.getBoundingClientRect().top - this.#targetTop());
         return;
       }
       if (frame === 0) {
         const top = this.#list.getBoundingClientRect().top + scrollY + this.offsetOf(index);
-        this.#scroll.by(top - this.#freeHeight() * TARGET_SHARE - scrollY);
+        this.#scroll.by(top - this.#targetTop() - scrollY);
       }
       if (this.#isSeeking) requestAnimationFrame(() => attempt(frame + 1));
     };
     attempt(0);
+  }
+
+  /** Replaces rows by others. The row at the upper edge of the window keeps its position. */
+  splice(index: number, removed: number, added: number): void {
+    const anchor = this.#heights.indexAt(-this.#list.getBoundingClientRect().top);
+    const before = this.#heights.offsetOf(anchor);
+    this.#heights.splice(index, removed, this.#estimate(this.#width).slice(index, index + added));
+    const moved = index + removed <= anchor ? anchor + added - removed : anchor;
+    this.#keepInPlace(this.#heights.offsetOf(moved) - before);
+  }
+
+  /** Replaces all rows. Rendered ones keep their heights until they are measured again. */
+  reset(): void {
+    this.#heights = new RowHeights(this.#estimate(this.#width));
+    for (const [index, row] of this.#rows) this.#heights.set(index, row.offsetHeight);
+    this.#keepInPlace(0);
   }
 
   /** Returns whether the page scrolls to this row. */
@@ -121,7 +137,13 @@ class VirtualRows {
   /** Returns whether an area is in a comfortable reading position, away from the window's edges. */
   isComfortable(rect: DOMRect): boolean {
     const free = this.#freeHeight();
-    return rect.top > free * COMFORTABLE_SHARES.top && rect.bottom < free * COMFORTABLE_SHARES.bottom;
+    const top = Math.max(free * COMFORTABLE_SHARES.top, this.#coveredHeight());
+    return rect.top > top && rect.bottom < free * COMFORTABLE_SHARES.bottom;
+  }
+
+  /** Returns whether a part of an area can be seen. */
+  isVisible(rect: DOMRect): boolean {
+    return rect.bottom > this.#coveredHeight() && rect.top < this.#freeHeight();
   }
 
   end(): void {
@@ -132,6 +154,15 @@ class VirtualRows {
   /** Returns the height of the window without the player, which covers its end. */
   #freeHeight(): number {
     return innerHeight - (document.querySelector(".player")?.clientHeight ?? 0);
+  }
+
+  /** Returns the height of the search field and the notices, which cover the beginning of the window. */
+  #coveredHeight(): number {
+    return document.querySelector(".find-row")?.clientHeight ?? 0;
+  }
+
+  #targetTop(): number {
+    return Math.max(this.#freeHeight() * TARGET_SHARE, this.#coveredHeight());
   }
 
   #measure(entries: readonly ResizeObserverEntry[]): void {
@@ -149,10 +180,14 @@ class VirtualRows {
       if (!(target instanceof HTMLElement) || target === this.#list || !target.isConnected) continue;
       isChanged = this.#heights.set(Number(target.dataset.index), target.offsetHeight) || isChanged;
     }
-    if (!isChanged) return;
+    if (isChanged) this.#keepInPlace(this.#heights.offsetOf(anchor) - before);
+  }
+
+  /** Scrolls by the difference in height above the window, after heights have changed. */
+  #keepInPlace(delta: number): void {
+    const above = -this.#list.getBoundingClientRect().top;
     this.#scroll.settle();
     this.#list.style.blockSize = `${this.#heights.total}px`;
-    const delta = this.#heights.offsetOf(anchor) - before;
     if (above > 0 && delta !== 0) this.#scroll.by(delta);
     this.#updateRange();
   }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useCallback } from "preact/hooks";
 import type { Mark, Outline, Segment, Speaker } from "../../../console/contract.ts";
 import { clock } from "../../format.ts";
@@ -20,15 +21,19 @@ interface SegmentRowProps {
   readonly language: string | null;
   /** Marks by layer, for browsers that need elements to mark text. */
   readonly marked: Readonly<Partial<Record<Layer, readonly Mark[]>>>;
+  /** Whether the user may correct the text, which can then have the focus. */
+  readonly isEditable: boolean;
+  /** The field that replaces the text while the user corrects it; null otherwise. */
+  readonly editor: ComponentChildren;
   readonly onRow: (index: number, element: HTMLElement | null) => void;
 }
 
 /**
  * Renders one segment: its time, the speaker's name at the start of a turn, and its text. A click on the time plays
- * from there.
+ * from there; a click on the text, or Enter, corrects it.
  */
 export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
-  const { index, count, segment, speaker, speakerIndex, startSeconds, language, marked } = props;
+  const { index, count, segment, speaker, speakerIndex, startSeconds, language, marked, isEditable, editor } = props;
   const row = useCallback((element: HTMLElement | null) => onRow(index, element), [onRow, index]);
   return (
     <li
@@ -47,19 +52,26 @@ export function SegmentRow({ onRow, ...props }: SegmentRowProps) {
       <button type="button" class="at" data-play={startSeconds} aria-label={strings.player.from(clock(startSeconds))}>
         {clock(startSeconds)}
       </button>
-      {segment === null ? (
-        <p class="transcribed unloaded" aria-hidden="true" />
-      ) : (
-        <p class="transcribed" dir="auto" lang={language ?? undefined}>
-          {canHighlight
-            ? segment.text
-            : fragmentsOf(segment.text, marked).map(({ from, text, layers }) => (
-                <span key={from} class={layers.join(" ")}>
-                  {text}
-                </span>
-              ))}
-        </p>
-      )}
+      {editor ??
+        (segment === null ? (
+          <p class="transcribed unloaded" aria-hidden="true" />
+        ) : (
+          <p
+            class="transcribed"
+            dir="auto"
+            lang={language ?? undefined}
+            tabIndex={isEditable ? 0 : undefined}
+            aria-keyshortcuts={isEditable ? "Enter" : undefined}
+          >
+            {canHighlight
+              ? segment.text
+              : fragmentsOf(segment.text, marked).map(({ from, text, layers }) => (
+                  <span key={from} class={layers.join(" ")}>
+                    {text}
+                  </span>
+                ))}
+          </p>
+        ))}
     </li>
   );
 }

@@ -4,7 +4,7 @@ import { segmentAt, wordAt } from "../places.ts";
 import type { Playback } from "../player/playback.ts";
 import type { UsedRows } from "../rows/virtual-rows.ts";
 import { canHighlight, highlight, partOf, rangesIn } from "./highlights.ts";
-import type { SegmentPages } from "./segment-pages.ts";
+import type { TranscriptData } from "./transcript-data.ts";
 
 /** Holds whether the view follows the playback. Scrolling by the user ends this. */
 export function useFollowState() {
@@ -22,20 +22,30 @@ export function useFollowState() {
 interface Followed {
   readonly playback: Playback;
   readonly outline: Outline;
-  readonly segments: SegmentPages;
+  readonly segments: TranscriptData;
   readonly rows: UsedRows["rows"];
 }
 
 /**
  * Marks the word that is being played and, while following, keeps it visible.
- * @returns `mark`, which marks the word in newly rendered rows; `scrollBack`, which scrolls to it; and `playing`, the
- * word itself, for browsers that need elements to mark it
+ * @returns `mark`, which marks the word in newly rendered rows; `scrollBack`, which scrolls to it; `isInView`, whether it
+ * can be seen; and `playing`, the word itself, for browsers that need elements to mark it
  */
 export function useFollowing(
   { playback, outline, segments, rows }: Followed,
   isFollowed: { readonly current: boolean },
 ) {
   const [playing, setPlaying] = useState<{ readonly segment: number; readonly mark: Mark } | null>(null);
+
+  const [isInView, setInView] = useState(true);
+  /** The place that was marked last. */
+  const marked = useRef<{ readonly index: number; readonly place: Mark | null }>({ index: 0, place: null });
+  const look = useCallback(() => {
+    const { index, place } = marked.current;
+    const row = rows.current?.rows.get(Math.max(0, index));
+    const part = row === undefined ? null : partOf(row, place);
+    setInView(part !== null && rows.current?.isVisible(part.getBoundingClientRect()) === true);
+  }, [rows]);
 
   const mark = useCallback(() => {
     const index = segmentAt(outline, playback.seconds);
@@ -51,8 +61,14 @@ export function useFollowing(
         return isSame ? before : place && { segment: index, mark: place };
       });
     }
-    return { index, place };
-  }, [playback, outline, segments, rows]);
+    marked.current = { index, place };
+    look();
+    return marked.current;
+  }, [playback, outline, segments, rows, look]);
+  useEffect(() => {
+    addEventListener("scroll", look, { passive: true });
+    return () => removeEventListener("scroll", look);
+  }, [look]);
 
   const keepInView = useCallback(
     (index: number, place: Mark | null) => {
@@ -78,5 +94,5 @@ export function useFollowing(
     const { index, place } = mark();
     keepInView(Math.max(0, index), place);
   };
-  return { playing, mark, scrollBack };
+  return { playing, mark, isInView, scrollBack };
 }

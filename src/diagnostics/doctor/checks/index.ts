@@ -3,6 +3,7 @@ import { cpuChecks } from "./cpu.ts";
 import { dataChecks } from "./data.ts";
 import { ffmpegChecks } from "./ffmpeg.ts";
 import { fleetChecks } from "./fleet.ts";
+import { folderChecks } from "./folders.ts";
 import { gpuChecks } from "./gpu.ts";
 import { modelChecks } from "./models.ts";
 import { programChecks } from "./program.ts";
@@ -20,6 +21,7 @@ export const checks: readonly Check[] = [
   ...dataChecks,
   ...storageChecks,
   ...serverChecks,
+  ...folderChecks,
   ...fleetChecks,
   ...memoryChecks,
   ...systemChecks,

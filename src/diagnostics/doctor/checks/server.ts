@@ -2,6 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { trustOf } from "../../../api/index.ts";
+import { isInvalidAnswer, type ProviderFault, probeProvider } from "../../../console/index.ts";
 import { readCredentials } from "../../../http/index.ts";
 import { messageOf } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
@@ -164,4 +165,34 @@ const service: Check = {
   },
 };
 
-export const serverChecks = [running, port, tls, service];
+const provider: Check = {
+  id: "server.provider",
+  title: "Sign-in provider",
+  explanation:
+    "Whether the OpenID Connect provider of the settings (oidc.issuer) answers with a configuration that a sign-in can use. The client's id and secret are only compared at a sign-in: see `console.provider_failed` in the log.",
+  async run({ settings: { console, oidc } }) {
+    if (oidc.issuer === "") return skipped("there is no provider (oidc.issuer is not set)");
+    if (!console.enabled) return skipped("the console is off (console.enabled)");
+    const fault = await probeProvider(oidc);
+    if (fault === null) return ok(`${oidc.issuer} answers`);
+    const code = [fault.reason || fault.name, ...(fault.status === undefined ? [] : [`HTTP status ${fault.status}`])];
+    return problem(`people can't sign in by ${oidc.issuer}`, {
+      detail: [code.join(", ")],
+      advice: adviceOn(fault),
+    });
+  },
+};
+
+function adviceOn({ name, reason, status }: ProviderFault): string {
+  if (name === "ClientSecretError") return "Correct the file, which `oidc.client_secret_file` names.";
+  if (reason === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED") {
+    return "Write `oidc.issuer` exactly as the provider's configuration does, with or without the slash at its end.";
+  }
+  if (status !== undefined || isInvalidAnswer(reason)) {
+    return "Something else answers at this address: compare host and path of `oidc.issuer` with the provider's.";
+  }
+  if (name === "InsecureEndpointError") return "Let the provider publish addresses with https alone.";
+  return "Let this machine reach the provider by HTTPS: compare the host, and trust your authority with NODE_EXTRA_CA_CERTS.";
+}
+
+export const serverChecks = [running, port, tls, provider, service];

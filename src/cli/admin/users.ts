@@ -1,0 +1,241 @@
+import { Command, Option } from "commander";
+import { getAccount, requireAccount } from "../../accounts/index.ts";
+import { type Store, values } from "../../storage/index.ts";
+import {
+  accountIdsOf,
+  type Changes,
+  changeUser,
+  createUser,
+  deleteUser,
+  hashPassword,
+  listUsers,
+  MIN_PASSWORD_LENGTH,
+  type Role,
+  requireUser,
+  setDisabled,
+  setUserPassword,
+  type User,
+} from "../../users/index.ts";
+import { CommandError } from "../command-error.ts";
+import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { printable } from "../printable.ts";
+import { readPassword } from "../read-password.ts";
+import { openStoreOf, settingsCommand } from "../settings-options.ts";
+import { auditor } from "./audit.ts";
+import { emptyLog } from "./empty-log.ts";
+
+interface ChangeOptions extends JsonOption {
+  readonly name?: string;
+  readonly role?: Role;
+  readonly account?: readonly string[];
+  readonly allAccounts?: true;
+}
+
+/** transcribe users create|list|show|set|password|disable|enable|delete */
+export function usersCommand(): Command {
+  return new Command("users")
+    .description(
+      "Manage the people who sign in to the console: those with a password, and those of the sign-in provider.",
+    )
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(setCommand())
+    .addCommand(passwordCommand())
+    .addCommand(disableCommand())
+    .addCommand(enableCommand())
+    .addCommand(deleteCommand());
+}
+
+const passwordHelp = `read from the terminal or from standard input, at least ${MIN_PASSWORD_LENGTH} characters`;
+
+function createCommand(): Command {
+  return changeCommand("create", `Create a user who signs in with an e-mail address and a password, ${passwordHelp}.`)
+    .argument("<email>", "the address by which the user signs in")
+    .action(async (email: string, options: ChangeOptions, command: Command) => {
+      const store = openStoreOf(command);
+      const { role, accounts = [], name = email } = changesOf(store, options);
+      if (role === undefined) throw new CommandError("name the role: --role operator, member or reader");
+      refuseAccountsOf(role, accounts);
+      if (role !== "operator" && accounts.length === 0) {
+        throw new CommandError(`name the accounts whose recordings a ${role} sees: --account NAME, or --all-accounts`);
+      }
+      const passwordHash = await hashPassword(await readPassword());
+      const user = createUser(store, { email, name, role, accounts, passwordHash }, auditor());
+      print(options, toJson(store, user), () => `created user ${user.id}`);
+    });
+}
+
+function listCommand(): Command {
+  return settingsCommand("list", "List the users.").action((options: JsonOption, command: Command) => {
+    const store = openStoreOf(command);
+    const users = listUsers(store);
+    print(
+      options,
+      users.map((user) => toJson(store, user)),
+      () =>
+        table(
+          users,
+          {
+            NAME: ({ name }) => printable(name),
+            "E-MAIL": ({ email }) => printable(email ?? "-"),
+            ROLE: ({ role }) => role,
+            ACCOUNTS: (user) => accountText(store, user),
+            "SIGNS IN BY": ({ issuer }) => printable(issuer ?? "password"),
+            "LAST SIGN-IN": ({ lastSignInAt }) => readableTime(lastSignInAt),
+            STATUS: ({ disabledAt }) => (disabledAt === null ? "active" : "disabled"),
+            ID: ({ id }) => id,
+          },
+          "no users; create one with: transcribe users create EMAIL --role member --account NAME",
+        ),
+    );
+  });
+}
+
+function showCommand(): Command {
+  return userCommand("show", "Show one user, with all that is stored about the person.").action(
+    (sought: string, options: JsonOption, command: Command) => {
+      const store = openStoreOf(command);
+      const user = requireUser(store, sought);
+      print(options, toJson(store, user), () =>
+        facts({
+          id: user.id,
+          name: user.name,
+          "e-mail": user.email,
+          role: user.role,
+          accounts: accountText(store, user),
+          issuer: user.issuer,
+          subject: user.subject,
+          created: readableTime(user.createdAt),
+          "last sign-in": readableTime(user.lastSignInAt),
+          "disabled since": readableTime(user.disabledAt),
+        }),
+      );
+    },
+  );
+}
+
+function setCommand(): Command {
+  return changeCommand("set", "Change the name, the role or the accounts of a user with a password, at once.")
+    .argument("<user>", "the e-mail address or id")
+    .action((sought: string, options: ChangeOptions, command: Command) => {
+      const store = openStoreOf(command);
+      const changes = changesOf(store, options);
+      if (Object.keys(changes).length === 0) {
+        throw new CommandError("name the change: --name, --role, --account or --all-accounts");
+      }
+      const before = requireUser(store, sought);
+      refuseAccountsOf(changes.role ?? before.role, changes.accounts ?? []);
+      const user = changeUser(store, before, changes, auditor());
+      if (accountNames(store, user)?.length === 0) {
+        process.stderr.write("the user sees no recordings; assign accounts: --account NAME, or --all-accounts\n");
+      }
+      print(options, toJson(store, user), () => `changed user ${user.id}`);
+    });
+}
+
+function passwordCommand(): Command {
+  return userCommand("password", `Replace a user's password, ${passwordHelp}. The user's sessions end.`).action(
+    async (sought: string, options: JsonOption, command: Command) => {
+      const store = openStoreOf(command);
+      const user = requireUser(store, sought);
+      setUserPassword(store, user, await hashPassword(await readPassword()), auditor());
+      print(options, toJson(store, user), () => `the password of user ${user.id} is set`);
+    },
+  );
+}
+
+function disableCommand(): Command {
+  return userCommand("disable", "Keep a user from signing in; the sessions end at once.").action(
+    (sought: string, options: JsonOption, command: Command) => switchUser(sought, true, options, command),
+  );
+}
+
+function enableCommand(): Command {
+  return userCommand("enable", "Let a disabled user sign in again.").action(
+    (sought: string, options: JsonOption, command: Command) => switchUser(sought, false, options, command),
+  );
+}
+
+function switchUser(sought: string, isDisabled: boolean, options: JsonOption, command: Command): void {
+  const store = openStoreOf(command);
+  const user = setDisabled(store, requireUser(store, sought), isDisabled, auditor());
+  print(options, toJson(store, user), () => `${isDisabled ? "disabled" : "enabled"} user ${user.id}`);
+}
+
+function deleteCommand(): Command {
+  const description =
+    "Delete a user with all that is stored about the person; the sessions end. A user of the sign-in provider may come back: disable the user instead, or change the rules.";
+  return userCommand("delete", description)
+    .requiredOption("--yes", "confirms the deletion, which can't be undone")
+    .action(async (sought: string, options: JsonOption, command: Command) => {
+      const store = openStoreOf(command);
+      const user = requireUser(store, sought);
+      const json = toJson(store, user);
+      deleteUser(store, user, auditor());
+      // Otherwise the deleted data would stay in the log of the database for a while.
+      await emptyLog(store);
+      print(options, json, () => `deleted user ${user.id}`);
+    });
+}
+
+function userCommand(name: string, description: string): Command {
+  return settingsCommand(name, description).argument("<user>", "the e-mail address or id");
+}
+
+function changeCommand(name: string, description: string): Command {
+  return settingsCommand(name, description)
+    .option("--name <text>", "the person's name (default: the e-mail address)")
+    .addOption(new Option("--role <role>", "what the user may do").choices(values.roles))
+    .option(
+      "--account <name>",
+      "an account whose recordings the user sees; can be repeated",
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
+    .addOption(
+      new Option("--all-accounts", "the user sees the recordings of all accounts, also of later ones").conflicts(
+        "account",
+      ),
+    );
+}
+
+function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOptions): Changes {
+  const accounts = allAccounts === true ? "all" : account?.map((each) => requireAccount(store, each));
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(role === undefined ? {} : { role }),
+    ...(accounts === undefined ? {} : { accounts }),
+  };
+}
+
+/** @throws {CommandError} for accounts of an operator, which would mean nothing */
+function refuseAccountsOf(role: Role, accounts: NonNullable<Changes["accounts"]>): void {
+  if (role !== "operator" || accounts === "all" || accounts.length === 0) return;
+  throw new CommandError("an operator sees all accounts; leave out --account, or choose --role member or reader");
+}
+
+function accountText(store: Store, user: User): string {
+  return accountNames(store, user)?.join(", ").replace(/^$/, "none") ?? "all";
+}
+
+/** Returns the names of the accounts that a user sees; null for all. */
+function accountNames(store: Store, user: User): string[] | null {
+  const ids = accountIdsOf(store, user);
+  return ids === "all" ? null : ids.flatMap((id) => getAccount(store, id)?.name ?? []);
+}
+
+function toJson(store: Store, user: User) {
+  return {
+    id: user.id,
+    name: user.name,
+    email: user.email,
+    role: user.role,
+    /** Null if the user sees all accounts. */
+    accounts: accountNames(store, user),
+    issuer: user.issuer,
+    subject: user.subject,
+    created_at: date(user.createdAt),
+    last_sign_in_at: optionalDate(user.lastSignInAt),
+    disabled_since: optionalDate(user.disabledAt),
+  };
+}

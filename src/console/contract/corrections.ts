@@ -1,0 +1,110 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { corrections } from "../../recordings/index.ts";
+import { values } from "../../storage/index.ts";
+import { countSchema, markSchema, nullable, secondsSchema, timeSchema } from "./shared.ts";
+import { segmentSchema } from "./transcript.ts";
+
+const page = Type.String({ pattern: "^[A-Za-z0-9-]{8,64}$", description: "the id of a page" });
+
+/** POST recordings/ID/corrections. */
+export const correctionRequestSchema = Type.Object(
+  {
+    /** Id of the page, and the number of its request: a repeated request changes nothing. */
+    editor: page,
+    sequence: countSchema,
+    /** The latest revision whose text the person has seen: a later one of the same segments is a conflict. */
+    seen: countSchema,
+    /** The latest revision that the page shows, after which the response has the changes. */
+    shown: countSchema,
+    correction: corrections.correctionSchema,
+  },
+  { additionalProperties: false },
+);
+export type CorrectionRequest = Static<typeof correctionRequestSchema>;
+export type Correction = CorrectionRequest["correction"];
+
+/** Segments that others replace. Several apply one after the other; the indexes count in the transcript before each. */
+const spliceSchema = Type.Object({ index: countSchema, removed: countSchema, segments: Type.Array(segmentSchema) });
+export type Splice = Static<typeof spliceSchema>;
+
+/** GET recordings/ID/changes?seen=&editor=: what has changed after the revision `seen`. */
+export const changesSchema = Type.Object({
+  /** Number of the latest revision. */
+  revision: countSchema,
+  /** Null if much has changed, so that the transcript must be loaded again. */
+  splices: nullable(Type.Array(spliceSchema)),
+  /** The people who changed something, except on the page `editor`. */
+  authors: Type.Array(Type.String()),
+});
+export type Changes = Static<typeof changesSchema>;
+
+/** Response to a correction; 409 `changed_meanwhile` if somebody has changed the same segments. */
+export const correctedSchema = Type.Composite([
+  changesSchema,
+  Type.Object({
+    /** Number of the revision that the correction made; null if it changed nothing. */
+    number: nullable(countSchema),
+    /** Number of the revision that this one continues and replaces, while a person types in a segment. */
+    replaces: nullable(countSchema),
+    /** `after` of the next request, if `replace` or `restore` is not complete. */
+    next: nullable(corrections.placeSchema),
+  }),
+]);
+export type Corrected = Static<typeof correctedSchema>;
+
+const revisionSchema = Type.Object({
+  number: countSchema,
+  author: Type.String(),
+  at: timeSchema,
+  action: Type.Union(values.correctionActions.map((action) => Type.Literal(action))),
+  /** Number of segments that it changed. */
+  segments: countSchema,
+});
+export type Revision = Static<typeof revisionSchema>;
+
+/** GET recordings/ID/revisions?before=: up to 100 revisions, newest first. */
+export const revisionPageSchema = Type.Object({
+  revisions: Type.Array(revisionSchema),
+  /** Value of `before` for the next page; null on the last one. */
+  next_before: nullable(countSchema),
+});
+export type RevisionPage = Static<typeof revisionPageSchema>;
+
+const comparedSchema = Type.Object({ start: secondsSchema, speaker: Type.String(), text: Type.String() });
+export type Compared = Static<typeof comparedSchema>;
+
+/**
+ * GET recordings/ID/comparison?revision=&after=: the first 100 differences, from segment `after` on, between the
+ * transcript after a revision, or as recognized (0), and the latest.
+ */
+export const comparisonSchema = Type.Object({
+  differences: Type.Array(
+    Type.Object({ index: countSchema, before: Type.Array(comparedSchema), after: Type.Array(comparedSchema) }),
+  ),
+  total: countSchema,
+  next_after: nullable(countSchema),
+});
+export type Comparison = Static<typeof comparisonSchema>;
+
+/**
+ * GET recordings/ID/replacements?find=&replacement=&matches_case=&whole_words=&after=: the first 100 segments, from
+ * `after` on, that the correction `replace` would change.
+ */
+export const replacementPageSchema = Type.Object({
+  replacements: Type.Array(
+    Type.Object({
+      /** Id and index of the segment. */
+      id: countSchema,
+      index: countSchema,
+      start: secondsSchema,
+      before: Type.String(),
+      /** Ranges in `before` that are replaced. */
+      marks: Type.Array(markSchema),
+      after: Type.String(),
+    }),
+  ),
+  /** Number of segments in the whole transcript. */
+  total: countSchema,
+  next_after: nullable(countSchema),
+});
+export type ReplacementPage = Static<typeof replacementPageSchema>;

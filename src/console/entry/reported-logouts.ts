@@ -1,0 +1,42 @@
+import type { LogoutNotice } from "./logout-token.ts";
+
+/** How long a logout is remembered, which is the maximum time of a sign-in. */
+const KEPT_MILLISECONDS = 15 * 60_000;
+/** Maximum number of logouts that are remembered. The provider signs them, so strangers cannot fill the memory. */
+const MAX_LOGOUTS = 10_000;
+
+/** A sign-in whose session is about to be opened. */
+interface Opening {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Id of the session at the provider; null if the provider has none. */
+  readonly providerSession: string | null;
+  /** Milliseconds since the epoch. */
+  readonly beganAt: number;
+}
+
+/**
+ * The logouts that the provider has reported. One that arrives during a sign-in finds no session to end, so the session
+ * must not be opened afterwards.
+ */
+export class ReportedLogouts {
+  #reports: { readonly notice: LogoutNotice; readonly at: number }[] = [];
+
+  add(notice: LogoutNotice, now: number): void {
+    this.#reports = this.#reports.filter(({ at }) => at + KEPT_MILLISECONDS > now).slice(1 - MAX_LOGOUTS);
+    this.#reports.push({ notice, at: now });
+  }
+
+  /**
+   * Returns whether a logout covers the session of a sign-in: it names that session, or all of the person and was reported
+   * after the sign-in began. A session without an id may be the one that a logout names.
+   */
+  cover({ issuer, subject, providerSession, beganAt }: Opening): boolean {
+    return this.#reports.some(({ notice, at }) => {
+      if (notice.issuer !== issuer || (notice.subject !== null && notice.subject !== subject)) return false;
+      if (notice.providerSession !== null && providerSession !== null)
+        return notice.providerSession === providerSession;
+      return notice.subject !== null && beganAt <= at;
+    });
+  }
+}

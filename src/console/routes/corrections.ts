@@ -1,0 +1,151 @@
+import { type Static, Type } from "@sinclair/typebox";
+import { type AnyElysia, Elysia } from "elysia";
+import { timestamp } from "../../api/index.ts";
+import { readQuery } from "../../http/index.ts";
+import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
+import { addRoute } from "../add-route.ts";
+import {
+  type Changes,
+  type Compared,
+  type Comparison,
+  changesSchema,
+  comparisonSchema,
+  correctedSchema,
+  correctionRequestSchema,
+  type ReplacementPage,
+  replacementPageSchema,
+  revisionPageSchema,
+} from "../contract/corrections.ts";
+import { readBody } from "../read-body.ts";
+import { viewerOf } from "../request-session.ts";
+import type { ConsoleServices } from "../services.ts";
+import { showAuthor } from "../show-recording.ts";
+import { matchingSegments, showSegment } from "./transcript.ts";
+
+const count = Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "a whole number" });
+const changesQuery = Type.Object({ seen: count, editor: correctionRequestSchema.properties.editor });
+type Seen = Static<typeof changesQuery>;
+const revisionsQuery = Type.Object({ before: Type.Optional(count) });
+const comparisonQuery = Type.Object({ revision: count, after: Type.Optional(count) });
+const { find, replacement } = corrections.replacementSchema.properties;
+const flag = Type.Boolean({ default: false, description: "true or false" });
+const replacementsQuery = Type.Object({
+  find,
+  replacement,
+  matches_case: flag,
+  whole_words: flag,
+  after: Type.Optional(count),
+});
+
+/** Number of revisions, differences and replacements in a response. */
+const PAGE_SIZE = 100;
+
+/** Creates the routes that correct a transcript, and show and compare its revisions. */
+export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia {
+  const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
+  const changesFor = (request: Request, id: string, seen: Seen) => {
+    const viewer = viewerOf(request, store);
+    return showChanges(library.transcript(viewer, id), seen, (author) => showAuthor(store, author, viewer));
+  };
+  const routes = new Elysia({ name: "console-corrections", prefix: "/recordings/:id" });
+
+  addRoute(routes, "POST /corrections", { 200: correctedSchema }, async (request, id) => {
+    const { correction, shown, ...from } = await readBody(request, correctionRequestSchema);
+    const corrected = library.correct(viewerOf(request, store), id, correction, from);
+    return { ...corrected, ...changesFor(request, id, { seen: shown, editor: from.editor }) };
+  });
+
+  addRoute(routes, "GET /changes", { 200: changesSchema }, (request, id) =>
+    changesFor(request, id, readQuery(request, changesQuery)),
+  );
+
+  addRoute(routes, "GET /revisions", { 200: revisionPageSchema }, (request, id) => {
+    const { before = null } = readQuery(request, revisionsQuery);
+    const viewer = viewerOf(request, store);
+    const revisions = library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1);
+    const page = revisions.slice(0, PAGE_SIZE);
+    return {
+      revisions: page.map(({ number, author, at, action, segments }) => ({
+        ...{ number, action, segments },
+        author: showAuthor(store, author, viewer),
+        at: timestamp(at),
+      })),
+      next_before: revisions.length > PAGE_SIZE ? (page.at(-1)?.number ?? null) : null,
+    };
+  });
+
+  addRoute(routes, "GET /comparison", { 200: comparisonSchema }, async (request, id) => {
+    const { revision, after = 0 } = readQuery(request, comparisonQuery);
+    // Both are of the same moment: others may correct the transcript until the comparison is complete.
+    const speakers = transcriptFor(request, id).speakerNumbers();
+    const compared = await library.compare(viewerOf(request, store), id, revision);
+    return showComparison(compared, speakers, after);
+  });
+
+  addRoute(routes, "GET /replacements", { 200: replacementPageSchema }, (request, id) => {
+    const { after = 0, ...wanted } = readQuery(request, replacementsQuery);
+    return findReplacements(transcriptFor(request, id), wanted, after);
+  });
+
+  return routes;
+}
+
+function showChanges(transcript: Transcript, { seen, editor }: Seen, show: (author: string) => string): Changes {
+  const { splices, authors } = transcript.changesAfter(seen, editor);
+  const numbers = transcript.speakerNumbers();
+  return {
+    revision: transcript.revision,
+    splices:
+      splices?.map(({ index, removed, inserted }) => ({
+        index,
+        removed: removed.length,
+        segments: inserted.map((segment, place) =>
+          showSegment({
+            ...segment,
+            index: index + place,
+            speaker: numbers.indexOf(segment.speaker),
+            words: JSON.parse(segment.words),
+          }),
+        ),
+      })) ?? null,
+    authors: authors.map(show),
+  };
+}
+
+function showComparison(compared: corrections.Comparison, numbers: readonly number[], after: number): Comparison {
+  const { differences, speakersBefore } = compared;
+  const later = differences.filter(({ index }) => index >= after);
+  const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]): Compared[] =>
+    segments.map(({ startMilliseconds, speaker, text }) => ({
+      start: startMilliseconds / 1000,
+      speaker: speakerLabel(speakers.indexOf(speaker)),
+      text,
+    }));
+  return {
+    differences: later.slice(0, PAGE_SIZE).map((difference) => ({
+      index: difference.index,
+      before: show(difference.before, speakersBefore),
+      after: show(difference.after, numbers),
+    })),
+    total: differences.length,
+    next_after: later[PAGE_SIZE]?.index ?? null,
+  };
+}
+
+/** Finds the segments that a replacement changes, and counts them in the whole transcript. */
+async function findReplacements(
+  transcript: Transcript,
+  wanted: corrections.Replacement,
+  after: number,
+): Promise<ReplacementPage> {
+  const marksIn = (text: string) => corrections.placesToReplace(text, wanted);
+  const found = await matchingSegments(transcript, marksIn, after, PAGE_SIZE);
+  return {
+    replacements: found.page.map(({ segment: { id, index, startMilliseconds, text }, marks }) => ({
+      ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
+      after: corrections.replaceIn(text, wanted),
+    })),
+    total: found.segments,
+    next_after: found.next,
+  };
+}

@@ -1,0 +1,216 @@
+import { realpathSync } from "node:fs";
+import { isAbsolute, join, relative, sep } from "node:path";
+import { eq } from "drizzle-orm";
+import { type Account, type Auditor, audit, type Workspace } from "../accounts/index.ts";
+import type { ExportFormat } from "../exports/index.ts";
+import { type Store, tables, transact } from "../storage/index.ts";
+import { codeOf, messageOf } from "../text/index.ts";
+import type { FileSystem } from "./file-calls.ts";
+import { FileProcesses } from "./file-processes.ts";
+import { type Folder, type FolderAccess, FolderError, toFolder } from "./folders.ts";
+import { HindranceError } from "./hindrances.ts";
+import { MARKER, readMarker, writeMarker } from "./marker.ts";
+import { OpenDirectory } from "./open-directory.ts";
+
+/** Properties of a folder that is added. A known folder keeps those that are undefined. */
+interface NewFolder {
+  readonly account: Account;
+  /** None by default. */
+  readonly workspace?: Workspace | null | undefined;
+  readonly path: string;
+  /** Directory for results; null, the default: next to the recordings. */
+  readonly target?: string | null | undefined;
+  /** Plain text by default. */
+  readonly formats?: readonly ExportFormat[] | undefined;
+  /** ISO 639; null, the default, for language detection. */
+  readonly language?: string | null | undefined;
+}
+
+/** A folder that was added or changed. */
+export interface AddedFolder {
+  readonly folder: Folder;
+  /** The folder as it was before; null if it is new. */
+  readonly before: Folder | null;
+  /** Whether only their owners may move files in it. */
+  readonly isSticky: boolean;
+}
+
+const DEFAULT_FORMATS: readonly ExportFormat[] = ["txt"];
+
+/**
+ * Adds a folder, or changes the given properties of one of the same account. Its marker is written
+ * last, so that a running server sees the folder only when it is complete.
+ * @param dataDirectory the server's own directory, which no folder may contain or be in
+ * @param processes access the folder, and are stopped; its own by default
+ * @throws {FolderError}
+ */
+export async function addFolder(
+  store: Store,
+  dataDirectory: string,
+  folder: NewFolder,
+  by: Auditor,
+  processes: FolderAccess = new FileProcesses(),
+): Promise<AddedFolder> {
+  try {
+    return await add(store, dataDirectory, folder, by, (path) => processes.at(path));
+  } finally {
+    processes.stop();
+  }
+}
+
+async function add(
+  store: Store,
+  dataDirectory: string,
+  { account, workspace, path, target, formats, language }: NewFolder,
+  by: Auditor,
+  fileSystemOf: (path: string) => FileSystem,
+): Promise<AddedFolder> {
+  await requireUsable(path, "the folder", fileSystemOf);
+  if (target != null) await requireUsable(target, "the directory for results", fileSystemOf);
+  const own = realpathSync(dataDirectory);
+  for (const each of [path, ...(target == null ? [] : [target])]) {
+    if (!isWithin(each, own) && !isWithin(own, each)) continue;
+    throw new FolderError(
+      `${each} and the server's data directory ${own} contain one another; choose another directory`,
+    );
+  }
+  await using directory = await opened(path, fileSystemOf);
+  if (target != null) await (await opened(target, fileSystemOf))[Symbol.asyncDispose]();
+  const marker = await tried(path, () => readMarker(directory));
+  const isSticky = await tried(path, () => directory.isSticky());
+  const columns = {
+    ...(workspace === undefined ? {} : { workspaceId: workspace?.id ?? null }),
+    ...(target === undefined ? {} : { target }),
+    ...(formats === undefined ? {} : { formats: JSON.stringify(formats) }),
+    ...(language === undefined ? {} : { language }),
+  };
+  const { row, before } = transact(store, (writer) => {
+    const all = writer.select().from(tables.folders).all();
+    const known = all.find((folder) => folder.path === path);
+    requireSeparate(all, path, account, known?.accountId);
+    if (marker !== null && marker !== known?.id) {
+      throw new FolderError(
+        `${path} has the marker of another folder or server, or of an account that was deleted; if none watches it any more, delete the file ${join(path, MARKER)} and repeat this command`,
+      );
+    }
+    const written =
+      known === undefined
+        ? writer
+            .insert(tables.folders)
+            .values({
+              formats: JSON.stringify(DEFAULT_FORMATS),
+              ...columns,
+              id: Bun.randomUUIDv7(),
+              accountId: account.id,
+              path,
+              createdAt: by.now,
+            })
+            .returning()
+            .get()
+        : writer
+            .update(tables.folders)
+            // SQLite knows no change of nothing.
+            .set({ path, ...columns })
+            .where(eq(tables.folders.id, known.id))
+            .returning()
+            .get();
+    if (written === undefined) throw new Error("a folder was not stored");
+    audit(writer, by, known === undefined ? "folders.add" : "folders.change", written.id, {
+      ...{ path, target: written.target, formats: toFolder(written).formats, language: written.language },
+      account: account.name,
+    });
+    return { row: written, before: known === undefined ? null : toFolder(known) };
+  });
+  try {
+    if (marker === null) await tried(path, () => writeMarker(directory, row.id));
+  } catch (error) {
+    if (before === null) store.delete(tables.folders).where(eq(tables.folders.id, row.id)).run();
+    throw error;
+  }
+  return { folder: toFolder(row), before, isSticky };
+}
+
+async function requireUsable(path: string, what: string, fileSystemOf: (path: string) => FileSystem): Promise<void> {
+  if (!isAbsolute(path)) throw new FolderError(`${path} is not an absolute path; begin it with /`);
+  try {
+    const files = fileSystemOf(path);
+    const real = await files.call("realPath", path);
+    if (real !== path) throw new FolderError(`${path} leads to ${real}; name that path, which has no links`);
+    if ((await files.call("describe", path)).kind !== "directory") throw new FolderError(`${path} is not a directory`);
+  } catch (error) {
+    if (error instanceof FolderError) throw error;
+    if (isSilent(error)) throw silentError(path);
+    throw new FolderError(`${what} ${path} can't be used: ${reasonOf(error)}`);
+  }
+}
+
+/** Returns an error of the file system in plain words. */
+function reasonOf(error: unknown): string {
+  switch (codeOf(error)) {
+    case "ENOENT":
+      return "there is no such directory; create it, or mount it, and repeat this command";
+    case "ENOTDIR":
+      return "a part of the path is a file";
+    case "EACCES":
+    case "EPERM":
+      return "this user may not access it; repeat this command as the server's user or as root";
+    default:
+      return messageOf(error);
+  }
+}
+
+function requireSeparate(
+  all: readonly (typeof tables.folders.$inferSelect)[],
+  path: string,
+  account: Account,
+  knownAccountId: string | undefined,
+): void {
+  if (knownAccountId !== undefined && knownAccountId !== account.id) {
+    throw new FolderError(`${path} is watched for another account; remove it first: transcribe folders remove ${path}`);
+  }
+  const other = all.find((each) => each.path !== path && (isWithin(each.path, path) || isWithin(path, each.path)));
+  if (other !== undefined) {
+    throw new FolderError(`${path} and the watched folder ${other.path} contain one another; choose separate folders`);
+  }
+}
+
+/** Opens a directory and tests whether files can be created and removed in it. */
+async function opened(path: string, fileSystemOf: (path: string) => FileSystem): Promise<OpenDirectory> {
+  const directory = await tried(path, async () => OpenDirectory.open(path, fileSystemOf(path)));
+  try {
+    await tried(path, () => directory.testWriting());
+    return directory;
+  } catch (error) {
+    await directory[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+async function tried<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isSilent(error)) throw silentError(path);
+    // The rest of the message names the call and an internal path.
+    const [reason = ""] = messageOf(error).split(", ");
+    throw new FolderError(
+      `the server's user can't read and write in ${path} (${reason}); give it the right to create, rename and remove files there`,
+    );
+  }
+}
+
+function isSilent(error: unknown): boolean {
+  return error instanceof HindranceError && error.hindrance === "silent";
+}
+
+function silentError(path: string): FolderError {
+  return new FolderError(
+    `the file system of ${path} does not answer; check the connection to the file server, and repeat this command`,
+  );
+}
+
+/** Returns whether a path is a directory or in it. */
+function isWithin(path: string, directory: string): boolean {
+  const way = relative(directory, path);
+  return way !== ".." && !way.startsWith(`..${sep}`);
+}

@@ -1,0 +1,205 @@
+import type { Account } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import { ExportError, type ExportFormat, ExportTooLargeError, exportExtension } from "../exports/index.ts";
+import { type ExportAnswers, safeFileName } from "../http/index.ts";
+import type { Library } from "../library/index.ts";
+import type { InternalCause, Recording } from "../recordings/index.ts";
+import type { Logger } from "../telemetry/index.ts";
+import { explanationOf } from "./fault-texts.ts";
+import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
+import type { Folder } from "./folders.ts";
+import { HindranceError, workingIn } from "./hindrances.ts";
+import { locate, moveTo } from "./locate-file.ts";
+import type { OpenDirectory } from "./open-directory.ts";
+import { freeName, type NewFile, writeOnce } from "./write-once.ts";
+
+export interface DeliverServices {
+  readonly files: FolderFiles;
+  readonly library: Pick<Library, "find" | "transcript">;
+  readonly exports: Pick<ExportAnswers, "make">;
+  readonly limits: () => Settings["limits"];
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+/** A file that was taken, and the open directories that it belongs to. */
+export interface Delivery {
+  readonly folder: Folder;
+  readonly account: Account;
+  readonly file: FolderFile;
+  readonly directory: OpenDirectory;
+  /** Directory for results, which may be the folder itself. */
+  readonly target: OpenDirectory;
+  readonly signal: AbortSignal;
+  /** Called when a file has reached its end. */
+  readonly onEnd: (outcome: "done" | "failed") => void;
+}
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** Number of attempts to write a result in one format before the file fails. */
+const MAX_EXPORT_ATTEMPTS = 5;
+
+/** Number of further attempts to transcribe a file; for faults of the machine they take four days. */
+const MAX_POSTPONEMENTS = 8;
+
+/** Causes of a failed recording that lie with the machine: the file is transcribed again later. */
+const machineCauses: ReadonlySet<string> = new Set<InternalCause>([
+  "ffmpeg_unusable",
+  "ffmpeg_timed_out",
+  "input_unreadable",
+  "engine_stalled",
+]);
+
+/**
+ * Continues the work on a file that was taken, as far as it goes now: the end of its recording, the results, and the
+ * move to `done/` or `failed/`. Every step may be repeated: a result that is there with the same content is not written
+ * again, and a file that is gone was moved.
+ * @throws {HindranceError} when a directory or the server is in trouble; the file keeps its state
+ * @throws the signal's reason after an abort
+ */
+export async function deliverFile(services: DeliverServices, delivery: Delivery): Promise<void> {
+  const { file } = delivery;
+  const { files, library } = services;
+  switch (file.state) {
+    case "transcribing": {
+      const recording = file.recordingId === null ? null : library.find(file.recordingId);
+      const state = stateAfter(services, file, recording);
+      if (state !== null) await deliverFile(services, { ...delivery, file: { ...file, ...state } });
+      return;
+    }
+    case "postponed": {
+      const isThere = await workingIn("folder", async () => (await delivery.directory.describe(file.name)) !== null);
+      if (!isThere) files.forget(file);
+      return;
+    }
+    case "delivering":
+      return await deliverResults(services, delivery);
+    case "moving":
+      return await finishDelivery(services, delivery);
+    case "failing":
+      return await explainFault(services, delivery);
+    case "done":
+      return;
+  }
+}
+
+/** Stores how the recording of a file ended. @returns the next state, if the file has more work now */
+function stateAfter(
+  { files, now }: DeliverServices,
+  file: FolderFile,
+  recording: Recording | null,
+): Pick<FolderFile, "state" | "reason" | "attempts"> | null {
+  if (recording?.status === "queued" || recording?.status === "processing") return null;
+  if (recording?.status === "completed") {
+    files.transcribed(file);
+    return { state: "delivering", reason: null, attempts: 0 };
+  }
+  const isPostponed = file.attempts < MAX_POSTPONEMENTS;
+  if (recording?.failureReason === "quota_exceeded" && isPostponed) {
+    files.postpone(file, (Math.floor(now() / DAY) + 1) * DAY);
+    return null;
+  }
+  if (recording !== null && machineCauses.has(recording.failureCause ?? "") && isPostponed) {
+    files.postpone(file, now() + Math.min(DAY, HOUR * 2 ** file.attempts));
+    return null;
+  }
+  const reason = recording === null ? "deleted" : faultOf(recording);
+  files.fail(file, reason);
+  return { state: "failing", reason, attempts: file.attempts };
+}
+
+function faultOf({ failureReason, failureCause }: Recording): FileFault {
+  if (failureReason === "quota_exceeded") return "quota";
+  if (failureReason === "no_speech" || failureReason === "too_short") return failureReason;
+  return failureCause === "cancelled" ? "cancelled" : "not_processed";
+}
+
+async function deliverResults(services: DeliverServices, delivery: Delivery): Promise<void> {
+  const { files, library } = services;
+  const { folder, account, file, target } = delivery;
+  const recording = file.recordingId === null ? null : library.find(file.recordingId);
+  if (recording === null) {
+    files.fail(file, "deleted");
+    return await deliverFile(services, { ...delivery, file: { ...file, state: "failing", reason: "deleted" } });
+  }
+  const source = await locate(delivery);
+  // After a crash, its results are recognized by this name, also if somebody removes the file.
+  if (source !== null && source.name !== file.name) files.follow(file, source);
+  const owner = source?.owner ?? (await workingIn("folder", () => delivery.directory.owner()));
+  const name = stemOf(source?.name ?? file.name);
+  // The workspace of the folder may have changed since the file was taken.
+  const transcript = library.transcript({ kind: "application", account, workspaceId: null }, recording);
+  const results: NewFile[] = [];
+  const write = () =>
+    workingIn(folder.target === null ? "folder" : "target", async () => {
+      await writeOnce(target, results);
+      await target.sync();
+    });
+  for (const format of folder.formats) {
+    const content = await exported(services, delivery, transcript, format);
+    if (content === null) {
+      await write();
+      files.fail(file, "not_exported");
+      return await deliverFile(services, { ...delivery, file: { ...file, state: "failing", reason: "not_exported" } });
+    }
+    const wanted = safeFileName(name, exportExtension(format));
+    results.push({ name: wanted, content, owner, temporaryName: `.transcribe-${file.id}.${format}.part` });
+  }
+  await write();
+  files.delivered(file);
+  await finishDelivery(services, { ...delivery, file: { ...file, state: "moving" } });
+}
+
+async function finishDelivery({ files, log }: DeliverServices, delivery: Delivery): Promise<void> {
+  const { folder, file } = delivery;
+  await moveTo("done", delivery);
+  files.finish(file);
+  delivery.onEnd("done");
+  log.info({ event: "folder.delivered", folderId: folder.id, recordingId: file.recordingId });
+}
+
+/** Returns a result; null if it can never be generated. @throws {HindranceError} when a later attempt may succeed */
+async function exported(
+  { exports, files }: DeliverServices,
+  { account, file, signal }: Delivery,
+  transcript: ReturnType<Library["transcript"]>,
+  format: ExportFormat,
+): Promise<Uint8Array | null> {
+  try {
+    const wanted = { owner: account.id, transcript, format, hasNames: true };
+    using result = await exports.make(wanted, signal);
+    return await result.content.bytes();
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ExportTooLargeError) return null;
+    if (!(error instanceof ExportError)) return await workingIn("server", () => Promise.reject(error));
+    if (file.attempts >= MAX_EXPORT_ATTEMPTS) return null;
+    files.countAttempt(file);
+    throw new HindranceError("unexpected", { cause: error });
+  }
+}
+
+async function explainFault({ files, limits, log }: DeliverServices, delivery: Delivery): Promise<void> {
+  const { folder, file, directory } = delivery;
+  const source = await locate(delivery);
+  if (source !== null) {
+    await using failed = await workingIn("subfolder", () => directory.subdirectory("failed"));
+    const content = Buffer.from(explanationOf({ ...file, name: source.name }, limits()));
+    const name = `${await workingIn("folder", () => freeName(failed, source.name))}.txt`;
+    await workingIn("folder", () =>
+      writeOnce(failed, [{ name, content, owner: source.owner, temporaryName: `.transcribe-${file.id}.txt.part` }]),
+    );
+    await moveTo("failed", delivery);
+  }
+  files.finish(file);
+  delivery.onEnd("failed");
+  log.info({ event: "folder.failed", folderId: folder.id, recordingId: file.recordingId, reason: file.reason });
+}
+
+/** Returns a name without its extension. */
+function stemOf(name: string): string {
+  const stem = name.replace(/\.[^.]*$/, "");
+  return stem === "" ? name : stem;
+}

@@ -1,0 +1,39 @@
+import { findAll, type TextSpan } from "../search/folded-text.ts";
+import { cleanCorrection, type Replacement } from "./correction.ts";
+
+const letter = /[\p{L}\p{M}\p{N}]/u;
+
+/** Returns the places in a text that a replacement replaces. */
+export function placesToReplace(text: string, replacement: Replacement): TextSpan[] {
+  const { find, matches_case, whole_words } = replacement;
+  const places = matches_case ? exactPlaces(text, find) : findAll(text, find);
+  return whole_words ? places.filter((place) => isWholeWord(text, place)) : places;
+}
+
+/** Returns a text after a replacement, in the form of corrections. */
+export function replaceIn(text: string, replacement: Replacement): string {
+  const places = placesToReplace(text, replacement);
+  // A text without a match stays as it is, also its spaces.
+  if (places.length === 0) return text;
+  let reached = 0;
+  const parts = places.map(([from, to]) => {
+    const before = text.slice(reached, from);
+    reached = to;
+    return before + replacement.replacement;
+  });
+  return cleanCorrection(parts.join("") + text.slice(reached));
+}
+
+function exactPlaces(text: string, find: string): TextSpan[] {
+  const places: TextSpan[] = [];
+  for (let at = text.indexOf(find); at >= 0; at = text.indexOf(find, at + find.length)) {
+    places.push([at, at + find.length]);
+  }
+  return places;
+}
+
+function isWholeWord(text: string, [from, to]: TextSpan): boolean {
+  const before = [...text.slice(Math.max(0, from - 2), from)].at(-1) ?? "";
+  const after = [...text.slice(to, to + 2)][0] ?? "";
+  return !letter.test(before) && !letter.test(after);
+}

@@ -1,0 +1,171 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
+import type { Store } from "../../storage/index.ts";
+import {
+  ABOVE_ALL_NUMBERS,
+  asFound,
+  FIRST_ROWS,
+  type FoundRecording,
+  firstRowsOf,
+  MATCHES_FROM_ABOVE,
+  type MatchingRow,
+  ROWS_BEFORE_SKIP,
+  recordingOf,
+  type SearchFilter,
+  type SearchPage,
+} from "./search.ts";
+import type { SearchQuery } from "./search-query.ts";
+
+/**
+ * Maximum number of rows read before other requests are served. A row takes 0.2 µs. A statement for a prefix first
+ * merges all words with the prefix, which takes 50 to 150 ms for a million rows, so it reads more of them.
+ */
+const ROWS_AT_ONCE = { word: 50_000, prefix: 200_000 };
+/** Cost of looking up the account of a recording, in rows. */
+const LOOKUP_ROWS = 5;
+/** Cost of a statement, in rows. */
+const STATEMENT_ROWS = 100;
+/** Maximum number of a viewer's recordings whose numbers are read for a search, in some tens of milliseconds. */
+const MAX_NUMBERS = 10_000;
+/** Maximum number of matching recordings that are read at once. */
+const MATCHES_AT_ONCE = 101;
+
+/**
+ * Returns the matching recordings of some accounts, newest first. The page depends on these recordings alone: it has an
+ * end only if a further one of them matches. Otherwise a viewer could test which words other accounts have. Matches in
+ * other accounts still cost time, so the search skips them, and yields to other requests.
+ * @param accountIds the accounts whose recordings the viewer sees
+ * @param before end of the previous page; null for the first
+ */
+export async function searchVisible(
+  store: Store,
+  query: SearchQuery,
+  accountIds: readonly string[],
+  filter: Omit<SearchFilter, "accountIds">,
+  before: number | null,
+  limit: number,
+): Promise<SearchPage> {
+  const visible = visibleNumbers(store, accountIds);
+  const found: FoundRecording[] = [];
+  let last: number | null = null;
+  for (let below: number | null = before ?? ABOVE_ALL_NUMBERS; below !== null; ) {
+    const batch: Batch = readBatch(store, query, visible, below);
+    for (const { number, firstRows } of batch.matches) {
+      const recording = recordingOf(store, number, { ...filter, accountIds });
+      if (recording === null) continue;
+      if (found.length === limit) return { found, next: last };
+      found.push(asFound(recording, firstRows));
+      last = number;
+    }
+    below = batch.next;
+    if (below !== null) await yieldToEventLoop();
+  }
+  return { found, next: null };
+}
+
+/** The numbers of the recordings that a viewer sees. */
+interface VisibleNumbers {
+  /** Cost of `has`, in rows. */
+  readonly cost: number;
+  has(number: number): boolean;
+  /** Returns a number below which the viewer's recordings before another number are; null if there are none. */
+  skipTo(number: number): number | null;
+}
+
+/** Some matches, in descending order. */
+interface Batch {
+  readonly matches: readonly { readonly number: number; readonly firstRows: readonly number[] }[];
+  /** Number below which the next batch begins; null after the last match. */
+  readonly next: number | null;
+}
+
+/** Reads the next matches in visible recordings. */
+function readBatch({ $client }: Store, query: SearchQuery, visible: VisibleNumbers, below: number): Batch {
+  const { expression, hasPrefix } = query;
+  const mostRows = hasPrefix ? ROWS_AT_ONCE.prefix : ROWS_AT_ONCE.word;
+  // As in recordingsWith: a new statement, which skips rows, is cheap only without a prefix.
+  const rowsBeforeSkip = hasPrefix ? Number.POSITIVE_INFINITY : ROWS_BEFORE_SKIP;
+  const matches: Batch["matches"][number][] = [];
+  let cost = 0;
+  let next: number | null = below;
+  while (next !== null && cost < mostRows && matches.length < MATCHES_AT_ONCE) {
+    using statement = $client.prepare<MatchingRow, [string, number]>(MATCHES_FROM_ABOVE);
+    const rows: Iterable<MatchingRow> = statement.iterate(expression, next);
+    let current: Current | null = null;
+    let hidden = 0;
+    next = null;
+    cost += STATEMENT_ROWS;
+    for (const { number, row } of rows) {
+      if (current === null || current.number !== number) {
+        if (current?.isVisible === true) matches.push(matchOf(current));
+        current = { number, isVisible: visible.has(number), rows: [], count: 0 };
+        cost += visible.cost;
+        if (matches.length === MATCHES_AT_ONCE) {
+          next = number + 1;
+          break;
+        }
+      }
+      cost += 1;
+      current.rows = [...current.rows, row].slice(-FIRST_ROWS);
+      current.count += 1;
+      hidden = current.isVisible ? 0 : hidden + 1;
+      if (Math.max(hidden, current.count) < rowsBeforeSkip && cost < mostRows) continue;
+      if (current.isVisible) matches.push({ number, firstRows: firstRowsOf($client, expression, number) });
+      next = current.isVisible ? number : visible.skipTo(number);
+      current = null;
+      break;
+    }
+    if (next === null && current?.isVisible === true) matches.push(matchOf(current));
+  }
+  return { matches, next };
+}
+
+/** The recording whose rows are being read. */
+interface Current {
+  readonly number: number;
+  readonly isVisible: boolean;
+  rows: readonly number[];
+  count: number;
+}
+
+function matchOf({ number, rows }: Current): Batch["matches"][number] {
+  return { number, firstRows: rows.toReversed() };
+}
+
+const numbersOfAccounts = `SELECT searchable.number FROM recordings
+  CROSS JOIN searchable_recordings AS searchable ON searchable.recording_id = recordings.id
+  WHERE recordings.account_id IN (SELECT value FROM json_each(?)) LIMIT ${MAX_NUMBERS + 1}`;
+// The plus sign keeps SQLite from using any index other than the one that finds the single recording.
+const isOfAccounts = `SELECT 1 FROM searchable_recordings AS searchable
+  CROSS JOIN recordings ON recordings.id = searchable.recording_id
+  WHERE searchable.number = ? AND +recordings.account_id IN (SELECT value FROM json_each(?))`;
+
+/** Returns the numbers of the recordings of some accounts: as a list, or looked up one by one if there are many. */
+function visibleNumbers({ $client }: Store, accountIds: readonly string[]): VisibleNumbers {
+  const accounts = JSON.stringify(accountIds);
+  const rows = $client.query<{ number: number }, [string]>(numbersOfAccounts).all(accounts);
+  if (rows.length > MAX_NUMBERS) {
+    const lookUp = $client.query<unknown, [number, string]>(isOfAccounts);
+    return { cost: LOOKUP_ROWS, has: (number) => lookUp.get(number, accounts) !== null, skipTo: (number) => number };
+  }
+  const ascending = rows.map(({ number }) => number).toSorted((one, other) => one - other);
+  const known = new Set(ascending);
+  return {
+    cost: 0,
+    has: (number) => known.has(number),
+    skipTo(number) {
+      const next = ascending[countBelow(ascending, number) - 1];
+      return next === undefined ? null : next + 1;
+    },
+  };
+}
+
+/** Returns how many of ascending numbers are below another one. */
+function countBelow(ascending: readonly number[], number: number): number {
+  let [from, to] = [0, ascending.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((ascending[middle] ?? 0) < number) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}

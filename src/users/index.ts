@@ -1,0 +1,27 @@
+export { hashPassword, isPasswordOf, MIN_PASSWORD_LENGTH } from "./passwords.ts";
+export {
+  type ClaimedUser,
+  enterClaimedUser,
+  grantOf,
+  parseSignInRules,
+} from "./provider-users.ts";
+export {
+  accountIdsOf,
+  actorOf,
+  type Changes,
+  changeUser,
+  createUser,
+  deleteUser,
+  findClaimedUser,
+  findLocalUser,
+  getUser,
+  hasLocalUsers,
+  listUsers,
+  nameOfActor,
+  noteSignIn,
+  type Role,
+  requireUser,
+  setDisabled,
+  setUserPassword,
+  type User,
+} from "./users.ts";

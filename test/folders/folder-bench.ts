@@ -1,0 +1,222 @@
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statfsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pino from "pino";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { type AccountLimits, changeAccount, createAccount, findAccount, Usage } from "../../src/accounts/index.ts";
+import { loadSettings, type Settings } from "../../src/config/index.ts";
+import type { ExportFormat } from "../../src/exports/index.ts";
+import { Delays } from "../../src/folders/delays.ts";
+import { FolderFiles } from "../../src/folders/folder-files.ts";
+import { type Sight, type VisitServices, visitFolder } from "../../src/folders/folder-visit.ts";
+import { type AddedFolder, addFolder, type Folder, listFolders, removeFolder } from "../../src/folders/index.ts";
+import { SeenFiles } from "../../src/folders/seen-files.ts";
+import { ExportAnswers, TranscriptionCreator } from "../../src/http/index.ts";
+import { Library } from "../../src/library/index.ts";
+import type { probeRecording } from "../../src/media/index.ts";
+import { Recordings, type Segment } from "../../src/recordings/index.ts";
+import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
+import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
+import { ownFileSystem } from "./own-file-system.ts";
+
+const MINUTE = 60_000;
+const patience = { settleMilliseconds: 15_000, doubtMilliseconds: 5 * MINUTE };
+const languages = [{ code: "en", name: "English", modelCode: "en" }];
+const operator = { actor: "operator", now: 0 };
+
+const ownProcesses = { at: () => ownFileSystem, stop() {} };
+
+interface BenchOptions {
+  readonly formats?: readonly ExportFormat[];
+  readonly target?: string | null;
+  /** Directory of the bench, perhaps of an earlier one, whose folder and database are used again; a new one by default. */
+  readonly root?: string;
+}
+
+/**
+ * A watched folder with the real database, library, intake and exports. There is no engine: a test completes the
+ * recordings. Files whose content begins with "audio" are recordings. Time passes only when a test says so.
+ */
+export class FolderBench implements Disposable {
+  readonly #temporary: ReturnType<typeof temporaryDirectory> | null;
+  readonly root: string;
+  /** The watched folder. */
+  readonly path: string;
+  readonly dataDirectory: DataDirectory;
+  readonly store: Store;
+  readonly recordings: Recordings;
+  readonly library: Library;
+  readonly usage: Usage;
+  readonly creator: TranscriptionCreator;
+  readonly log: string[] = [];
+  limits: Settings["limits"] = loadSettings({ file: undefined, environment: {}, flags: {} }).limits;
+  /** Milliseconds since the epoch; visits use it as their clock, too. */
+  time = Date.now();
+  /** Bytes that are free on the server's disk; null: as many as there are. */
+  freeBytes: number | null = null;
+  /** Called before each part of a file is read. */
+  onProgress: () => void = () => {};
+  /** The services of visits. A test may replace some. */
+  services: VisitServices;
+  readonly #seen: SeenFiles;
+  readonly #delays: Delays;
+
+  constructor({ root }: Pick<BenchOptions, "root"> = {}) {
+    this.#temporary = root === undefined ? temporaryDirectory() : null;
+    this.root = realpathSync(root ?? this.#temporary?.path ?? "");
+    this.path = join(this.root, "in");
+    mkdirSync(this.path, { recursive: true });
+    mkdirSync(join(this.root, "data"), { recursive: true, mode: 0o700 });
+    this.dataDirectory = new DataDirectory(join(this.root, "data"));
+    this.store = openDatabase(this.dataDirectory.databasePath);
+    const { store, dataDirectory } = this;
+    const now = () => this.time;
+    const limits = () => this.limits;
+    const log = pino({ base: null }, { write: (line) => void this.log.push(line) });
+    const recordings = new Recordings(store, now);
+    this.recordings = recordings;
+    dataDirectory.cleanUp((ids) => recordings.open.areOpen(ids));
+    this.usage = new Usage(store);
+    const { usage } = this;
+    this.library = new Library({ store, recordings, dataDirectory, usage, now });
+    const { library } = this;
+    const statfs = (path: string) => {
+      const disk = statfsSync(path);
+      return this.freeBytes === null ? disk : Object.assign(disk, { bsize: 1, bavail: this.freeBytes, blocks: 1e12 });
+    };
+    const diskSpace = new DiskSpace(dataDirectory.root, () => 0, statfs);
+    const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
+    const speechModel = () => ({ id: "whisper-base", languages });
+    this.creator = new TranscriptionCreator({
+      ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace, speechModel, probe },
+      metrics: metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now }),
+      queue: { add() {} },
+      fetchEnabled: () => false,
+      checkUrl: () => ({ ok: false, kind: "invalid", reason: "" }),
+      refusal: () => null,
+    });
+    this.services = {
+      ...{ store, library, exports, dataDirectory, diskSpace, limits, speechModel, log, now },
+      files: new FolderFiles(store, now),
+      fileSystemOf: () => ownFileSystem,
+      intake: this.creator.intake,
+    };
+    this.#seen = new SeenFiles(now);
+    this.#delays = new Delays(now);
+  }
+
+  /** Creates the account `acme`, and watches the folder for it. */
+  static async create({ root, formats = ["srt", "json"], target = null }: BenchOptions = {}): Promise<FolderBench> {
+    const bench = new FolderBench(root === undefined ? {} : { root });
+    createAccount(bench.store, "acme", operator);
+    const to = target === null ? null : join(bench.root, target);
+    if (to !== null) mkdirSync(to);
+    await bench.add(bench.path, { formats, target: to });
+    return bench;
+  }
+
+  /** Watches a folder for the account, or changes one. */
+  add(path: string, { formats = ["srt"], target = null }: Omit<BenchOptions, "root"> = {}): Promise<AddedFolder> {
+    const account = findAccount(this.store, "acme");
+    if (account === null) throw new Error("there is no account");
+    const folder = { account, workspace: null, path, target, formats, language: null };
+    return addFolder(this.store, this.dataDirectory.root, folder, operator, ownProcesses);
+  }
+
+  remove(path = this.path): Promise<string | null> {
+    return removeFolder(this.store, path, operator, ownProcesses);
+  }
+
+  get folder(): Folder {
+    const [folder] = listFolders(this.store);
+    if (folder === undefined) throw new Error("no folder is watched");
+    return folder;
+  }
+
+  get files(): FolderFiles {
+    return this.services.files;
+  }
+
+  setLimits(limits: AccountLimits): void {
+    const account = findAccount(this.store, "acme");
+    if (account !== null) changeAccount(this.store, account, operator, { limits });
+  }
+
+  /** Writes a file into the folder. */
+  put(name: string, content: string | Buffer): void {
+    writeFileSync(join(this.path, name), content);
+  }
+
+  /** Visits the folder once. */
+  visit(): Promise<Sight> {
+    const account = findAccount(this.store, "acme");
+    if (account === null) throw new Error("there is no account");
+    return visitFolder(this.services, {
+      ...{ folder: this.folder, account, seen: this.#seen, delays: this.#delays, patience },
+      signal: new AbortController().signal,
+      onProgress: () => this.onProgress(),
+      onEnd: () => {},
+    });
+  }
+
+  /** Visits the folder, lets the files settle, and visits it again. */
+  async visitSettled(): Promise<Sight> {
+    await this.visit();
+    this.time += patience.settleMilliseconds;
+    return await this.visit();
+  }
+
+  /** Completes all open recordings with a transcript that contains their audio's content. */
+  async complete(): Promise<void> {
+    const { processing, queued } = this.recordings.open.list();
+    for (const { id } of [...processing, ...queued]) {
+      const text = readFileSync(this.dataDirectory.audio.pathOf(id), "utf8").slice(0, 40);
+      const words = [{ text: ` ${text}`, startSeconds: 0, endSeconds: 1, probability: 0.9 }];
+      const segment: Segment = { index: 0, startSeconds: 0, endSeconds: 1, speaker: 0, text, words };
+      this.recordings.claim(id);
+      this.recordings.complete(id, [segment]);
+    }
+  }
+
+  /** Lets time pass, and completes recordings, until nothing is left to do. */
+  async finish(): Promise<void> {
+    for (let visits = 0; visits < 50; visits++) {
+      const { waiting } = await this.visit();
+      if (waiting === 0 && this.files.open(this.folder.id).length === 0) return;
+      this.time += patience.doubtMilliseconds;
+      await this.complete();
+    }
+    throw new Error("the folder is not finished after 50 visits");
+  }
+
+  /** Returns the names of all recordings, oldest first. */
+  recordingNames(): (string | null)[] {
+    return this.recordings
+      .list({}, 1000)
+      .map(({ sourceName }) => sourceName)
+      .reverse();
+  }
+
+  /** Returns the paths of all files in the folder, except its marker. */
+  entries(path = this.path): string[] {
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && entry.name !== ".transcribe-folder")
+      .map((entry) => join(entry.parentPath, entry.name).slice(path.length + 1))
+      .sort();
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.path, path), "utf8");
+  }
+
+  [Symbol.dispose](): void {
+    this.store.$client.close();
+    this.#temporary?.[Symbol.dispose]();
+  }
+}
+
+async function probe(path: string): ReturnType<typeof probeRecording> {
+  const isRecording = (await Bun.file(path).slice(0, 5).text()) === "audio";
+  if (!isRecording) return { ok: false, reason: "The file is not an audio or video recording that can be read." };
+  const track = { trackIndex: 0, channels: 1, channelLayout: "mono" };
+  return { ok: true, durationSeconds: 1, durationIsEstimate: false, ...track };
+}

@@ -1,0 +1,30 @@
+import { Database } from "bun:sqlite";
+
+/**
+ * Makes this process end itself with SIGKILL before one of its steps, which are the writes of its databases, and whatever
+ * else calls the returned function.
+ * @param step number of steps that pass
+ */
+export function dieAtStep(step: number): () => void {
+  let passed = 0;
+  const die = () => {
+    if (passed++ === step) process.kill(process.pid, "SIGKILL");
+  };
+  const prepare = Database.prototype.prepare;
+  Object.defineProperty(Database.prototype, "prepare", {
+    value(this: Database, sql: string, ...rest: []) {
+      const statement = prepare.call(this, sql, ...rest);
+      if (!/^\s*(insert|update|delete|commit)/i.test(sql)) return statement;
+      for (const name of ["run", "get", "all", "values"] as const) {
+        const original = statement[name].bind(statement) as (...args: unknown[]) => unknown;
+        const dying = (...args: unknown[]) => {
+          die();
+          return original(...args);
+        };
+        Object.defineProperty(statement, name, { value: dying });
+      }
+      return statement;
+    },
+  });
+  return die;
+}
