@@ -9,7 +9,7 @@ import { chromium } from "../../tools/shared/chromium.ts";
 const fetchTimeout = 600_000;
 
 export interface OpenBrowser {
-  /** Opens a separate window with its own cookies. */
+  /** Opens a separate window with its own cookies. Its pages jump instead of scrolling smoothly, so that clicks hit. */
   context(options?: Parameters<Browser["newContext"]>[0]): Promise<BrowserContext>;
 }
 
@@ -30,7 +30,8 @@ export function openBrowser(): OpenBrowser {
   return {
     async context(options = {}) {
       if (browser === undefined) throw new Error("there is no browser");
-      return await browser.newContext({ viewport: { width: 1280, height: 860 }, locale: "en-GB", ...options });
+      const desktop = { viewport: { width: 1280, height: 860 }, locale: "en-GB", reducedMotion: "reduce" } as const;
+      return await browser.newContext({ ...desktop, ...options });
     },
   };
 }

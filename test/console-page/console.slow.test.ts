@@ -277,6 +277,13 @@ describe.if(ready)("the console in a browser", () => {
     await now.waitFor();
     await isShown();
     expect(await back.count()).toBe(0);
+    // From nearby, the page scrolls smoothly.
+    await page.emulateMedia({ reducedMotion: "no-preference" });
+    await page.mouse.wheel(0, 600);
+    await back.click();
+    await isShown();
+    expect(await back.count()).toBe(0);
+    await page.emulateMedia({ reducedMotion: "reduce" });
   });
 
   test("shows an Arabic transcript from right to left", async () => {
