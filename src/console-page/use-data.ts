@@ -43,11 +43,23 @@ const POLL_MILLISECONDS = 4_000;
 
 /** Calls `read` again and again while it is needed and the page is visible. */
 export function usePolling(isNeeded: boolean, read: () => void): void {
-  useEffect(() => {
-    if (!isNeeded) return;
-    const timer = setInterval(() => document.visibilityState === "visible" && read(), POLL_MILLISECONDS);
-    return () => clearInterval(timer);
-  }, [isNeeded, read]);
+  useEffect(() => (isNeeded ? poll(POLL_MILLISECONDS, read) : undefined), [isNeeded, read]);
+}
+
+/**
+ * Calls `read` at an interval while the page is visible, and when it becomes visible again. Returns a function that ends
+ * this.
+ */
+export function poll(milliseconds: number, read: () => void): () => void {
+  const readIfVisible = () => {
+    if (document.visibilityState === "visible") read();
+  };
+  const timer = setInterval(readIfVisible, milliseconds);
+  document.addEventListener("visibilitychange", readIfVisible);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener("visibilitychange", readIfVisible);
+  };
 }
 
 /** Runs actions of the user, and holds the message of the last one's error. */

@@ -69,6 +69,11 @@ export async function holdBack(page: Page, addresses: string): Promise<() => Pro
   };
 }
 
+/** Lets a page ask for changes at once, as it does when the user returns to it, instead of after some seconds. */
+export async function returnTo(page: Page): Promise<void> {
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+}
+
 /** Returns the number of pixels by which the page is wider than the window. */
 export async function overhangOf(page: Page): Promise<number> {
   return await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);

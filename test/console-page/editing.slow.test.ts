@@ -5,7 +5,7 @@ import { type Filled, fill } from "../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { createUser, hashPassword } from "../../src/users/index.ts";
-import { faultsOf, found, holdBack, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, holdBack, openBrowser, overhangOf, returnTo } from "./browser.ts";
 
 const password = "correct horse battery";
 const ready = found !== null && available("corrections in a browser", ffmpegPath);
@@ -285,7 +285,7 @@ describe.if(ready)("a transcript in a browser", () => {
     await notice.getByText("Mine. It was").waitFor();
     await notice.getByRole("button", { name: "Use mine" }).click();
     await isSaved(other);
-    // The first page asks every few seconds.
+    await returnTo(page);
     await page.waitForFunction(() => document.querySelector("textarea")?.value.startsWith("Theirs."));
     await page.getByText("Changed meanwhile by").waitFor();
     await other.close();
@@ -311,6 +311,7 @@ describe.if(ready)("a transcript in a browser", () => {
       });
       await page.keyboard.type("mmm");
       await letPass();
+      await returnTo(page);
       while (!isAsked) await page.keyboard.type("m", { delay: 200 });
     };
     await typing();

@@ -4,7 +4,7 @@ import { setPassword } from "../../src/console/index.ts";
 import { changeUser, type User } from "../../src/users/index.ts";
 import { newUser, PASSWORD } from "../console/people.ts";
 import { ProviderStage } from "../console/provider-stage.ts";
-import { faultsOf, found, holdBack, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, holdBack, openBrowser, overhangOf, returnTo } from "./browser.ts";
 
 setDefaultTimeout(60_000);
 
@@ -98,6 +98,7 @@ describe.if(found !== null)("people in a browser", () => {
     await title(page, "Recordings");
     expect(await page.getByRole("button", { name: "Upload recordings" }).count()).toBe(0);
     await stage.server.enterSaid("acme", ["It has just arrived."], "The other interview");
+    await returnTo(page);
     await page.getByRole("link", { name: "The other interview" }).waitFor();
     await page.getByRole("link", { name: "The interview" }).click();
     await page.getByRole("list", { name: "Transcript" }).getByText("Hello world.").waitFor();
@@ -237,6 +238,7 @@ describe.if(found !== null)("people in a browser", () => {
     await notice.getByRole("button", { name: "Discard my text" }).click();
     await notice.waitFor({ state: "detached" });
     changeUser(api.store, local, { accounts: [] }, api.operator());
+    await returnTo(page);
     await page.getByRole("alert").getByText("There is no such recording").waitFor();
     await context.close();
   });

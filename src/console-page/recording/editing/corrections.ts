@@ -3,6 +3,7 @@ import type { Changes, Corrected, Correction } from "../../../console/contract.t
 import { queryOf } from "../../route.ts";
 import { messageOf, RequestError, requestJson } from "../../server.ts";
 import { useViewer } from "../../session.tsx";
+import { poll } from "../../use-data.ts";
 import type { TranscriptData } from "../transcript/transcript-data.ts";
 import { CorrectionSender } from "./correction-sender.ts";
 import { type CorrectedRecording, finished, type Typed, takeTexts, unfinished } from "./unfinished.ts";
@@ -116,11 +117,9 @@ export class Corrections {
   attach(data: TranscriptData): () => void {
     this.#data = data;
     data.onStale = () => void this.follow();
-    const timer = setInterval(() => {
-      if (document.visibilityState === "visible") void this.follow();
-    }, POLL_MILLISECONDS);
+    const endPolling = poll(POLL_MILLISECONDS, () => void this.follow());
     return () => {
-      clearInterval(timer);
+      endPolling();
       void this.flush();
       this.#seen = Math.max(this.#seen, data.revision);
       this.#left = new Map([...this.#unsaved.keys()].map((segment) => [segment, data.indexOf(segment)]));
