@@ -265,7 +265,8 @@ describe.if(ready)("the console in a browser", () => {
     const isShown = () =>
       page.waitForFunction(() => {
         const row = document.querySelector("[data-now]")?.getBoundingClientRect();
-        return row !== undefined && row.top > 0 && row.bottom < innerHeight;
+        // It is not at the edge either.
+        return row !== undefined && row.top > innerHeight / 10 && row.bottom < innerHeight;
       });
     await now.waitFor();
     await isShown();

@@ -28,7 +28,7 @@ class VirtualRows {
   readonly #scroll: PageScroll;
   readonly #onRange: (range: RowRange) => void;
   readonly #rows = new Map<number, HTMLElement>();
-  readonly #sizes = new ResizeObserver((entries) => this.#measure(entries));
+  readonly #sizes = new ResizeObserver((entries) => this.#measure(entries.map(({ target }) => target)));
   readonly #aborted = new AbortController();
   #heights: RowHeights;
   #width: number;
@@ -94,6 +94,8 @@ class VirtualRows {
       const part = row === undefined ? null : find(row);
       this.#isSeeking = part === null && frame < MAX_SEEK_FRAMES;
       if (part !== null) {
+        // Rows that are measured after this scroll would move the page again.
+        this.#measure(this.#rows.values());
         this.#scroll.to(scrollY + part.getBoundingClientRect().top - this.#targetTop());
         return;
       }
@@ -165,7 +167,7 @@ class VirtualRows {
     return Math.max(this.#freeHeight() * TARGET_SHARE, this.#coveredHeight());
   }
 
-  #measure(entries: readonly ResizeObserverEntry[]): void {
+  #measure(elements: Iterable<Element>): void {
     const above = -this.#list.getBoundingClientRect().top;
     const anchor = this.#heights.indexAt(above);
     const before = this.#heights.offsetOf(anchor);
@@ -176,9 +178,9 @@ class VirtualRows {
       for (const [index, row] of this.#rows) this.#heights.set(index, row.offsetHeight);
     }
     let isChanged = isNewWidth;
-    for (const { target } of entries) {
-      if (!(target instanceof HTMLElement) || target === this.#list || !target.isConnected) continue;
-      isChanged = this.#heights.set(Number(target.dataset.index), target.offsetHeight) || isChanged;
+    for (const element of elements) {
+      if (!(element instanceof HTMLElement) || element === this.#list || !element.isConnected) continue;
+      isChanged = this.#heights.set(Number(element.dataset.index), element.offsetHeight) || isChanged;
     }
     if (isChanged) this.#keepInPlace(this.#heights.offsetOf(anchor) - before);
   }
