@@ -41,7 +41,7 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
   // The record, its segments and speakers, the queue and the search, with the types that the API serves.
   recordings: 46,
   // The lowest layer with state: database, data directory, audio, disk space, backups, and errors of the machine.
-  storage: 47,
+  storage: 45,
   // The vocabulary of a track's data: the grid of blocks, spans, and the work area. Both sides of the engine use it.
   timeline: 38,
 };

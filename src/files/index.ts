@@ -1,2 +1,3 @@
 export { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "./cache-entry.ts";
+export { readAt, readPieces, syncDirectory, syncDirectoryNow, syncFile, writeAll } from "./file-io.ts";
 export { isAdministrator, pathSteps, untrustedWriter } from "./path-trust.ts";

@@ -12,12 +12,11 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
-  readSync,
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
 } from "node:fs";
+import { readAt, writeAll } from "../files/index.ts";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -60,21 +59,8 @@ export const fileCalls = {
   /** Creates a file that only this user may access. */
   createFile: (path: string) => openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600),
   close: (descriptor: number) => closeSync(descriptor),
-  read(descriptor: number, position: number, length: number): Uint8Array {
-    const bytes = Buffer.alloc(length);
-    let filled = 0;
-    while (filled < length) {
-      const count = readSync(descriptor, bytes, filled, length - filled, position + filled);
-      if (count === 0) break;
-      filled += count;
-    }
-    return bytes.subarray(0, filled);
-  },
-  write(descriptor: number, bytes: Uint8Array): void {
-    for (let written = 0; written < bytes.length; ) {
-      written += writeSync(descriptor, bytes, written, bytes.length - written);
-    }
-  },
+  read: (descriptor: number, position: number, length: number): Uint8Array => readAt(descriptor, position, length),
+  write: writeAll,
   sync: (descriptor: number) => fsyncSync(descriptor),
   chown: (descriptor: number, userId: number, groupId: number) => fchownSync(descriptor, userId, groupId),
   chmod: (descriptor: number, mode: number) => fchmodSync(descriptor, mode),

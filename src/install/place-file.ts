@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { syncDirectoryNow } from "../storage/index.ts";
+import { syncDirectoryNow } from "../files/index.ts";
 
 interface PlaceOptions {
   readonly mode: number;

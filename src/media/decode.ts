@@ -1,7 +1,8 @@
 import { statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { machineTrouble, syncDirectory } from "../storage/index.ts";
+import { syncDirectory } from "../files/index.ts";
+import { machineTrouble } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
 import { checkFfmpegEnd, type DecodePlan, decodeRun } from "./decode-plan.ts";
 import { type DecodeSpace, estimateDecodedBytes, measureSpace, reserveSpace } from "./disk-space.ts";

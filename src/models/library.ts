@@ -3,9 +3,15 @@ import { mkdir, open, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { makeCacheEntry, removeCacheEntry, removeOldTemporaryFolders, withTemporaryFolder } from "../files/index.ts";
+import {
+  makeCacheEntry,
+  removeCacheEntry,
+  removeOldTemporaryFolders,
+  syncDirectory,
+  withTemporaryFolder,
+} from "../files/index.ts";
 import { familyOf } from "../speech/index.ts";
-import { lockFile, syncDirectory } from "../storage/index.ts";
+import { lockFile } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { modelIdSchema, sha1Schema, sha256Schema } from "./catalogue.ts";
 import { ModelError, withFileErrors } from "./model-error.ts";

@@ -1,7 +1,7 @@
 import { lstat, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { syncDirectory } from "../files/index.ts";
 import { codeOf } from "../text/index.ts";
-import { syncDirectory } from "./file-io.ts";
 import { isRecordingId } from "./recording-files.ts";
 
 /** A recording's audio as a local file, for as long as it is needed. */

@@ -19,7 +19,6 @@ export {
 } from "./database.ts";
 export { DiskSpace, type Reservation } from "./disk-space.ts";
 export { DiskUsage } from "./disk-usage.ts";
-export { syncDirectory, syncDirectoryNow } from "./file-io.ts";
 export { lockFile } from "./lock-file.ts";
 export {
   databaseTrouble,

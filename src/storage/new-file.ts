@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { syncDirectoryNow, writeAll } from "../files/index.ts";
 import { ownCommand } from "../program/index.ts";
 import { messageOf } from "../text/index.ts";
-import { syncDirectoryNow, writeAll } from "./file-io.ts";
 
 /** Publishes a file under its final name, or removes it. */
 interface Publisher {

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { dirname } from "node:path";
-import { syncDirectory } from "../../storage/index.ts";
+import { syncDirectory } from "../../files/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { MediaError } from "../media-error.ts";
 import { FIRST_BYTES, refuseText, tooLarge } from "./check-content.ts";

@@ -1,7 +1,8 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
+import { syncDirectory } from "../../files/index.ts";
 import type { Recordings } from "../../recordings/index.ts";
-import { type DataDirectory, type DiskSpace, syncDirectory } from "../../storage/index.ts";
+import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
 import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";
 import {

@@ -34,8 +34,8 @@ interface Sum {
 }
 
 /**
- * Returns the voice of each speaker that has clean speech, by speaker number; none whose embedding is no number. Fragments in which several people speak are
- * left out. Reads one block of embeddings at a time.
+ * Returns the voice of each speaker that has clean speech, by speaker number; none whose embedding is no number.
+ * Fragments in which several people speak are left out. Reads one block of embeddings at a time.
  * @param turns the final turns of the track, in order of their starts
  */
 export async function speakerVoices(area: WorkArea, turns: readonly Turn[]): Promise<SpeakerVoice[]> {

@@ -3,8 +3,8 @@ import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, statfsSync } from
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { readAt, readPieces, writeAll } from "../../files/index.ts";
 import { size } from "../../text/index.ts";
-import { readAt, readPieces, writeAll } from "../file-io.ts";
 import { isRecordingId } from "../recording-files.ts";
 import { BackupError } from "./copy-database.ts";
 import * as tar from "./tar.ts";

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, fsyncSync, openSync, type Stats } from "node:fs";
+import { readAt, readPieces, writeAll } from "../../files/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
-import { readAt, readPieces, writeAll } from "../file-io.ts";
 import { BackupError } from "./copy-database.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { closeSync, openSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { syncDirectoryNow, syncFile } from "../../files/index.ts";
 import { ExpectedError, messageOf, size } from "../../text/index.ts";
-import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import { databaseState } from "../migrate.ts";
 import { oneOf, openStates } from "../stored-values.ts";

@@ -11,9 +11,9 @@ import {
   statSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { syncDirectoryNow, syncFile } from "../../files/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataDirectory, DataPaths } from "../data-directory.ts";
-import { syncDirectoryNow, syncFile } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import { databaseState, hasTable } from "../migrate.ts";
 import { oneOf, openStates } from "../stored-values.ts";

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { closeSync, fstatSync, openSync, rmSync } from "node:fs";
+import { readPieces } from "../../files/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
 import type { DataPaths } from "../data-directory.ts";
-import { readPieces } from "../file-io.ts";
 import { machineTrouble } from "../machine-trouble.ts";
 import type { NewFile } from "../new-file.ts";
 import { oneOf, openStates } from "../stored-values.ts";
