@@ -36,6 +36,18 @@ export function openBrowser(): OpenBrowser {
   };
 }
 
+/**
+ * Opens a page whose actions fail after 20 seconds.
+ * @param errors receives the errors of the page and of the browser, which logs violations of the content security policy
+ */
+export async function openPage(context: BrowserContext, errors: string[] = []): Promise<Page> {
+  const page = await context.newPage();
+  page.setDefaultTimeout(20_000);
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(String(error)));
+  return page;
+}
+
 interface Violation {
   readonly id: string;
   readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[];

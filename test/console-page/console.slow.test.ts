@@ -8,7 +8,7 @@ import { type Filled, fill } from "../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 const recording = samplePath("jfk.mp3");
 const ready = found !== null && available("the console in a browser", ffmpegPath, recording);
@@ -33,11 +33,7 @@ describe.if(ready)("the console in a browser", () => {
     await server.start();
     server.client("acme");
     context = await browser.context();
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
-    // The browser logs violations of the content security policy on its console.
-    page.on("console", (message) => message.type() === "error" && pageErrors.push(message.text()));
-    page.on("pageerror", (error) => pageErrors.push(String(error)));
+    page = await openPage(context, pageErrors);
     link = (await server.cli("console")).stdout.trim();
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());

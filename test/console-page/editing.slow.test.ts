@@ -5,7 +5,7 @@ import { type Filled, fill } from "../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { createUser, hashPassword } from "../../src/users/index.ts";
-import { faultsOf, found, holdBack, openBrowser, overhangOf, returnTo } from "./browser.ts";
+import { faultsOf, found, holdBack, openBrowser, openPage, overhangOf, returnTo } from "./browser.ts";
 
 const password = "correct horse battery";
 const ready = found !== null && available("corrections in a browser", ffmpegPath);
@@ -30,13 +30,7 @@ describe.if(ready)("a transcript in a browser", () => {
   };
   /** The question for changes by others, which a page asks every few seconds. */
   const changes = "**/changes?*";
-  const signedIn = async () => {
-    const opened = await context.newPage();
-    opened.setDefaultTimeout(20_000);
-    opened.on("console", (message) => message.type() === "error" && pageErrors.push(message.text()));
-    opened.on("pageerror", (error) => pageErrors.push(String(error)));
-    return opened;
-  };
+  const signedIn = () => openPage(context, pageErrors);
 
   beforeAll(async () => {
     filled = fill(server.dataDirectory, 600);

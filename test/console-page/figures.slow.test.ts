@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createLink } from "../../src/console/index.ts";
 import { ConsoleServer } from "../console/support.ts";
-import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 /** A figure and its unit: a number, perhaps with a sign, and the next word. */
 const figures = String.raw`[\d.,]+[×%]?\s(?:bytes?|[kMGT]B|secs?|mins?|hrs?|days?|minutes?|slots?|lanes?|recordings?|queued|requests|speakers?|real\stime)`;
@@ -48,8 +48,7 @@ describe.if(found !== null)("the figures of the console in a browser", () => {
     recordingId = await server.enterSaid("acme", texts);
     const { id } = server.api.account("acme");
     for (let count = 0; count < 3; count++) server.api.enterProcessing(id);
-    page = await (await browser.context()).newPage();
-    page.setDefaultTimeout(20_000);
+    page = await openPage(await browser.context());
     const { token } = createLink(server.api.store, server.api.operator());
     await page.goto(`${server.origin}/console/#enter=${token}`);
     await page.getByRole("heading", { name: "Since the server started" }).waitFor();

@@ -2,15 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createLink } from "../../src/console/index.ts";
 import { ConsoleServer } from "../console/support.ts";
-import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 describe.if(found !== null)("the overview of a server in a browser", () => {
   const server = new ConsoleServer();
   const browser = openBrowser();
   let page: Page;
   beforeAll(async () => {
-    page = await (await browser.context()).newPage();
-    page.setDefaultTimeout(20_000);
+    page = await openPage(await browser.context());
     const { token } = createLink(server.api.store, server.api.operator());
     await page.goto(`${server.origin}/console/#enter=${token}`);
   }, 60_000);

@@ -4,7 +4,7 @@ import { type Filled, fill } from "../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { setPassword } from "../../src/console/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
-import { found, openBrowser } from "./browser.ts";
+import { found, openBrowser, openPage } from "./browser.ts";
 
 const password = "correct horse battery";
 
@@ -23,8 +23,7 @@ describe.if(found !== null)("a page that is open while the server restarts", () 
     await setPassword(store, password, { actor: "test", now: Date.now() });
     store.$client.close();
     await server.start(false);
-    page = await (await browser.context()).newPage();
-    page.setDefaultTimeout(20_000);
+    page = await openPage(await browser.context());
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 

@@ -4,7 +4,7 @@ import { available } from "../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { VoiceAccount, voiceOf } from "../voices/support.ts";
-import { faultsOf, found, openBrowser, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 const ready = found !== null && available("voices in a browser");
 
@@ -37,8 +37,7 @@ describe.if(ready)("voices in the console in a browser", () => {
     store.$client.close();
     await server.start();
     context = await browser.context();
-    page = await context.newPage();
-    page.setDefaultTimeout(20_000);
+    page = await openPage(context);
     await page.goto((await server.cli("console")).stdout.trim());
     await page.getByRole("link", { name: "Recordings" }).waitFor();
   }, startTimeout);

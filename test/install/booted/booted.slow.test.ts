@@ -116,16 +116,9 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       await machine.run("sh", "-c", "groupadd people; usermod -aG people transcribe; mkdir -m 2770 /srv/in");
       await machine.run("sh", "-c", "chgrp people /srv/in; cp /srv/jfk.mp3 /srv/in; chgrp people /srv/in/jfk.mp3");
       await machine.run("chmod", "640", "/srv/in/jfk.mp3");
-      const added = await machine.run(
-        "transcribe",
-        "folders",
-        "add",
-        "/srv/in",
-        "--account",
-        "acme",
-        "--format",
-        "srt",
-      );
+      const add = (format: string) =>
+        machine.run(..."transcribe folders add /srv/in --account acme --format".split(" "), format);
+      const added = await add("srt");
       expect([added.exitCode, added.stdout]).toEqual([0, "watching /srv/in\n"]);
       const lines = added.stderr.match(/^ {2}(\[Service\]|ReadWritePaths=.*)$/gm)?.map((line) => line.trim());
       expect(lines).toEqual(["[Service]", "ReadWritePaths=-/srv/in"]);
@@ -141,16 +134,7 @@ describe.skipIf(systems === undefined).each((systems ?? "").split(":"))("on %s",
       expect(found.stdout).toBe(
         "/srv/in/jfk.srt transcribe people 640\n/srv/in/done transcribe people 770\n/srv/in/done/jfk.mp3 root people 640\n",
       );
-      const again = await machine.run(
-        "transcribe",
-        "folders",
-        "add",
-        "/srv/in",
-        "--account",
-        "acme",
-        "--format",
-        "txt",
-      );
+      const again = await add("txt");
       expect(again.stderr).toBe("");
       await machine.run("transcribe", "folders", "remove", "/srv/in");
     },
