@@ -1,4 +1,4 @@
-import type { Owner } from "./file-calls.ts";
+import type { FileStatus, Owner } from "./file-calls.ts";
 import { numberedNames } from "./file-names.ts";
 import type { OpenDirectory } from "./open-directory.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -33,8 +33,8 @@ export async function writeOnce(directory: OpenDirectory, files: readonly NewFil
     const missing: typeof numbered = [];
     let isFree = true;
     for (const { file, name } of numbered) {
-      if (await hasContent(directory, name, file.content)) continue;
       const facts = await directory.describe(name);
+      if (facts !== null && (await hasContent(directory, name, facts, file.content))) continue;
       const isOwn = facts?.kind === "file" && facts.sizeBytes === 0 && interrupted.has(file.temporaryName);
       if (isOwn) await directory.remove(name);
       if (isOwn || facts === null) missing.push({ file, name });
@@ -67,9 +67,14 @@ async function writeAll(
   return true;
 }
 
-async function hasContent(directory: OpenDirectory, name: string, content: Uint8Array): Promise<boolean> {
-  const facts = await directory.describe(name);
-  if (facts?.kind !== "file" || facts.sizeBytes !== content.byteLength) return false;
+/** @param facts what the directory tells about the name */
+async function hasContent(
+  directory: OpenDirectory,
+  name: string,
+  facts: FileStatus,
+  content: Uint8Array,
+): Promise<boolean> {
+  if (facts.kind !== "file" || facts.sizeBytes !== content.byteLength) return false;
   const { handle } = await directory.openFile(name);
   await using file = handle;
   return Buffer.from(content).equals(await file.read(0, content.byteLength));
