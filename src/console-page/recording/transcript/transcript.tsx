@@ -115,13 +115,16 @@ export function Transcript(props: TranscriptProps) {
   useLayoutEffect(() => {
     const shown = [...(rows.current?.rows ?? [])];
     const texts = shown.map(([index, row]) => [index, row.querySelector(".transcribed")] as const);
+    const current = texts.flatMap(([index, text]) => {
+      // While a user types, the positions are those of the text before.
+      const isCurrent = text !== null && text.textContent === data.get(index)?.text;
+      return isCurrent ? [{ text, marks: marksOf(index) }] : [];
+    });
     for (const layer of marked) {
-      const ranges = texts.map(([index, text]) => {
-        // While a user types, the positions are those of the text before.
-        const isCurrent = text !== null && text.textContent === data.get(index)?.text;
-        return isCurrent ? rangesIn(text, marksOf(index)[layer]) : [];
-      });
-      highlight(layer, ranges.flat());
+      highlight(
+        layer,
+        current.flatMap(({ text, marks }) => rangesIn(text, marks[layer])),
+      );
     }
     mark();
   });
