@@ -96,7 +96,10 @@ function apply(
     case "revert":
       draft.revert(changesOf(writer, recordingId, correction.revision));
       return null;
-    case "restore":
-      return draft.restore(stateAfter(writer, recordingId, correction.revision)) ? FIRST_PLACE : null;
+    case "restore": {
+      const latest = rows.all();
+      const before = stateAfter(writer, recordingId, correction.revision, latest);
+      return draft.restore(before, latest) ? FIRST_PLACE : null;
+    }
   }
 }

@@ -130,10 +130,11 @@ export class Draft {
 
   /**
    * Restores about a hundred segments of an earlier state of the transcript.
+   * @param latest its segments as they are now
    * @returns whether there are more
    */
-  restore(before: readonly CorrectedSegment[]): boolean {
-    for (const difference of differencesOf(before, this.#rows.all())) {
+  restore(before: readonly CorrectedSegment[], latest: readonly CorrectedSegment[]): boolean {
+    for (const difference of differencesOf(before, latest)) {
       if (this.segments >= SEGMENTS_AT_ONCE) return true;
       const present = difference.after.flatMap(({ id }) => this.#rows.find(id) ?? []);
       this.#exchange(present, difference.before);

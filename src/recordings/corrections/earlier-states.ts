@@ -48,10 +48,15 @@ export async function compareRevision(store: Store, recordingId: string, number:
 
 /**
  * Returns the segments of a transcript as they were after a revision; 0: as recognized.
+ * @param latest the segments as they are now
  * @throws {CorrectionError} `no_such_revision` if the revision is not stored, or not any more
  */
-export function stateAfter(writer: Writer, recordingId: string, number: number): CorrectedSegment[] {
-  const latest = number === 0 ? null : new CorrectedRows(writer, recordingId).all();
+export function stateAfter(
+  writer: Writer,
+  recordingId: string,
+  number: number,
+  latest: readonly CorrectedSegment[],
+): CorrectedSegment[] {
   const undoing = undoingTo(writer, recordingId, number, latest);
   for (;;) {
     const step = undoing.next();
