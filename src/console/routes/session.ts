@@ -51,7 +51,8 @@ const signOutQuery = Type.Object({ page: Type.Optional(pageAddressSchema) });
 export function sessionRoutes(services: ConsoleServices, sessions: Sessions, provider: SignInProvider) {
   const { store, settings, log, now } = services;
   const attempts = new Attempts(now);
-  const hasOperatorPassword = () => settings().console.operator_password && passwordHash(store) !== null;
+  /** Hash of the operator's password; null if none is set, or the password is switched off. */
+  const operatorHash = () => (settings().console.operator_password ? passwordHash(store) : null);
 
   const attempt = (request: Request, hash: string | null, user: string | null, check: () => Promise<boolean>) => {
     const cookie = cookieOf(request, DEVICE_COOKIE);
@@ -69,10 +70,10 @@ export function sessionRoutes(services: ConsoleServices, sessions: Sessions, pro
   };
 
   const enterByPassword = async (request: Request, password: string): Promise<Entered> => {
-    const hash = hasOperatorPassword() ? passwordHash(store) : null;
+    const hash = operatorHash();
     const isRight = await attempt(request, hash, null, async () => hash !== null && isPasswordOf(hash, password));
     // Another password may have been set, or the password switched off, while this one was checked.
-    const isCurrent = hasOperatorPassword() && passwordHash(store) === hash;
+    const isCurrent = operatorHash() === hash;
     if (isRight && isCurrent) return { ...sessions.enterByPassword(), passwordHash: hash };
     throw new ConsoleError("password_not_valid", "This is not the operator's password.");
   };
@@ -123,7 +124,7 @@ export function sessionRoutes(services: ConsoleServices, sessions: Sessions, pro
       () => ({
         provider: provider.name,
         users: hasLocalUsers(store),
-        password: hasOperatorPassword(),
+        password: operatorHash() !== null,
       }),
       { response: { 200: signInMethodsSchema } },
     )
