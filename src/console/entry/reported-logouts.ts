@@ -1,7 +1,6 @@
+import { SIGN_IN_MILLISECONDS } from "./begun-sign-ins.ts";
 import type { LogoutNotice } from "./logout-token.ts";
 
-/** How long a logout is remembered, which is the maximum time of a sign-in. */
-const KEPT_MILLISECONDS = 15 * 60_000;
 /** Maximum number of logouts that are remembered. The provider signs them, so strangers cannot fill the memory. */
 const MAX_LOGOUTS = 10_000;
 
@@ -22,8 +21,9 @@ interface Opening {
 export class ReportedLogouts {
   #reports: { readonly notice: LogoutNotice; readonly at: number }[] = [];
 
+  /** Remembers a logout until all sign-ins that had begun before it are over. */
   add(notice: LogoutNotice, now: number): void {
-    this.#reports = this.#reports.filter(({ at }) => at + KEPT_MILLISECONDS > now).slice(1 - MAX_LOGOUTS);
+    this.#reports = this.#reports.filter(({ at }) => at + SIGN_IN_MILLISECONDS > now).slice(1 - MAX_LOGOUTS);
     this.#reports.push({ notice, at: now });
   }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { timestamp } from "../../api/index.ts";
-import { readQuery } from "../../http/index.ts";
+import { firstPage, readQuery } from "../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -62,15 +62,14 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
   addRoute(routes, "GET /revisions", { 200: revisionPageSchema }, (request, id) => {
     const { before = null } = readQuery(request, revisionsQuery);
     const viewer = viewerOf(request, store);
-    const revisions = library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1);
-    const page = revisions.slice(0, PAGE_SIZE);
+    const { page, last } = firstPage(library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1), PAGE_SIZE);
     return {
       revisions: page.map(({ number, author, at, action, segments }) => ({
         ...{ number, action, segments },
         author: showAuthor(store, author, viewer),
         at: timestamp(at),
       })),
-      next_before: revisions.length > PAGE_SIZE ? (page.at(-1)?.number ?? null) : null,
+      next_before: last?.number ?? null,
     };
   });
 

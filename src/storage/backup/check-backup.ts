@@ -269,7 +269,7 @@ const rules: readonly ColumnRule[] = [
   { column: "folder_files.state", rule: `? ${oneOf(fileStates)}` },
   { column: "folder_files.reason", rule: `? ${oneOf(fileFaults)}` },
   { column: "folder_files.modified", rule: "(? NOT GLOB '*[^0-9-]*' AND length(?) <= 24)" },
-  { column: "folder_files.sha256", rule: `? GLOB '${hexDigits(64)}'` },
+  { column: "folder_files.sha256", rule: sha256 },
   ...times.map((column) => ({ column, rule: time })),
   { column: "console_password.hash", rule: passwordHash },
   { column: "users.id", rule: uuid },
