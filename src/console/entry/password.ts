@@ -35,10 +35,6 @@ export function removePassword(store: Store, by: Auditor): boolean {
   });
 }
 
-export function hasPassword(store: Store): boolean {
-  return passwordHash(store) !== null;
-}
-
 function endSessions(writer: Pick<Store, "delete">): void {
   const { consoleSessions } = tables;
   writer.delete(consoleSessions).where(eq(consoleSessions.enteredBy, "password")).run();
