@@ -77,7 +77,11 @@ test("a joined segment of two parties has the word that is spoken, and its neigh
     ],
   };
   expect([1.5, 3.5, 6, 8.5].map((seconds) => wordAt(joined, seconds)?.[0])).toEqual([0, 8, undefined, 4]);
-  expect([neighbourStart(joined, 1, 1), neighbourStart(joined, 3, 1), neighbourStart(joined, 8.5, 1)]).toEqual([3, 8, null]);
+  expect([neighbourStart(joined, 1, 1), neighbourStart(joined, 3, 1), neighbourStart(joined, 8.5, 1)]).toEqual([
+    3,
+    8,
+    null,
+  ]);
   expect([neighbourStart(joined, 8, -1), neighbourStart(joined, 3, -1)]).toEqual([3, 1]);
 });
 
