@@ -26,7 +26,7 @@ export function cueFragments(
   text: string,
   { language, maxWidth }: { language: string | null; maxWidth: number },
 ): CueFragment[] {
-  const timeOf = timeline(segment, text);
+  const timeOf = timesIn(segment, text);
   let offset = 0;
   return breakableFragments(text)
     .flatMap((fragment) => (columns(fragment.trimEnd()) > maxWidth ? cutToWidth(fragment, maxWidth) : [fragment]))
@@ -137,7 +137,7 @@ function timedWords(segment: ExportSegment, text: string): TimedSpan[] {
  * Creates a function that returns the time in which a part of a segment's clean text was spoken. The time of a word is
  * divided among its characters. Text without a word takes the time between its neighbours.
  */
-function timeline(segment: ExportSegment, text: string) {
+function timesIn(segment: ExportSegment, text: string) {
   const words = timedWords(segment, text);
   const first = { from: 0, to: 0, endMilliseconds: segment.startMilliseconds };
   const last = { from: text.length, startMilliseconds: Math.max(segment.startMilliseconds, segment.endMilliseconds) };

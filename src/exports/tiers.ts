@@ -45,7 +45,7 @@ export async function readTiers(document: ExportDocument): Promise<Tier[]> {
     tiers.map((annotations, further) => ({ speaker: speakers[index] ?? "", annotations, further })),
   );
   // Further tiers come last, and leave the names of the others as they are.
-  all.sort((a, b) => Math.min(1, a.further) - Math.min(1, b.further));
+  all.sort((a, b) => Number(a.further > 0) - Number(b.further > 0));
   const names = distinctNames(all.map(({ speaker }) => speaker));
   return all.map(({ speaker, annotations }, index) => ({ name: names[index] ?? "", speaker, annotations }));
 }

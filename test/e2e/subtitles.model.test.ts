@@ -2,11 +2,11 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { root } from "../../harness/checkout.ts";
+import { recordingsFolder } from "../../harness/checkout.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 /** Two channels whose parties speak at the same time, in English and German. */
-const both = join(root, "test/recordings/cases/two-parties-at-once.opus");
+const both = join(recordingsFolder, "cases/two-parties-at-once.opus");
 
 /** Maximum distance of a subtitle from its words, in seconds. */
 const NEAR_SECONDS = 0.1;

@@ -1,8 +1,10 @@
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { ExportFormat, ExportSegment } from "../../src/exports/index.ts";
 import { CUE_LIMITS } from "../../src/exports/split-cues.ts";
 import { exportedBytes, segment, transcript } from "./transcripts.ts";
+
+setDefaultTimeout(60_000);
 
 /** Maximum distance of a cue from its words. */
 const NEAR_MILLISECONDS = 100;
