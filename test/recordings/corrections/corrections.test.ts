@@ -299,6 +299,19 @@ test("a reverted merge puts each segment where it belongs, also if another one i
   ]);
 });
 
+test("a replacement ignores accents, and replaces no part of a letter", () => {
+  correct({ action: "text", segment: 0, text: "Die Straße, die STRASSE: eﬀektiv, don’t." });
+  const replaced = (find: string, replacement: string) => {
+    const wanted = { find, replacement, matches_case: false, whole_words: false };
+    correct({ action: "replace", ...wanted, after: null, except: [1, 2, 3, 4, 5] });
+    return shown()[0];
+  };
+  expect(replaced("s", "z")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("f", "v")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("ztrasse", "Gasse")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("don't", "do not")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, do not.");
+});
+
 describe("two people", () => {
   const second = { editor: "page-two", seen: 0, author: "ben" };
 
