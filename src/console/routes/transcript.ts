@@ -6,12 +6,12 @@ import { exportFormatSchema } from "../../exports/index.ts";
 import { pageSize, readQuery } from "../../http/index.ts";
 import {
   corrections,
+  findAll,
   type SegmentWithWords,
   type StoredSegment,
   speakerLabel,
   type Transcript,
 } from "../../recordings/index.ts";
-import { findAll } from "../../text/index.ts";
 import type { Voices } from "../../voices/index.ts";
 import { addRoute } from "../add-route.ts";
 import { recordingSchema } from "../contract/recordings.ts";

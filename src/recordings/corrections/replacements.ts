@@ -1,4 +1,4 @@
-import { findAll, foldText, type TextSpan } from "../../text/index.ts";
+import { findAll, foldText, type TextSpan } from "../search/folded-text.ts";
 import { cleanCorrection, type Replacement } from "./correction.ts";
 
 const letter = /[\p{L}\p{M}\p{N}]/u;

@@ -1,4 +1,4 @@
-import { foldText, type TextSpan } from "../../text/index.ts";
+import { foldText, type TextSpan } from "./folded-text.ts";
 
 /** Scripts without spaces between words, for a regular expression. */
 export const spaceless =

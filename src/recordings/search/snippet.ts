@@ -1,4 +1,4 @@
-import type { TextSpan } from "../../text/index.ts";
+import type { TextSpan } from "./folded-text.ts";
 
 /** A part of a text with its matches. */
 interface Snippet {
