@@ -127,6 +127,20 @@ export class OpenDirectory implements AsyncDisposable {
     return found;
   }
 
+  /** Returns the beginnings of files; null for an entry that is no file or can't be read. */
+  async heads(names: readonly string[], length: number): Promise<Map<string, Buffer | null>> {
+    const found = new Map<string, Buffer | null>();
+    for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) {
+      const some = names.slice(from, from + DESCRIBED_AT_ONCE);
+      const heads = await this.#files.call("heads", this.#path("."), some, length);
+      for (const [index, name] of some.entries()) {
+        const head = heads[index] ?? null;
+        found.set(name, head === null ? null : Buffer.from(head));
+      }
+    }
+    return found;
+  }
+
   /** Opens a file for reading, never a link, and without waiting for the writer of a pipe. */
   async openFile(name: string): Promise<{ readonly handle: OpenFile; readonly facts: FileFacts }> {
     const handle = new OpenFile(this.#files, await this.#files.call("openFile", this.#path(name)));
