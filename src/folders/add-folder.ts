@@ -12,7 +12,6 @@ import { type Folder, type FolderAccess, FolderError, toFolder } from "./folders
 import { HindranceError } from "./hindrances.ts";
 import { MARKER, readMarker, writeMarker } from "./marker.ts";
 import { OpenDirectory } from "./open-directory.ts";
-import { looksLikeRecording, RECORDING_HEAD_BYTES } from "./recording-heads.ts";
 
 /** Properties of a folder that is added. A known folder keeps those that are undefined. */
 interface NewFolder {
@@ -183,12 +182,7 @@ async function requireConfirmed(path: string, directory: OpenDirectory, confirme
 async function otherFiles(directory: OpenDirectory): Promise<{ names: readonly string[]; unknown: number }> {
   const { entries, excess } = await directory.entries();
   const names = entries.flatMap(({ name, isDirectory }) => (isDirectory || mayBeInvalid(name) ? [] : [name])).sort();
-  const heads = await directory.heads(names, RECORDING_HEAD_BYTES);
-  const others = names.filter((name) => {
-    const head = heads.get(name);
-    return head == null || !looksLikeRecording(head);
-  });
-  return { names: others, unknown: excess };
+  return { names: await directory.withoutRecordings(names), unknown: excess };
 }
 
 /** Returns an error of the file system in plain words. */

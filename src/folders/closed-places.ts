@@ -2,8 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { runtimeDirectoryOf, type Settings, settingEntries, settingValue } from "../config/index.ts";
 import { type Mount, mountOf, readMounts } from "../machine/index.ts";
-import { checkout, isCompiled, programFile } from "../program/index.ts";
-import { codeOf } from "../text/index.ts";
+import { ownCommand, programFile } from "../program/index.ts";
 import { type FileSystem, identitiesOf } from "./file-calls.ts";
 
 /**
@@ -12,8 +11,8 @@ import { type FileSystem, identitiesOf } from "./file-calls.ts";
  * some store recordings, e.g. /var/spool/asterisk/monitor.
  */
 const SYSTEM_DIRECTORIES = [
-  ...["/bin", "/boot", "/dev", "/efi", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/lost+found", "/nix", "/proc"],
-  ...["/run", "/sbin", "/snap", "/sys", "/usr"],
+  ...["/bin", "/boot", "/dev", "/efi", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/lost+found", "/proc"],
+  ...["/nix/store", "/nix/var", "/run", "/sbin", "/snap", "/sys", "/usr"],
   ...["backups", "cache", "crash", "lock", "log", "mail", "run"].map((name) => `/var/${name}`),
   ...["at", "cron", "cups", "mail", "postfix", "rsyslog"].map((name) => `/var/spool/${name}`),
   ...["NetworkManager", "alternatives", "apt", "dbus", "dnf", "dpkg", "flatpak", "initramfs-tools", "misc"].map(
@@ -46,10 +45,12 @@ export interface OwnPlace {
 
 /** Returns the places of a program: its data, its configuration, and itself. */
 export function ownPlaces(settings: Settings, settingsFile: string | undefined): OwnPlace[] {
+  // From source, the runtime gets the entry file, src/main.ts of the checkout.
+  const [, entry] = ownCommand();
   const directories = [
     { path: settings.storage.data_dir, what: "the server's data directory" },
     { path: runtimeDirectoryOf(settings), what: "the unpacked program" },
-    ...(isCompiled ? [] : [{ path: checkout, what: "the program's checkout" }]),
+    ...(entry === undefined ? [] : [{ path: resolve(entry, "../.."), what: "the program's checkout" }]),
   ];
   const named = settingEntries.flatMap(({ path, namesPath }) => {
     const value = namesPath === null ? "" : settingValue(settings, path);
@@ -98,10 +99,9 @@ export class ClosedPlaces {
     this.#system = placesOf(SYSTEM_DIRECTORIES);
     this.#shared = placesOf(SHARED_DIRECTORIES);
     this.#own = own.flatMap(({ path, ...kind }) => {
-      const real = realPathOf(path);
-      const identities = real === null ? [] : identitiesOf(real);
+      const { real, identities } = leadsTo(path);
       // A link to a file of the program is moved as well.
-      return [...new Set([resolve(path), real ?? resolve(path)])].map((each) => {
+      return [...new Set([resolve(path), real])].map((each) => {
         return { ...this.#placeOf(each), ...kind, identities };
       });
     });
@@ -157,12 +157,18 @@ export class ClosedPlaces {
 }
 
 function readPaths(): Paths {
-  // The entries of the root directory are read without an access to what is mounted there.
-  const links = readdirSync("/", { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
-  return {
-    mounts: readMounts((file) => readFileSync(file, "utf8")),
-    links: new Map(links.map(({ name }) => [`/${name}`, resolve("/", readlinkSync(`/${name}`))])),
-  };
+  return { mounts: readMounts((file) => readFileSync(file, "utf8")), links: new Map(rootLinks()) };
+}
+
+/** Reads the entries of the root directory, without an access to what is mounted there. */
+function rootLinks(): [path: string, target: string][] {
+  try {
+    const links = readdirSync("/", { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+    return links.map(({ name }) => [`/${name}`, resolve("/", readlinkSync(`/${name}`))]);
+  } catch {
+    // Some systems let only root read it.
+    return [];
+  }
 }
 
 /** Returns the path to which a path leads whose first name may be a link. */
@@ -171,12 +177,13 @@ function throughLink(path: string, links: Paths["links"]): string {
   return join(links.get(`/${first}`) ?? `/${first}`, ...rest);
 }
 
-function realPathOf(path: string): string | null {
+/** Returns where the links of a path lead, and the identities there; none if there is nothing that can be accessed. */
+function leadsTo(path: string): { readonly real: string; readonly identities: readonly string[] } {
   try {
-    return realpathSync(path);
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR", "EACCES"].includes(codeOf(error))) return null;
-    throw error;
+    const real = realpathSync(path);
+    return { real, identities: identitiesOf(real) };
+  } catch {
+    return { real: resolve(path), identities: [] };
   }
 }
 

@@ -20,6 +20,7 @@ import {
 import { dirname } from "node:path";
 import { readAt, writeAll } from "../files/index.ts";
 import { codeOf } from "../text/index.ts";
+import { looksLikeRecording, RECORDING_HEAD_BYTES } from "./recording-heads.ts";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -93,9 +94,9 @@ export const fileCalls = {
   /** Returns the path to which a path leads, also through links in its middle. */
   realPath: (path: string) => realpathSync(path),
   identities: identitiesOf,
-  /** Returns the beginnings of files; null for an entry that is no file, or that can't be read. */
-  heads: (directory: string, names: readonly string[], length: number): (Uint8Array | null)[] =>
-    names.map((name) => headOf(`${directory}/${name}`, length)),
+  /** Returns which entries with these names are files that seem to be recordings by their beginnings. */
+  areRecordings: (directory: string, names: readonly string[]): boolean[] =>
+    names.map((name) => isRecording(`${directory}/${name}`)),
 } as const;
 
 export type FileCalls = typeof fileCalls;
@@ -128,15 +129,15 @@ export function identitiesOf(path: string): string[] {
   return [`${dev}:${ino}`, ...(above === path ? [] : identitiesOf(above))];
 }
 
-function headOf(path: string, length: number): Uint8Array | null {
+function isRecording(path: string): boolean {
   let descriptor: number | null = null;
   try {
     // Opening a device can have an effect.
-    if (fileCalls.describe(path).kind !== "file") return null;
+    if (fileCalls.describe(path).kind !== "file") return false;
     descriptor = fileCalls.openFile(path);
-    return readAt(descriptor, 0, length);
+    return looksLikeRecording(readAt(descriptor, 0, RECORDING_HEAD_BYTES));
   } catch (error) {
-    if (["ENOENT", "EACCES", "EPERM", "ELOOP", "EBUSY", "EAGAIN", "ETXTBSY"].includes(codeOf(error))) return null;
+    if (["ENOENT", "EACCES", "EPERM", "ELOOP", "EBUSY", "EAGAIN", "ETXTBSY"].includes(codeOf(error))) return false;
     throw error;
   } finally {
     if (descriptor !== null) closeSync(descriptor);

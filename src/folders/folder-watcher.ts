@@ -17,7 +17,7 @@ import { SeenFiles } from "./seen-files.ts";
 
 interface WatcherOptions extends Omit<VisitServices, "files" | "fileSystemOf" | "closedPlaces"> {
   /** Places of the program, where no folder is visited. */
-  readonly own: readonly OwnPlace[];
+  readonly own: () => readonly OwnPlace[];
   readonly settings: () => Settings["folders"];
   /** Milliseconds of a clock that never goes back. */
   readonly clock: () => number;
@@ -76,13 +76,13 @@ export class FolderWatcher {
   readonly #leaving = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #ended = { done: 0, failed: 0 };
-  #closed: ClosedPlaces;
+  /** The places where no folder is visited, as they were when the last round of visits began. */
+  #closed: ClosedPlaces | null = null;
   #rounds = 0;
   #loop: Promise<void> | null = null;
 
   constructor(options: WatcherOptions) {
     this.#options = options;
-    this.#closed = new ClosedPlaces(options.own);
     this.#files = new FolderFiles(options.store, options.now);
     this.#reports = new FolderReports({ ...options, files: this.#files });
     this.#processes = options.processes ?? new FileProcesses();
@@ -129,7 +129,7 @@ export class FolderWatcher {
   #visitAll(): void {
     const { store, clock, log, own } = this.#options;
     const folders = listFolders(store);
-    if (folders.length > 0) this.#closed = new ClosedPlaces(own);
+    this.#closed = folders.length === 0 ? null : new ClosedPlaces(own());
     const ids = new Set(folders.map(({ id }) => id));
     for (const [id, watched] of this.#watched) if (!ids.has(id)) void this.#leave(id, watched);
     const paths = folders.flatMap(({ path, target }) => (target === null ? [path] : [path, target]));
@@ -188,7 +188,7 @@ export class FolderWatcher {
           ...this.#options,
           files: this.#files,
           fileSystemOf: (path) => this.#processes.at(path),
-          closedPlaces: () => this.#closed,
+          closedPlaces: () => this.#closed ?? new ClosedPlaces(this.#options.own()),
         },
         {
           folder,

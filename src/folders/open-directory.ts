@@ -127,16 +127,13 @@ export class OpenDirectory implements AsyncDisposable {
     return found;
   }
 
-  /** Returns the beginnings of files; null for an entry that is no file or can't be read. */
-  async heads(names: readonly string[], length: number): Promise<Map<string, Buffer | null>> {
-    const found = new Map<string, Buffer | null>();
+  /** Returns the names whose entries are no files that seem to be recordings by their beginnings. */
+  async withoutRecordings(names: readonly string[]): Promise<string[]> {
+    const found: string[] = [];
     for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) {
       const some = names.slice(from, from + DESCRIBED_AT_ONCE);
-      const heads = await this.#files.call("heads", this.#path("."), some, length);
-      for (const [index, name] of some.entries()) {
-        const head = heads[index] ?? null;
-        found.set(name, head === null ? null : Buffer.from(head));
-      }
+      const areRecordings = await this.#files.call("areRecordings", this.#path("."), some);
+      found.push(...some.filter((_, index) => areRecordings[index] !== true));
     }
     return found;
   }

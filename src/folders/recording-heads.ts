@@ -32,7 +32,7 @@ const HEADS: readonly RegExp[] = [
  * Returns whether a file seems to be a recording by its beginning, without decoding it. The name counts for nothing. A
  * recording without a header may not be recognized.
  */
-export function looksLikeRecording(head: Buffer): boolean {
-  const text = head.toString("latin1");
+export function looksLikeRecording(head: Uint8Array): boolean {
+  const text = Buffer.from(head).toString("latin1");
   return BEGINNINGS.some((beginning) => text.startsWith(beginning)) || HEADS.some((pattern) => pattern.test(text));
 }

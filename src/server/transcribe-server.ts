@@ -212,7 +212,7 @@ export async function startTranscribeServer(
     speechModel: modelInUse,
     limits: () => running.values.limits,
     settings: () => running.values.folders,
-    own: ownPlaces(settings, settingsFile),
+    own: () => ownPlaces(running.values, settingsFile),
     log,
     now,
     clock: () => performance.now(),

@@ -23,7 +23,7 @@ const machine = (...mounts: Mount[]) => ({
 describe("a folder", () => {
   const refused = [
     "/ /etc /etc/x /etc/x/y /usr /usr/share/x /usr/local/x /bin /sbin/x /lib/x /lib64 /proc /proc/1 /sys/x /dev /dev/shm/x",
-    "/run /run/x /run/user/1000/x /boot /boot/x /lost+found /nix/store /home /root /opt /tmp /media /run/media /run/media/u",
+    "/run /run/x /run/user/1000/x /boot /boot/x /lost+found /nix /nix/store/x /home /root /opt /tmp /media /run/media /run/media/u",
     "/var /var/tmp /var/lib /var/lib/dpkg /var/lib/dpkg/info /var/log /var/log/x /var/cache/x /var/spool /var/spool/cron",
     "/etc/ //etc /etc/. /srv/../etc /srv/x/../../usr/share/x/ /var/lib/transcribe/incoming /run/media/u/../x",
   ];

@@ -40,7 +40,7 @@ const shortProcesses = (silentMilliseconds = 1000) => new FileProcesses({ silent
 function watch(bench: FolderBench, processes = shortProcesses()): FolderWatcher {
   const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
   const watcher = new FolderWatcher({
-    ...{ ...bench.services, own: bench.own, processes },
+    ...{ ...bench.services, own: () => bench.own, processes },
     ...{ settings: () => settings, clock: () => performance.now() },
   });
   stacks.at(-1)?.defer(() => watcher.stop());

@@ -82,7 +82,7 @@ describe("a folder whose file system does not answer", () => {
     };
     const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
     const watcher = new FolderWatcher({
-      own: bench.own,
+      own: () => bench.own,
       ...{ ...bench.services, diskSpace: { reserve, capacityBytes: () => Number.POSITIVE_INFINITY }, processes },
       ...{ settings: () => settings, clock: () => performance.now() },
     });

@@ -11,7 +11,7 @@ const running: FolderWatcher[] = [];
 /** Starts to watch the folders of a bench, with visits every few milliseconds and files that settle at once. */
 function watch(bench: FolderBench, clock = () => performance.now(), own = bench.own): FolderWatcher {
   const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
-  const watcher = new FolderWatcher({ ...bench.services, own, settings: () => settings, clock });
+  const watcher = new FolderWatcher({ ...bench.services, own: () => own, settings: () => settings, clock });
   watcher.start();
   running.push(watcher);
   return watcher;

@@ -111,10 +111,7 @@ describe("a command of scripts/ in a checkout where nothing is set up", () => {
 });
 
 describe("the help of a command of scripts/", () => {
-  const helpOf = (name: string) =>
-    Bun.spawnSync([join(root, "scripts", name), "--help"], {
-      env: { ...process.env, PATH: process.env.PATH },
-    }).stdout.toString();
+  const helpOf = (name: string) => Bun.spawnSync([join(root, "scripts", name), "--help"]).stdout.toString();
   const printed = (...command: readonly string[]) => {
     return Bun.spawnSync([process.execPath, "--no-env-file", ...command, "--help"], { cwd: root }).stdout.toString();
   };
