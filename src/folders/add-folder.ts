@@ -174,7 +174,7 @@ async function requireConfirmed(path: string, directory: OpenDirectory, confirme
   const shown = names.slice(0, SHOWN_NAMES).map((name) => JSON.stringify(name));
   const more = number > shown.length ? ", …" : "";
   throw new FolderError(
-    `${path} holds ${files}${confirmed === 0 ? "" : `, not ${confirmed}`} (${shown.join(", ")}${more}), which would be moved to ${join(path, "failed")}; choose another directory, move them elsewhere, or confirm their number with --files ${number}`,
+    `${path} holds ${files}${confirmed === 0 ? "" : `, not ${confirmed}`} (${shown.join(", ")}${more}), which would be moved to ${join(path, "failed")}; choose another directory, move what is no recording elsewhere, or confirm the number: --files ${number}`,
   );
 }
 
