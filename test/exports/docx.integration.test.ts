@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { cleanText } from "../../src/exports/clean-text.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
+import { cleanText } from "../../src/text/index.ts";
 import { hostileTexts, samples, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);
@@ -101,7 +101,7 @@ describe.if(python !== null)("another program reads", () => {
     const title = hostileTexts.tags ?? "";
     const paragraphs = await read(transcript(texts, { title, language: null }));
     const spoken = paragraphs.filter(([style]) => style === "").map(([, text]) => text);
-    expect(spoken).toEqual(texts.map(cleanText).filter((text) => text !== ""));
+    expect(spoken).toEqual(texts.map((text) => cleanText(text)).filter((text) => text !== ""));
     expect(paragraphs[0]).toEqual(["Heading1", cleanText(title)]);
   });
 });

@@ -2,7 +2,7 @@
 export type TextSpan = [from: number, to: number];
 
 /**
- * A text as searches compare it, in lower case and without accents, and the origin of each code unit in the original.
+ * A text as searches compare it, in lower case, without accents and with plain spaces, and the origin of each code unit in the original.
  */
 interface FoldedText {
   readonly text: string;
@@ -10,8 +10,13 @@ interface FoldedText {
   originOf(at: number): number;
 }
 
-/** Accents of Latin, Greek and Cyrillic letters; the combining marks of other scripts count as letters. */
-const accents = /[\u0300-\u036f]/g;
+/**
+ * Accents of Latin, Greek and Cyrillic letters, and selectors of a variant of a character. The combining marks of other
+ * scripts count as letters.
+ */
+const accents = /[\u0300-\u036f]|\p{Variation_Selector}/gu;
+/** Spaces look alike, so people search each of them with the space bar. */
+const anySpace = /\s/gu;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
 const ascii = /^[\x00-\x7f]*$/;
 
@@ -22,7 +27,13 @@ export function foldText(text: string): FoldedText {
   const origins: number[] = [];
   let position = 0;
   for (const character of text) {
-    const plain = character.normalize("NFD").replace(accents, "").normalize("NFC").toLowerCase().replace("ς", "σ");
+    const plain = character
+      .normalize("NFD")
+      .replace(accents, "")
+      .normalize("NFC")
+      .toLowerCase()
+      .replace("ς", "σ")
+      .replace(anySpace, " ");
     folded += plain;
     for (let unit = 0; unit < plain.length; unit++) origins.push(position);
     position += character.length;
@@ -33,7 +44,7 @@ export function foldText(text: string): FoldedText {
 /** Finds all occurrences of a text in another, ignoring case and accents; they do not overlap. */
 export function findAll(text: string, wanted: string): TextSpan[] {
   const folded = foldText(text);
-  const sought = foldText(wanted).text.replace(/\s+/g, " ").trim();
+  const sought = foldText(wanted).text.replace(/ +/g, " ").trim();
   const spans: TextSpan[] = [];
   if (sought === "") return spans;
   for (let at = folded.text.indexOf(sought); at >= 0; at = folded.text.indexOf(sought, at + sought.length)) {

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
 import { layOut, type Paragraph } from "../../../src/exports/pdf/paragraph.ts";
 import { Shaper } from "../../../src/exports/pdf/shaper.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import { hostileTexts, samples } from "../transcripts.ts";
 
 const faces = new FaceChoice(null, "");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { available, samplePath } from "../../../harness/checkout.ts";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import type { ExportDocument, ExportSegment } from "../../../src/exports/index.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
 
 /** A span of one speaker: start and end in milliseconds, name, text. */

@@ -1,10 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import { toCues } from "../../../src/exports/cues.ts";
 import { hasRightToLeft } from "../../../src/exports/direction.ts";
 import { clockTime } from "../../../src/exports/document.ts";
 import { toWord, wordSchema } from "../../../src/exports/index.ts";
 import { toTurns } from "../../../src/exports/turns.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import type { Expected, Span } from "./documents.ts";
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
