@@ -127,6 +127,10 @@ function expectLines(cues: readonly string[][], what: readonly string[]): void {
   expect(lines).toEqual([]);
 }
 
+test("no text is cleaned that has a meaning", () => {
+  for (const part of [selectors, ...parts]) expect(cleanText(part)).toBe(part);
+});
+
 test("plain text has every title, name and text as it is", async () => {
   const [title, details = "", ...turns] = (await written("txt")).trimEnd().split("\n\n");
   expect(title).toBe(selectors);

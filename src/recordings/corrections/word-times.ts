@@ -29,7 +29,7 @@ interface TimedSpan {
 }
 
 const isSpaceless = new RegExp(`[${spaceless}]`, "u");
-const startsSpaceless = new RegExp(`^[${spaceless}]`, "u");
+const startsSpaceless = new RegExp(`^[\\p{Ps}\\p{Pi}]*[${spaceless}]`, "u");
 /** Letters and punctuation of scripts without spaces. */
 const unspaced = new RegExp(`[${spaceless}\\u3000-\\u303F\\uFF00-\\uFFEF]`, "u");
 /** The units that a comparison of two texts keeps whole. */
