@@ -11,7 +11,7 @@ export const colors = { faint: "66666D", speaker: "12406E" } as const;
  * paragraph.
  */
 const leftToRightRuns =
-  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*)/u;
+  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*\p{M}*)/u;
 
 /** A part of a paragraph with one direction. */
 interface DirectedText {

@@ -53,6 +53,11 @@ test("right-to-left paragraphs and runs are marked, Latin words in them are not"
   );
 });
 
+test("a decomposed letter stays in one run with its accent", async () => {
+  const body = (await parts(transcript(["שלום Rene\u0301 עולם"])))["word/document.xml"] ?? "";
+  expect(body).toContain('<w:t xml:space="preserve">Rene\u0301</w:t>');
+});
+
 const python = Bun.which("python3");
 if (python === null) console.warn("SKIPPED: DOCX read by another program; missing: python3");
 

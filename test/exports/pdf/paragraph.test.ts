@@ -51,6 +51,13 @@ test("right-to-left text runs from the right, with numbers and Latin words in th
   expect(shown(paragraph)).toEqual(["םלוע ,abc 123 םולש"]);
 });
 
+test.each(["😀 שלום", "(1) שלום", "\u200fabc", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} سلام"])(
+  "%p runs from the right, because its first letter or mark does",
+  (sample) => {
+    expect(layOutText(sample, 100_000).direction).toBe("rtl");
+  },
+);
+
 test("brackets enclose right-to-left text on both sides", () => {
   expect(shown(layOutText("say (שלום) now", 100_000))).toEqual(["say (םולש) now"]);
 });
