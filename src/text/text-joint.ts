@@ -1,5 +1,5 @@
-/** Marks and invisible characters, which belong to a letter next to them, and quotation marks and dashes of all scripts. */
-const skipped = "[\\p{M}\\p{Default_Ignorable_Code_Point}“”‘’…—·]*";
+/** Marks and invisible characters, which belong to a letter next to them, and punctuation around sentences of all scripts. */
+const skipped = "[\\p{M}\\p{Default_Ignorable_Code_Point}\\p{Ps}\\p{Pe}\\p{Pi}\\p{Pf}\"'…—·]*";
 const lastLetter = new RegExp(`.${skipped}$`, "su");
 const firstLetter = new RegExp(`^${skipped}.`, "su");
 
