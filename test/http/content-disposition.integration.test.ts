@@ -64,7 +64,7 @@ describe("the file name of an export", () => {
     ["\u2026 \u00a0x\u2024\u3000", "x", "x"],
     ["100%22x; y\u037ez", "100_22x_ y_z", "100%22x; y\u037ez"],
     ["\uff05\uff12\uff12", "22", "\uff05\uff12\uff12"],
-    ['a"\\\r\nSet-Cookie: x', "a__  Set-Cookie_ x", "a__  Set-Cookie_ x"],
+    ['a"\\\r\nSet-Cookie: x', "a____Set-Cookie_ x", "a____Set-Cookie_ x"],
     ["a\u202egnp.exe\u2066\u061c\ufeff\u{e0041}", "agnp.exe", "agnp.exe"],
     ["\ud800x", "x", "\ufffdx"],
     ["", "transcript", "transcript"],

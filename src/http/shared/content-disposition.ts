@@ -2,8 +2,8 @@ import { cleanText } from "../../text/index.ts";
 
 /** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
 const MAX_NAME_BYTES = 180;
-/** Characters that a file system or a shell treats specially. */
-const unsafe = /["*/:<>?\\|]/;
+/** Characters that a file system, a shell or a list of files treats specially. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]/u;
 /** Invisible characters. Joiners stay, because scripts and emoji need them, and so do the tags of flags. */
 const invisible = /(?!\u200C|\u200D|[\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf}/gu;
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -83,10 +83,11 @@ export function composed(name: string): string {
  * @param sourceName the recording's name; null for a link
  */
 export function safeFileName(sourceName: string | null, extension: string): string {
-  const visible = cleanText(sourceName ?? "", "as typed").replace(invisible, "");
-  const characters = Array.from(graphemes.segment(visible), ({ segment }) =>
-    segment.replace(/./gsu, (character) => (unsafe.test(character.normalize("NFKD")) ? "_" : character)),
+  const safe = (sourceName ?? "").replace(/./gsu, (character) =>
+    unsafe.test(character.normalize("NFKD")) ? "_" : character,
   );
+  const visible = cleanText(safe, "as typed").replace(invisible, "");
+  const characters = Array.from(graphemes.segment(visible), ({ segment }) => segment);
   const start = characters.findIndex((character) => !/^[. ]/.test(character.normalize("NFKD")));
   const end = characters.findLastIndex((character) => !/[. ]$/.test(character.normalize("NFKD")));
   let stem = "";
