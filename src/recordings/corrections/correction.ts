@@ -69,7 +69,7 @@ export type Correction = Static<typeof correctionSchema>;
 export interface Correcting {
   /** The person, as in the audit log. */
   readonly author: string;
-  /** Id of the page, and the number of its request: a repeated request changes nothing. */
+  /** Id of the page, and the number of its request: a request that the same person repeats changes nothing. */
   readonly editor: string;
   readonly sequence: number;
   /** The latest revision that the person has seen. */

@@ -1,5 +1,5 @@
 import { cleanText } from "../../text/index.ts";
-import { findAll, type TextSpan } from "../search/folded-text.ts";
+import { findAll, foldText, type TextSpan } from "../search/folded-text.ts";
 import type { Replacement } from "./correction.ts";
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
@@ -7,7 +7,7 @@ const letter = /[\p{L}\p{M}\p{N}]/u;
 /** Returns the places in a text that a replacement replaces. */
 export function placesToReplace(text: string, replacement: Replacement): TextSpan[] {
   const { find, matches_case, whole_words } = replacement;
-  const places = matches_case ? exactPlaces(text, find) : findAll(text, find);
+  const places = matches_case ? exactPlaces(text, find) : wholePlaces(text, find);
   return whole_words ? places.filter((place) => isWholeWord(text, place)) : places;
 }
 
@@ -23,6 +23,12 @@ export function replaceIn(text: string, replacement: Replacement): string {
     return before + replacement.replacement;
   });
   return cleanText(parts.join("") + text.slice(reached));
+}
+
+/** Returns the places that fold to a text, and to no more: `s` finds `ß`, but must not replace it. */
+function wholePlaces(text: string, find: string): TextSpan[] {
+  const sought = foldText(find).text.trim();
+  return findAll(text, find).filter(([from, to]) => foldText(text.slice(from, to)).text === sought);
 }
 
 function exactPlaces(text: string, find: string): TextSpan[] {

@@ -229,12 +229,28 @@ export function splitAt(segment: TimedText, at: number): Halves {
     }
   }
   const share = startMilliseconds + ((endMilliseconds - startMilliseconds) * left.length) / text.length;
-  const end = within(first.at(-1)?.[2] ?? share, startMilliseconds + 1, endMilliseconds - 1);
-  const start = within(second[0]?.[1] ?? share, end, endMilliseconds - 1);
+  const reached = latestEnd(first) ?? share;
+  const begun = earliestStart(second) ?? Math.max(share, reached);
+  // The second part begins earlier if the segment was joined from two whose parties spoke at the same time.
+  const isAtOnce = begun < reached;
+  const end = within(reached, startMilliseconds + 1, isAtOnce ? endMilliseconds : endMilliseconds - 1);
+  const start = within(begun, isAtOnce ? startMilliseconds : end, endMilliseconds - 1);
+  const last = isAtOnce ? (latestEnd(second) ?? endMilliseconds) : endMilliseconds;
+  const stop = within(last, start + 1, endMilliseconds);
   return [
     { startMilliseconds, endMilliseconds: end, text: left, words: wordsWithin(first, startMilliseconds, end) },
-    { startMilliseconds: start, endMilliseconds, text: right, words: wordsWithin(second, start, endMilliseconds) },
+    { startMilliseconds: start, endMilliseconds: stop, text: right, words: wordsWithin(second, start, stop) },
   ];
+}
+
+/** Returns when the first of some words begins; null for none. They need not be in order of time. */
+function earliestStart(words: readonly StoredWord[]): number | null {
+  return words.length === 0 ? null : Math.min(...words.map(([, start]) => start));
+}
+
+/** Returns when the last of some words ends; null for none. */
+function latestEnd(words: readonly StoredWord[]): number | null {
+  return words.length === 0 ? null : Math.max(...words.map(([, , end]) => end));
 }
 
 /** Joins two segments, of which the first starts first. All words keep their times. */

@@ -104,9 +104,11 @@ const overlaps: Expected = {
     segment("Three.", 3, 5),
   ]),
   tiers: [
-    [0, 4000, "A", "One. Two."],
-    [4000, 5000, "A", "Three. Three."],
+    [0, 4000, "A", "One."],
     [1000, 6000, "B", "Over it."],
+    [2000, 3000, "A_2", "Two."],
+    [3000, 5000, "A_2", "Three."],
+    [3000, 5000, "A_3", "Three."],
   ],
   turns: [
     [0, 4000, "A", ""],

@@ -344,7 +344,22 @@ test("a reverted merge puts each segment where it belongs, also if another one i
   ]);
 });
 
+test("a replacement ignores accents, and replaces no part of a letter", () => {
+  correct({ action: "text", segment: 0, text: "Die Straße, die STRASSE: eﬀektiv, don’t." });
+  const replaced = (find: string, replacement: string) => {
+    const wanted = { find, replacement, matches_case: false, whole_words: false };
+    correct({ action: "replace", ...wanted, after: null, except: [1, 2, 3, 4, 5] });
+    return shown()[0];
+  };
+  expect(replaced("s", "z")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("f", "v")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("ztrasse", "Gasse")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("don't", "do not")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, do not.");
+});
+
 describe("two people", () => {
+  const second = { editor: "page-two", seen: 0, author: "ben" };
+
   test("change different segments at once", () => {
     correct({ action: "text", segment: 0, text: "One." }, { editor: "page-one", seen: 0 });
     correct({ action: "text", segment: 1, text: "Two." }, { editor: "page-two", seen: 0, author: "ben" });
@@ -353,10 +368,9 @@ describe("two people", () => {
 
   test("learn of a change of the same segment before they replace it", () => {
     correct({ action: "text", segment: 0, text: "One." });
-    const second = { editor: "page-two", seen: 0, author: "ben" };
     expect(refused({ action: "text", segment: 0, text: "Two." }, second)).toBe("changed_meanwhile");
     expect(refused({ action: "split", segment: 0, character: 7 }, second)).toBe("changed_meanwhile");
-    expect(transcript.changesAfter(0, "page-two")).toMatchObject({
+    expect(transcript.changesAfter(0, second)).toMatchObject({
       splices: [{ index: 0, inserted: [{ id: 0, text: "One." }] }],
       authors: ["anna"],
     });
@@ -366,12 +380,26 @@ describe("two people", () => {
 
   test("are told to read the transcript again when the letters of speakers change", () => {
     correct({ action: "assign", segments: [1], speaker: 2 });
-    expect(transcript.changesAfter(0, "page-two").splices).toBeNull();
+    expect(transcript.changesAfter(0, second).splices).toBeNull();
     correct({ action: "assign", segments: [1], speaker: 1 });
     correct({ action: "assign", segments: [5], speaker: 1 });
-    const { splices } = transcript.changesAfter(2, "page-two");
+    const { splices } = transcript.changesAfter(2, second);
     expect(splices).toMatchObject([{ index: 5, inserted: [{ id: 5, speaker: 1 }] }]);
-    expect(transcript.changesAfter(3, "page-two")).toEqual({ splices: [], authors: [] });
+    expect(transcript.changesAfter(3, second)).toEqual({ splices: [], authors: [] });
+  });
+
+  test("whose pages have the same id are two authors", () => {
+    const by = { author: "anna", editor: "page-one", sequence: 7, seen: 0, now };
+    const ben = { ...by, author: "ben" };
+    transcript.correct({ action: "text", segment: 0, text: "One." }, by);
+    // Neither the number of the request nor the segment makes it a repetition or a continuation of the other's.
+    expect(() => transcript.correct({ action: "text", segment: 0, text: "Two." }, ben)).toThrow("changed_meanwhile");
+    const typed = transcript.correct({ action: "text", segment: 0, text: "Two." }, { ...ben, seen: 1 });
+    expect(typed).toEqual({ number: 2, replaces: null, next: null });
+    expect(transcript.correct({ action: "text", segment: 0, text: "Two." }, { ...ben, seen: 1 })).toEqual(typed);
+    expect(transcript.revisions(null, 10).map(({ author }) => author)).toEqual(["ben", "anna"]);
+    expect(transcript.changesAfter(0, by).authors).toEqual(["ben"]);
+    expect(transcript.changesAfter(0, ben).authors).toEqual(["anna"]);
   });
 });
 
