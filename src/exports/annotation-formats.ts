@@ -1,6 +1,6 @@
-import { xmlAttribute, xmlText } from "./clean-text.ts";
 import { type ExportDocument, languageInWords } from "./document.ts";
 import { type Annotation, endOfTiers, readTiers, type Tier } from "./tiers.ts";
+import { xmlAttribute, xmlText } from "./xml-text.ts";
 
 /** Writes a Praat TextGrid in the long text form, with an interval tier for each speaker. */
 export async function* writeTextGrid(document: ExportDocument): AsyncGenerator<string> {

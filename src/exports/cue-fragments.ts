@@ -1,5 +1,5 @@
+import { cleanText } from "../text/index.ts";
 import { breakableFragments, graphemesOf } from "./break-points.ts";
-import { cleanText } from "./clean-text.ts";
 import type { ExportSegment } from "./document.ts";
 
 /** The smallest fragment of a subtitle, which contains no line break opportunity. */

@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../text/index.ts";
 import { type CueFragment, cueFragments, withoutShortOverlap } from "./cue-fragments.ts";
 import type { ExportDocument, ExportSegment } from "./document.ts";
 import { CUE_LIMITS, splitCues } from "./split-cues.ts";

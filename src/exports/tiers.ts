@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../text/index.ts";
 import { withoutShortOverlap } from "./cue-fragments.ts";
 import { distinctNames, type ExportDocument, speakerName } from "./document.ts";
 import { joinSentences } from "./turns.ts";

@@ -110,15 +110,3 @@ export class CorrectionError extends Error {
     super(reason);
   }
 }
-
-/**
- * Returns a text of a person in the form of recognized texts: on one line, without control characters; empty if nothing
- * of it can be seen.
- */
-export function cleanCorrection(text: string): string {
-  const cleaned = text
-    .toWellFormed()
-    .replace(/[\s\p{Cc}]+/gu, (removed) => (/\s/u.test(removed) ? " " : ""))
-    .trim();
-  return /[^\s\p{Cf}]/u.test(cleaned) ? cleaned : "";
-}

@@ -1,5 +1,6 @@
+import { cleanText } from "../../text/index.ts";
 import { findAll, foldText, type TextSpan } from "../search/folded-text.ts";
-import { cleanCorrection, type Replacement } from "./correction.ts";
+import type { Replacement } from "./correction.ts";
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
@@ -21,7 +22,7 @@ export function replaceIn(text: string, replacement: Replacement): string {
     reached = to;
     return before + replacement.replacement;
   });
-  return cleanCorrection(parts.join("") + text.slice(reached));
+  return cleanText(parts.join("") + text.slice(reached));
 }
 
 /** Returns the places that fold to a text, and to no more: `s` finds `ß`, but must not replace it. */

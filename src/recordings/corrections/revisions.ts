@@ -1,17 +1,11 @@
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
+import { cleanText } from "../../text/index.ts";
 import { latestRevision } from "../latest-segments.ts";
 import { type Change, packChanges, unpackChanges } from "./changes.ts";
 import { CorrectedRows } from "./corrected-rows.ts";
-import {
-  type Corrected,
-  type Correcting,
-  type Correction,
-  CorrectionError,
-  cleanCorrection,
-  placeSchema,
-} from "./correction.ts";
+import { type Corrected, type Correcting, type Correction, CorrectionError, placeSchema } from "./correction.ts";
 import type { Draft } from "./draft.ts";
 
 /**
@@ -180,7 +174,7 @@ export function storeRevision(
 
 /** Returns the kind of a correction, as people know it. */
 function actionOf(writer: Writer, recordingId: string, correction: Correction): Revision["action"] {
-  if (correction.action === "text" && cleanCorrection(correction.text) === "") return "delete";
+  if (correction.action === "text" && cleanText(correction.text) === "") return "delete";
   if (correction.action !== "revert") return correction.action;
   const reverted = writer
     .select({ action: revisions.action })

@@ -102,6 +102,15 @@ describe("a correction", () => {
 
   test.each([
     ["a \u0000 b\tc\u0007", "a b c"],
+    ["a\r\nb\u0085c\u2028d  e", "a b c d e"],
+    ["Oui\u202f! « 10\u00a0000 »", "Oui\u202f! « 10\u00a0000 »"],
+    ["山田\u3000太郎\u3000\u3000様", "山田\u3000太郎\u3000\u3000様"],
+    ["a\u2003b \u2009c\u2007d", "a\u2003b \u2009c\u2007d"],
+    [
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 1\ufe0f\u20e3 ᠨ\u180eᠠ\u180b",
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 1\ufe0f\u20e3 ᠨ\u180eᠠ\u180b",
+    ],
+    ["a\ufeffb\u202ec\u{e0068}\u{e0069}", "abc"],
     ["ab\u0000cd", "abcd"],
     ["lone \ud800 half", "lone \ufffd half"],
     ["می\u200cخواهم", "می\u200cخواهم"],
@@ -121,6 +130,42 @@ describe("a correction", () => {
     ]);
     correct({ action: "revert", revision: 1 });
     expect(shown()[1]).toBe("B: Yes, we did.");
+  });
+
+  test("finds a text with other spaces and without selectors, and keeps those of the rest", () => {
+    correct({ action: "text", segment: 0, text: "Prix\u00a0: 10\u202f000\u00a0€, 葛\u{e0100}城\u3000a" });
+    const replace = { action: "replace" as const, after: null, except: [], whole_words: false };
+    correct({ ...replace, find: "prix : 10 000", replacement: "Total\u00a0: 12\u202f000", matches_case: false });
+    expect(all()[0]?.text).toBe("Total\u00a0: 12\u202f000\u00a0€, 葛\u{e0100}城\u3000a");
+    correct({ ...replace, find: "葛城", replacement: "辻\u{e0100}", matches_case: false });
+    expect(all()[0]?.text).toBe("Total\u00a0: 12\u202f000\u00a0€, 辻\u{e0100}\u3000a");
+    // The same spelling: plain spaces only.
+    correct({ ...replace, find: " a", replacement: "b", matches_case: true });
+    expect(all()[0]?.text).toEndWith("\u3000a");
+    expect(
+      all()[0]
+        ?.words.map(([word]) => word)
+        .join(""),
+    ).toBe(` ${all()[0]?.text}`);
+  });
+
+  test.each([
+    ["今日は。元気です。", 4],
+    ["𠮷野家で𠮷野家", 5],
+    ["辻\u{e0100}辻\u{e0100}さん", 3],
+    ["“今天很好。”我们走吧", 7],
+    ["วันนี้อากาศดี", 6],
+  ])("splits %p, which has no spaces, and merges it without one", (text, character) => {
+    correct({ action: "text", segment: 0, text });
+    correct({ action: "split", segment: 0, character });
+    const right = all()[1]?.id ?? -1;
+    correct({ action: "merge", segment: 0, next: right });
+    expect(all()[0]?.text).toBe(text);
+    expect(
+      all()[0]
+        ?.words.map(([word]) => word)
+        .join(""),
+    ).toBe(text);
   });
 
   test("splits a segment and merges it again", () => {
