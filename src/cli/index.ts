@@ -1,7 +1,9 @@
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../program/index.ts";
+import { decodedArguments, requireText } from "./byte-names.ts";
 import { exitCodes } from "./command-error.ts";
 import { watchOutput } from "./output.ts";
+import { printableText } from "./printable.ts";
 import { reportFailure } from "./report-failure.ts";
 
 const exitCodesHelp = `
@@ -71,14 +73,14 @@ export async function cliProgram(names: readonly string[] = commandNames): Promi
     .description("Speaker-labelled transcripts on your own machine.")
     .version(programVersion)
     .addHelpText("after", exitCodesHelp)
-    .showHelpAfterError("(transcribe --help lists the commands)")
-    .exitOverride();
+    .hook("preAction", (_program, command) => requireText(command));
   for (const [group, commands] of Object.entries(commandGroups)) {
     for (const name of Object.keys(commands).filter((each) => names.includes(each))) {
       const command = await commands[name]?.();
-      if (command !== undefined) program.addCommand(exitOverrideAll(command).helpGroup(group));
+      if (command !== undefined) program.addCommand(command.helpGroup(group));
     }
   }
+  reportErrors(program, "transcribe");
   return program;
 }
 
@@ -96,6 +98,11 @@ function neededFor([first = ""]: readonly string[]): readonly string[] {
 export async function runCli(args: readonly string[]): Promise<number> {
   watchOutput();
   excludeLoopbackFromProxies(process.env);
+  return await runCommand(decodedArguments(args));
+}
+
+/** Runs one command line in a process that is set up. @returns the exit code */
+export async function runCommand(args: readonly string[]): Promise<number> {
   const program = await cliProgram(neededFor(args));
   try {
     await program.parseAsync([...args], { from: "user" });
@@ -119,8 +126,14 @@ function excludeLoopbackFromProxies(environment: NodeJS.ProcessEnv): void {
   environment.no_proxy = value;
 }
 
-/** Prevents commander from exiting the process; this must be set for each command. */
-function exitOverrideAll(command: Command): Command {
-  for (const child of command.commands) exitOverrideAll(child);
-  return command.exitOverride();
+/** Sets how a command and those below it report a wrong command line, which commander does not pass on to them. */
+function reportErrors(command: Command, path: string): void {
+  for (const child of command.commands) reportErrors(child, `${path} ${child.name()}`);
+  command
+    .exitOverride()
+    .showHelpAfterError(`(${path} --help ${command.commands.length > 0 ? "lists the commands" : "explains it"})`)
+    // The words of a command line may come from the names of files, which may have control characters.
+    .configureOutput({
+      outputError: (text, write) => write(printableText(text.replace(/^error: /, "transcribe: "))),
+    });
 }

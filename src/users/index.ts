@@ -10,6 +10,7 @@ export {
   actorOf,
   type Changes,
   changeUser,
+  checkedName,
   createUser,
   deleteUser,
   findClaimedUser,

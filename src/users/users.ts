@@ -235,7 +235,8 @@ function requireLocal({ issuer }: User, why: string): void {
   if (issuer !== null) throw new UsersError(`this user signs in by ${issuer}: ${why}`);
 }
 
-function checkedName(text: string): string {
+/** Returns a person's name without spaces around it. @throws {UsersError} when it is not valid */
+export function checkedName(text: string): string {
   const name = text.trim();
   if (name !== "" && [...name].length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return name;
   throw new UsersError(`a name has 1 to ${MAX_NAME_CHARACTERS} characters, on one line`);

@@ -92,12 +92,12 @@ describe("transcribe folders", () => {
     const forAcme = ["--account", "acme"];
     expect(await commands.refusal(...add, path, "--account", "nobody")).toContain("accounts create nobody");
     expect(await commands.refusal(...add, join(root, "data"), ...forAcme)).toContain("data directory");
-    expect(await commands.refusal(...add, "in", ...forAcme)).toContain("absolute");
+    expect(await commands.usageError(...add, "in", ...forAcme)).toContain("absolute");
     const missing = await commands.refusal(...add, join(root, "none"), ...forAcme);
     expect(missing).toContain("there is no such directory; create it, or mount it");
     expect(missing).not.toContain("ENOENT");
     for (const [options, message] of [
-      [["--format", "mp3"], /"mp3" is not a format; use txt, srt/],
+      [["--format", "mp3"], /"mp3" is none of: txt, srt/],
       [["--language", "xx"], /does not know the language xx; it knows .*\ben\b/],
     ] as const) {
       const { exitCode, stderr } = await commands.run(...add, path, ...forAcme, ...options);
