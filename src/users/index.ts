@@ -8,7 +8,6 @@ export {
 export {
   accountIdsOf,
   actorOf,
-  type Changes,
   changeUser,
   checkedName,
   createUser,

@@ -4,7 +4,6 @@ import { type Store, values } from "../../storage/index.ts";
 import { isEmailAddress } from "../../text/index.ts";
 import {
   accountIdsOf,
-  type Changes,
   changeUser,
   checkedName,
   createUser,
@@ -205,8 +204,8 @@ function changeCommand(name: string, description: string): Command {
     );
 }
 
-function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOptions): Changes {
-  const accounts = allAccounts === true ? "all" : account?.map((each) => requireAccount(store, each));
+function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOptions) {
+  const accounts = allAccounts === true ? ("all" as const) : account?.map((each) => requireAccount(store, each));
   return {
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
