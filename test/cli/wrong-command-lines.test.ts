@@ -140,6 +140,8 @@ describe("a wrong command line", () => {
     expect((await run(["submti"])).stderr).toContain("(Did you mean submit?)");
     expect((await run(["keys", "lst"])).stderr).toContain("(Did you mean list?)");
     expect((await run(["list", "--satus", "queued"])).stderr).toContain("(Did you mean --status?)");
+    const mistyped = (await run(["keys", "create", "--acount", "acme"])).stderr;
+    expect(mistyped).toContain("(unknown option '--acount'. Did you mean --account?)");
   });
 
   test("can't send control characters to the terminal", async () => {

@@ -85,6 +85,9 @@ function listCommand(): Command {
       const filesOf = ({ id }: Folder) => open.get(id) ?? [];
       const isRunning = options.json === true || (await findRunningServer(dataDirectory)) !== null;
       if (!isRunning && folders.length > 0) process.stderr.write("no server is running; these are its last figures\n");
+      if (options.json !== true && folders.some(({ unread }) => unread > 0)) {
+        process.stderr.write("not read are subfolders, and files whose names are not UTF-8; rename those files\n");
+      }
       const json = folders.map((folder) => toJson(store, folder, filesOf(folder)));
       print(options, json, () =>
         table(
