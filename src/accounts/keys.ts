@@ -14,7 +14,7 @@ export type Scope = (typeof scopes)[number];
  * Validates scope names and returns each once, in the order of `scopes`.
  * @throws {AccountsError} that lists the valid scopes
  */
-export function parseScopes(names: readonly string[]): Scope[] {
+function parseScopes(names: readonly string[]): Scope[] {
   const unknown = names.find((name) => !scopes.some((scope) => scope === name));
   if (unknown !== undefined || names.length === 0) {
     throw new AccountsError(`"${unknown ?? ""}" is not a scope; the scopes are ${scopes.join(", ")}`);

@@ -17,13 +17,14 @@ import {
 import { count, messageOf, size } from "../text/index.ts";
 import { CommandError } from "./command-error.ts";
 import { type JsonOption, print } from "./output.ts";
+import { someText } from "./parse-option.ts";
 import { printable } from "./printable.ts";
 import { dataSettingsOf, dataSettingsWith, settingsCommand } from "./settings-options.ts";
 
 /** transcribe backup [FILE] */
 export function backupCommand(): Command {
   return settingsCommand("backup", "Write the database and its recordings to one file; a running server need not stop.")
-    .argument("[file]", "a new file (default: a new name in backups/ of the data directory)")
+    .argument("[file]", "a new file (default: a new name in backups/ of the data directory)", someText)
     .option("--database-only", "back up only the database, without the recordings")
     .action(async (file: string | undefined, options: JsonOption & { databaseOnly?: true }, command: Command) => {
       const databaseOnly = options.databaseOnly === true;
@@ -96,7 +97,7 @@ function refuse(path: string, error: unknown): never {
 /** transcribe restore FILE */
 export function restoreCommand(): Command {
   return settingsCommand("restore", "Restore a backup into a data directory whose server is stopped.")
-    .argument("<file>", "a file that transcribe backup wrote")
+    .argument("<file>", "a file that transcribe backup wrote", someText)
     .option("--replace", "replace the content of the data directory; its database is moved to backups/")
     .action((file: string, options: JsonOption & { replace?: boolean }, command: Command) => {
       const { settings, opened } = dataSettingsWith(command, file, () => new BackupFile(resolve(file)));

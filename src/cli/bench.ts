@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   type Benchmark,
   type BenchmarkRow,
@@ -23,7 +23,12 @@ export function benchCommand(): Command {
   const description = "Measure how many hours of audio this machine transcribes in an hour with the current model.";
   return settingsCommand("bench", description)
     .option("--seconds <number>", "approximate duration of the measurement", secondsOf, 60)
-    .option("--tune", "measure how many operations each device runs best at once, and store it for the server")
+    .addOption(
+      new Option(
+        "--tune",
+        "measure how many operations each device runs best at once, and store it for the server",
+      ).conflicts("seconds"),
+    )
     .action(async (options: JsonOption & { seconds: number; tune?: boolean }, command: Command) => {
       const settings = dataSettingsOf(command);
       const measured = <T>(run: (signal: AbortSignal, onStep: (step: string) => void) => Promise<T>) =>

@@ -1,4 +1,5 @@
 import { ExpectedError } from "../text/index.ts";
+
 /** Exit codes of the commands, as documented in the help. */
 export const exitCodes = {
   failed: 1,
@@ -12,19 +13,37 @@ export const exitCodes = {
   refused: 5,
 } as const;
 
-export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+/** The exit codes of failures. That of a wrong command line belongs to {UsageError} alone. */
+export type FailureCode = Exclude<(typeof exitCodes)[keyof typeof exitCodes], typeof exitCodes.usage>;
 
 /** A command failed; the message has the reason and the next step. */
 export class CommandError extends ExpectedError {
   override readonly name: string = "CommandError";
-  readonly exitCode: ExitCode;
+  readonly exitCode: FailureCode;
   /** The reason for programs: a failure reason or an error code of the API, or `local`. */
   readonly code: string;
 
-  constructor(message: string, exitCode: ExitCode = exitCodes.failed, code = "local") {
+  constructor(message: string, exitCode: FailureCode = exitCodes.failed, code = "local") {
     super(message);
     this.exitCode = exitCode;
     this.code = code;
+  }
+}
+
+/**
+ * The command line is wrong, whatever is stored and whichever files exist. The message says what to write instead.
+ * Parsers of options and arguments throw it, and checks of their combination, before a command does anything.
+ */
+export class UsageError extends ExpectedError {
+  override readonly name = "UsageError";
+}
+
+/** Returns the result of a check of the command line's words. @throws {UsageError} for each {ExpectedError} of it */
+export function fromCommandLine<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof ExpectedError ? new UsageError(error.message) : error;
   }
 }
 

@@ -15,8 +15,9 @@ import {
   tomlValue,
   withoutPassword,
 } from "../config/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { UsageError } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
+import { someText } from "./parse-option.ts";
 import { serveFlags, settingsCommand, settingsSourcesOf } from "./settings-options.ts";
 
 /** transcribe config show|check|example|docs */
@@ -73,9 +74,12 @@ function checkCommand(): Command {
   const description =
     "Check the settings like a server that starts: faults with their places, and settings without effect.";
   return settingsCommand("check", description, serveFlags)
-    .argument("[file]", "settings file (default: the one that a server would read)")
+    .argument("[file]", "settings file (default: the one that a server would read)", someText)
     .addHelpText("after", "\nExit codes: 0 no faults, perhaps warnings; 2 faults.")
-    .action(async (file: string | undefined, options: JsonOption, command: Command) => {
+    .action(async (file: string | undefined, options: JsonOption & { config?: string }, command: Command) => {
+      if (file !== undefined && options.config !== undefined) {
+        throw new UsageError("name the settings file once: without --config, or without the argument");
+      }
       const sources = settingsSourcesOf(command);
       const checked = { ...sources, file: file ?? sources.file };
       const { faults, warnings } = await check(checked);
@@ -87,7 +91,7 @@ function checkCommand(): Command {
           ...(faults.length > 0 ? [] : [`${checked.file ?? "the settings"}: no faults`]),
         ].join("\n"),
       );
-      if (faults.length > 0) throw new CommandError("", exitCodes.usage);
+      if (faults.length > 0) throw new UsageError("");
     });
 }
 

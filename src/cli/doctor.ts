@@ -60,12 +60,16 @@ async function examine(options: DoctorOptions, command: Command, signal: AbortSi
   }
 }
 
-/** Reads the settings. If they are invalid, returns the defaults with the given data directory, and the error. */
+/**
+ * Reads the settings. If they are invalid, returns the defaults with the given data directory, and the error.
+ * @throws {SettingsError} for a flag, which is a fault of the command line and not of this machine
+ */
 function readableSettings(command: Command): { settings: Settings; settingsError: string | null } {
   try {
     return { settings: servingSettings(command)(), settingsError: null };
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
+    if (error.faults.some(({ origin }) => origin?.type === "flag")) throw error;
     const { dataDir = process.env.TRANSCRIBE_DATA_DIR }: { dataDir?: string } = command.opts();
     const flags: Record<string, string> = dataDir === undefined ? {} : { "storage.data_dir": dataDir };
     return { settings: loadSettings({ file: undefined, environment: {}, flags }), settingsError: error.message };

@@ -6,9 +6,9 @@ import { fleetIdentity } from "../server/index.ts";
 import { DataPaths } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { size } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { fromCommandLine, UsageError } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
-import { portNumber } from "./parse-option.ts";
+import { portNumber, someText } from "./parse-option.ts";
 import { printable } from "./printable.ts";
 import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 
@@ -24,7 +24,7 @@ export function fleetCommand(): Command {
 interface InitOptions extends JsonOption {
   readonly directory: string;
   readonly broker?: readonly string[];
-  readonly port: number;
+  readonly port?: number;
   readonly worker?: readonly string[];
   readonly add?: readonly string[];
   readonly renew?: readonly string[];
@@ -40,9 +40,10 @@ function initCommand(): Command {
     .requiredOption(
       "--directory <directory>",
       "the fleet's directory; an existing file is never overwritten without --renew",
+      someText,
     )
     .option("--broker <host...>", "addresses of the broker; the machines connect to the first one")
-    .option("--port <number>", "the broker's port", portNumber, DEFAULT_PORT)
+    .option("--port <number>", `the broker's port (default: ${DEFAULT_PORT})`, portNumber)
     .option("--worker <name...>", "names of the workers")
     .option("--add <name...>", "add workers to the fleet in the directory")
     .option("--renew <name...>", "new certificates for workers, coordinator or broker, in their folders")
@@ -52,18 +53,20 @@ function initCommand(): Command {
       const { directory, broker = [], port, worker = [], add = [], renew = [] } = options;
       const changes = add.length > 0 || renew.length > 0;
       if (changes && (broker.length > 0 || worker.length > 0)) {
-        throw new CommandError(
-          "--add and --renew change an existing fleet; leave out --broker and --worker",
-          exitCodes.usage,
-        );
+        throw new UsageError("--add and --renew change an existing fleet; leave out --broker and --worker");
       }
       if (!changes && (broker.length === 0 || worker.length === 0)) {
-        throw new CommandError("a new fleet needs --broker HOST and --worker NAME", exitCodes.usage);
+        throw new UsageError("a new fleet needs --broker HOST and --worker NAME");
       }
-      const { FleetDirectory } = await fleetLibrary();
+      if (changes && port !== undefined) throw new UsageError("--port belongs to a new fleet; leave it out");
+      const { checkHost, checkNewNames, FleetDirectory } = await fleetLibrary();
+      fromCommandLine(() => {
+        for (const host of broker) checkHost(host);
+        checkNewNames(add.length > 0 ? add : worker);
+      });
       const fleet = changes
         ? FleetDirectory.open(directory)
-        : await FleetDirectory.create(directory, { broker, port, workers: worker }, Date.now());
+        : await FleetDirectory.create(directory, { broker, port: port ?? DEFAULT_PORT, workers: worker }, Date.now());
       if (add.length > 0) await fleet.add(add, Date.now());
       if (renew.length > 0) await fleet.renew(renew, Date.now());
       const written = changes ? [...add, ...renew] : ["broker", "coordinator", ...worker];
@@ -81,8 +84,8 @@ function initCommand(): Command {
 function revokeCommand(): Command {
   return new Command("revoke")
     .description("Remove a worker from a fleet, so that the broker refuses its certificate.")
-    .argument("<name>", "the worker's name")
-    .requiredOption("--directory <directory>", "the fleet's directory, from transcribe fleet init")
+    .argument("<name>", "the worker's name", someText)
+    .requiredOption("--directory <directory>", "the fleet's directory, from transcribe fleet init", someText)
     .option("--json", "print the result as JSON")
     .action(async (name: string, options: JsonOption & { readonly directory: string }) => {
       const { FleetDirectory } = await fleetLibrary();
@@ -109,9 +112,8 @@ function statusCommand(): Command {
     async (options: JsonOption, command: Command) => {
       const { fleet: settings, storage } = dataSettingsOf(command);
       if (settings.broker === "") {
-        throw new CommandError(
+        throw new UsageError(
           "fleet.broker is not set, so this machine works alone; name the broker with --fleet tls://HOST:4222",
-          exitCodes.usage,
         );
       }
       const { Broker, fleetStatus } = await fleetLibrary();

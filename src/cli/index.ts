@@ -1,7 +1,10 @@
 import { Command, CommanderError } from "commander";
 import { programVersion } from "../program/index.ts";
+import { editDistance } from "../text/index.ts";
+import { decodedArguments, requireText } from "./byte-names.ts";
 import { exitCodes } from "./command-error.ts";
 import { watchOutput } from "./output.ts";
+import { printableText } from "./printable.ts";
 import { reportFailure } from "./report-failure.ts";
 
 const exitCodesHelp = `
@@ -65,20 +68,24 @@ const commandNames = Object.values(commandGroups).flatMap(Object.keys);
 /**
  * Creates the program. docs/cli.md is generated from it, too.
  * @param names the commands that it has; all when omitted
+ * @param args the command line that it is to run, for messages
  */
-export async function cliProgram(names: readonly string[] = commandNames): Promise<Command> {
+export async function cliProgram(
+  names: readonly string[] = commandNames,
+  args: readonly string[] = [],
+): Promise<Command> {
   const program = new Command("transcribe")
     .description("Speaker-labelled transcripts on your own machine.")
     .version(programVersion)
     .addHelpText("after", exitCodesHelp)
-    .showHelpAfterError("(transcribe --help lists the commands)")
-    .exitOverride();
+    .hook("preAction", (_program, command) => requireText(command));
   for (const [group, commands] of Object.entries(commandGroups)) {
     for (const name of Object.keys(commands).filter((each) => names.includes(each))) {
       const command = await commands[name]?.();
-      if (command !== undefined) program.addCommand(exitOverrideAll(command).helpGroup(group));
+      if (command !== undefined) program.addCommand(command.helpGroup(group));
     }
   }
+  reportErrors(program, "transcribe", args);
   return program;
 }
 
@@ -96,7 +103,12 @@ function neededFor([first = ""]: readonly string[]): readonly string[] {
 export async function runCli(args: readonly string[]): Promise<number> {
   watchOutput();
   excludeLoopbackFromProxies(process.env);
-  const program = await cliProgram(neededFor(args));
+  return await runCommand(decodedArguments(args));
+}
+
+/** Runs one command line in a process that is set up. @returns the exit code */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const program = await cliProgram(neededFor(args), args);
   try {
     await program.parseAsync([...args], { from: "user" });
     return 0;
@@ -119,8 +131,28 @@ function excludeLoopbackFromProxies(environment: NodeJS.ProcessEnv): void {
   environment.no_proxy = value;
 }
 
-/** Prevents commander from exiting the process; this must be set for each command. */
-function exitOverrideAll(command: Command): Command {
-  for (const child of command.commands) exitOverrideAll(child);
-  return command.exitOverride();
+/** Sets how a command and those below it report a wrong command line, which commander does not pass on to them. */
+function reportErrors(command: Command, path: string, args: readonly string[]): void {
+  for (const child of command.commands) reportErrors(child, `${path} ${child.name()}`, args);
+  command
+    .exitOverride()
+    .showHelpAfterError(`(${path} --help ${command.commands.length > 0 ? "lists the commands" : "explains it"})`)
+    // The words of a command line may come from the names of files, which may have control characters.
+    .configureOutput({
+      outputError: (text, write) => {
+        const mistyped = text.startsWith("error: required option") ? mistypedOption(command, args) : "";
+        write(printableText(`${text.replace(/^error: /, "transcribe: ")}${mistyped}`));
+      },
+    });
+}
+
+/** Returns a hint at a mistyped option: commander reports that a required option is missing, and not the mistake. */
+function mistypedOption(command: Command, args: readonly string[]): string {
+  const known = command.options.flatMap(({ long }) => long ?? []);
+  const given = args.flatMap((word) => /^--[^=]+/.exec(word) ?? []);
+  for (const word of given.filter((each) => !known.includes(each))) {
+    const meant = known.find((each) => editDistance(each, word) <= 2);
+    if (meant !== undefined) return `(unknown option '${word}'. Did you mean ${meant}?)\n`;
+  }
+  return "";
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdirSync, statSync } from "node:fs";
 import { link, open, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
 import { type Command, Option } from "commander";
 import {
@@ -12,10 +11,11 @@ import {
   isTextFormat,
 } from "../exports/index.ts";
 import { codeOf, messageOf, percentDecoded } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { basename, dirname, extname, join, systemPath, withAnyName } from "./byte-names.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
-import { isLink } from "./parse-option.ts";
-import { fitted, printable, printableText } from "./printable.ts";
+import { isLink, someText } from "./parse-option.ts";
+import { fitted, printableText, withoutControls } from "./printable.ts";
 
 /** Options that decide where transcripts go. With `--json`, standard output has no place for them. */
 export interface OutputOptions extends JsonOption {
@@ -30,8 +30,13 @@ export interface OutputOptions extends JsonOption {
 export function addOutputOptions(command: Command): Command {
   return command
     .addOption(new Option("--format <format>", "file format of the transcripts").choices(exportFormats))
-    .option("-o, --output <path>", "a file, or DIRECTORY/, for the transcripts; - is standard output")
+    .addOption(outputOption("a file, or DIRECTORY/, for the transcripts; - is standard output"))
     .option("--force", "overwrite existing files");
+}
+
+/** Returns the option for the destination of transcripts, whose file name need not be UTF-8. */
+export function outputOption(description: string): Option {
+  return withAnyName(new Option("-o, --output <path>", description).argParser(someText));
 }
 
 /** Destination of one transcript: a file's path, or standard output. */
@@ -44,12 +49,11 @@ export interface Output {
 export const standardOutput = "-";
 
 /**
- * Determines the destination of each recording's transcript, before any recording is sent. Creates the directory that
- * `--output` names.
+ * Determines the destination of each recording's transcript, before any recording is sent.
  * @param names file paths or URLs of the recordings
  * @returns null for each name if neither a format nor an output was requested
- * @throws {CommandError} when destinations collide, a file exists, a directory is missing or can't be created, or
- * standard output can't take the transcript
+ * @throws {UsageError} when destinations collide, or standard output can't take the transcript
+ * @throws {CommandError} when a file exists, or a directory is missing
  */
 export function planOutputs(
   names: readonly string[],
@@ -61,14 +65,14 @@ export function planOutputs(
   const chosen = format ?? formatOf(isDirectory ? "" : place);
   if (isDirectory) return inDirectory(names, place, chosen, force === true);
   if (names.length > 1) {
-    throw new CommandError("several transcripts need a directory: -o DIRECTORY/", exitCodes.usage);
+    throw new UsageError("several transcripts need a directory: -o DIRECTORY/");
   }
   if (place === standardOutput) {
     if (!isTextFormat(chosen) && process.stdout.isTTY) {
-      throw new CommandError(`a terminal can't show ${chosen}; name a file: -o FILE.${chosen}`, exitCodes.usage);
+      throw new UsageError(`a terminal can't show ${chosen}; name a file: -o FILE.${chosen}`);
     }
     if (json === true) {
-      throw new CommandError("--json and a transcript can't both be printed; name a file: -o PATH", exitCodes.usage);
+      throw new UsageError("--json and a transcript can't both be printed; name a file: -o PATH");
     }
   } else {
     if (statOf(dirname(place))?.isDirectory() !== true) {
@@ -87,17 +91,22 @@ function inDirectory(names: readonly string[], directory: string, format: Export
   const taken = new Set<string>();
   for (const { path } of outputs) {
     if (taken.has(path)) {
-      throw new CommandError(`two transcripts would be written to ${path}; send them one by one`, exitCodes.usage);
+      throw new UsageError(`two transcripts would be written to ${path}; send them one by one`);
     }
     taken.add(path);
-    requireFree(path, force);
   }
-  try {
-    mkdirSync(directory, { recursive: true });
-  } catch (error) {
-    throw new CommandError(`can't create ${directory}: ${messageOf(error)}`);
-  }
+  for (const { path } of outputs) requireFree(path, force);
   return outputs;
+}
+
+/** Creates the directory that `--output` names. @throws {CommandError} when it can't be created */
+export function makeOutputDirectory({ output = "" }: OutputOptions): void {
+  if (!output.endsWith("/")) return;
+  try {
+    mkdirSync(systemPath(output), { recursive: true });
+  } catch (error) {
+    throw new CommandError(`can't create ${output}: ${messageOf(error)}`);
+  }
 }
 
 /** Maximum width of a file name's stem. With characters of up to three bytes, file systems still accept the name. */
@@ -108,7 +117,7 @@ function stemOf(name: string): string {
   const link = isLink(name) ? URL.parse(name) : null;
   const last = link === null ? name : percentDecoded(basename(link.pathname));
   const stem = basename(last, extname(last)) || (link?.hostname ?? "");
-  const safe = fitted(printable(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
+  const safe = fitted(withoutControls(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;
 }
 
@@ -116,10 +125,7 @@ function formatOf(path: string): ExportFormat {
   const extension = extname(path).slice(1).toLowerCase();
   if (Value.Check(exportFormatSchema, extension)) return extension;
   if (extension === "" || path === standardOutput) return "txt";
-  throw new CommandError(
-    `.${extension} is not a transcript format; use ${exportFormats.join(", ")}: --format FORMAT`,
-    exitCodes.usage,
-  );
+  throw new UsageError(`.${extension} is not a transcript format; use ${exportFormats.join(", ")}: --format FORMAT`);
 }
 
 function requireFree(path: string, force: boolean): void {
@@ -130,8 +136,13 @@ function takenError(path: string): CommandError {
   return new CommandError(`${path} exists already; --force overwrites it`);
 }
 
+/** Returns undefined for a path without a file. @throws {CommandError} for one that can't be used */
 function statOf(path: string) {
-  return statSync(path, { throwIfNoEntry: false });
+  try {
+    return statSync(systemPath(path), { throwIfNoEntry: false });
+  } catch (error) {
+    throw new CommandError(`can't write to ${path}: ${messageOf(error)}`);
+  }
 }
 
 /**
@@ -146,9 +157,9 @@ export async function writeOutput(path: string, bytes: Uint8Array, force: boolea
     return;
   }
   try {
-    const there = await stat(path).catch(() => null);
+    const there = await stat(systemPath(path)).catch(() => null);
     // A device or a pipe is written to, never replaced.
-    if (there !== null && !there.isFile()) await writeFile(path, bytes);
+    if (there !== null && !there.isFile()) await writeFile(systemPath(path), bytes);
     else await replaceFile(path, bytes, force);
   } catch (error) {
     if (error instanceof CommandError) throw error;
@@ -157,14 +168,14 @@ export async function writeOutput(path: string, bytes: Uint8Array, force: boolea
 }
 
 async function replaceFile(path: string, bytes: Uint8Array, force: boolean): Promise<void> {
-  const partial = join(dirname(path), `.transcribe-${randomUUID()}.part`);
+  const partial = systemPath(join(dirname(path), `.transcribe-${randomUUID()}.part`));
   try {
     {
       await using file = await open(partial, "wx");
       await file.writeFile(bytes);
       await file.sync();
     }
-    if (force) await rename(partial, path);
+    if (force) await rename(partial, systemPath(path));
     else await placeNew(partial, path);
   } finally {
     await rm(partial, { force: true });
@@ -175,11 +186,11 @@ async function replaceFile(path: string, bytes: Uint8Array, force: boolean): Pro
  * Publishes a file under a new name. `link` fails if the name exists, even if it was created a moment before. Some file
  * systems have no hard links; there, the name is checked before a rename.
  */
-async function placeNew(partial: string, path: string): Promise<void> {
+async function placeNew(partial: string | Buffer, path: string): Promise<void> {
   try {
-    await link(partial, path);
+    await link(partial, systemPath(path));
   } catch (error) {
     if (codeOf(error) === "EEXIST" || statOf(path) !== undefined) throw takenError(path);
-    await rename(partial, path);
+    await rename(partial, systemPath(path));
   }
 }

@@ -7,7 +7,12 @@ const unprintableInText = new RegExp(`(?![\\n\\t])${unprintable.source}`, "g");
 
 /** Makes untrusted text safe for one line of a terminal: it can't move the cursor or change the text direction. */
 export function printable(text: string): string {
-  return text.toWellFormed().replace(unprintable, "\u{fffd}");
+  return withoutControls(text.toWellFormed());
+}
+
+/** Does the same for the name of a new file, whose bytes that are not UTF-8 stay. See `systemPath`. */
+export function withoutControls(text: string): string {
+  return text.replace(unprintable, "\u{fffd}");
 }
 
 /** Makes an untrusted document safe for a terminal, like `printable`, but preserves its lines. */
@@ -17,7 +22,8 @@ export function printableText(text: string): string {
 
 /** Formats JSON for people and programs. Unprintable characters become escapes, so that terminals don't act on them. */
 export function escapedJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2);
+  const wellFormed = (_key: string, part: unknown) => (typeof part === "string" ? part.toWellFormed() : part);
+  const text = JSON.stringify(value, wellFormed, 2);
   const asEscape = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text.replace(unprintableInText, asEscape);
 }

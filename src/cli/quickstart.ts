@@ -11,10 +11,11 @@ import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
+import { fileArgument, recordingOf, requireRecording } from "./recording-input.ts";
 import { addRecordingOptions, createHints, type RecordingOptions } from "./recording-options.ts";
 import { catchHangups, untilStopped } from "./serve.ts";
 import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf, settingsOf } from "./settings-options.ts";
+import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf } from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */
 const MAX_START_SECONDS = 120;
@@ -25,12 +26,19 @@ export function quickstartCommand(): Command {
     .description(
       "Try the program: start a server if none is running, create an account and a key, transcribe a recording.",
     )
-    .argument("[recording]", "a recording; without one, the server runs in the foreground");
+    .addArgument(
+      fileArgument(
+        "[recording]",
+        "a recording, or - for standard input; without one, the server runs in the foreground",
+      ),
+    );
   return addRecordingOptions(command).action(
     async (recording: string | undefined, options: RecordingOptions, command: Command) => {
       const hints = createHints(options);
-      const settings = settingsOf(command);
-      if (recording !== undefined && !existsSync(recording)) throw new CommandError(`there is no file ${recording}`);
+      const readSettings = servingSettings(command);
+      const settings = readSettings();
+      const job = recording === undefined ? null : { ...recordingOf(recording), output: null };
+      if (job !== null) await requireRecording(job.input);
       const root = resolve(settings.storage.data_dir);
       const owner = statSync(root, { throwIfNoEntry: false })?.uid ?? process.geteuid?.();
       if (owner !== process.geteuid?.()) {
@@ -38,8 +46,8 @@ export function quickstartCommand(): Command {
       }
       becomeOwner(root);
       const directory = new DataDirectory(root);
-      if (recording === undefined) {
-        await serveInForeground(servingSettings(command), directory, settingsFileOf(command));
+      if (job === null) {
+        await serveInForeground(readSettings, directory, settingsFileOf(command));
         return;
       }
       const server =
@@ -48,7 +56,7 @@ export function quickstartCommand(): Command {
       const baseUrl = baseUrlOf(server.origin);
       await transcribeFiles({
         connection: { baseUrl, key, trust: trustOf(server) },
-        jobs: [{ input: recording, output: null }],
+        jobs: [job],
         hints,
         ...{ wait: true, json: false, force: false, everySeconds: 1 },
       });

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 import type { TranscriptionForm } from "../../sdk/typescript/src/index.ts";
 import { HintError, type Hints, MAX_SPEAKERS, parseHints } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { UsageError } from "./command-error.ts";
+import { languageCode } from "./parse-option.ts";
 
 /** Facts about recordings that a command passes on. */
 export interface RecordingOptions {
@@ -15,27 +16,27 @@ export interface RecordingOptions {
 /** Adds the options about recordings to a command that creates some. */
 export function addRecordingOptions(command: Command): Command {
   return command
-    .option("--language <code>", "ISO code of the spoken language (default: detected)")
+    .option("--language <code>", "ISO code of the spoken language (default: detected)", languageCode)
     .option("--prompt <text>", "names and terms that occur, separated by commas")
     .option("--speakers <number>", `exact number of speakers, 1 to ${MAX_SPEAKERS} (default: detected)`)
     .option("--min-speakers <number>", "minimum number of speakers")
     .option("--max-speakers <number>", "maximum number of speakers");
 }
 
-/** Returns the hints in a command's options. @throws {CommandError} when one is not valid */
+/** Returns the hints in a command's options. @throws {UsageError} when one is not valid */
 export function hintsOf(options: RecordingOptions): Hints {
   try {
     return parseHints(hintTexts(options));
   } catch (error) {
     if (!(error instanceof HintError)) throw error;
-    throw new CommandError(`--${error.hint.replace("_", "-")}: ${error.message}`, exitCodes.usage);
+    throw new UsageError(`--${error.hint.replace("_", "-")}: ${error.message}`);
   }
 }
 
 /** The language and the hints of a create. */
 export type RecordingHints = Omit<TranscriptionForm, "file" | "url">;
 
-/** Returns the language and the hints in a command's options for a create. @throws {CommandError} when one is not valid */
+/** Returns the language and the hints in a command's options for a create. @throws {UsageError} when one is not valid */
 export function createHints(options: RecordingOptions): RecordingHints {
   hintsOf(options);
   const { language, prompt, speakers, minSpeakers, maxSpeakers } = options;

@@ -1,7 +1,7 @@
 import { SettingsError } from "../config/index.ts";
 import { databaseTrouble } from "../storage/index.ts";
 import { ExpectedError } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { CommandError, exitCodes, UsageError } from "./command-error.ts";
 import { InterruptedError } from "./interrupts.ts";
 import { printableText } from "./printable.ts";
 
@@ -30,7 +30,7 @@ async function leave(exitCode: number): Promise<never> {
 }
 
 function exitCodeOf(error: ExpectedError): number {
-  if (error instanceof SettingsError) return exitCodes.usage;
+  if (error instanceof UsageError || error instanceof SettingsError) return exitCodes.usage;
   if (error instanceof CommandError || error instanceof InterruptedError) return error.exitCode;
   return exitCodes.failed;
 }

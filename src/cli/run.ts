@@ -1,6 +1,4 @@
-import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename } from "node:path";
 import { Command } from "commander";
 import type { SegmentResource } from "../api/index.ts";
 import { type LocalPipeline, openLocalPipeline } from "../server/index.ts";
@@ -10,29 +8,50 @@ import { ExpectedError } from "../text/index.ts";
 import { CommandError, exitCodes, throwAll } from "./command-error.ts";
 import { interruptedWith, interruptible } from "./interrupts.ts";
 import { print } from "./output.ts";
-import { addOutputOptions, type Output, type OutputOptions, planOutputs, writeOutput } from "./outputs.ts";
-import { printable } from "./printable.ts";
+import {
+  addOutputOptions,
+  makeOutputDirectory,
+  type Output,
+  type OutputOptions,
+  planOutputs,
+  writeOutput,
+} from "./outputs.ts";
+import { someText } from "./parse-option.ts";
+import { printable, printableText } from "./printable.ts";
 import { ProgressBoard } from "./progress-board.ts";
+import {
+  pathForProgram,
+  type RecordingInput,
+  recordingName,
+  recordingsArgument,
+  recordingsOf,
+} from "./recording-input.ts";
 import { addRecordingOptions, hintsOf, type RecordingOptions } from "./recording-options.ts";
 import { failureTexts, progressText, transcriptText } from "./recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "./settings-options.ts";
 
 interface RunOptions extends OutputOptions, RecordingOptions {
   readonly model?: string;
+  readonly name?: string;
   readonly logLevel?: string;
 }
 
-/** transcribe run FILE… */
+/** transcribe run FILE|-… */
 export function runCommand(): Command {
   const transcribing = new Command("run")
     .description("Transcribe recordings on this machine without a server or an account; only the transcripts are kept.")
-    .argument("<file...>", "recordings, audio or video");
+    .addArgument(
+      recordingsArgument("<recording...>", "audio or video files, or - for standard input", { links: false }),
+    );
   const command = addOutputOptions(
     addRecordingOptions(transcribing).option(
       "--model <model>",
       "id or path of a speech model (default: engine.whisper_model, else the built-in one)",
+      someText,
     ),
-  ).option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
+  )
+    .option("--name <name>", "file name of the recording from standard input (default: recording)", recordingName)
+    .option("--json", "print as JSON, for each: input, language, duration_seconds, segments, output, error");
   return addSettingsOptions(command, ["storage.data_dir", "log.level"]).action((files: string[], options: RunOptions) =>
     interruptible((signal) => run(command, files, options, signal)),
   );
@@ -56,9 +75,14 @@ async function run(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const outputs = planOutputs(files, options);
   hintsOf(options);
+  const recordings = recordingsOf(files, options.name);
   const settings = settingsForAll(command);
+  const outputs = planOutputs(
+    recordings.map(({ name }) => name),
+    options,
+  );
+  makeOutputDirectory(options);
   const engine = { ...settings.engine, whisper_model: options.model ?? settings.engine.whisper_model };
   // The command's output suffices by default, so logs are written only if a level is given.
   const log = createLogger(options.logLevel ?? "silent");
@@ -67,13 +91,13 @@ async function run(
   try {
     using board = new ProgressBoard();
     await using pipeline = await openLocalPipeline({ ...settings, engine }, log);
-    for (const [index, file] of files.entries()) {
-      const job = { file, output: outputs[index] ?? null, heading: files.length > 1, options };
+    for (const [index, recording] of recordings.entries()) {
+      const job = { ...recording, output: outputs[index] ?? null, heading: files.length > 1, options };
       const { outcome, fault } = await runFile(pipeline, board, job, signal);
       outcomes.push(outcome);
       if (fault === null) continue;
       faults.push(fault);
-      if (files.length > 1) board.above(() => process.stderr.write(`transcribe: ${fault.message}\n`));
+      if (files.length > 1) board.above(() => process.stderr.write(`transcribe: ${printableText(fault.message)}\n`));
     }
   } catch (error) {
     const fault = databaseTrouble(error instanceof MigrationError ? error.cause : error);
@@ -87,8 +111,7 @@ async function run(
   throwAll(faults, files.length === 1 ? undefined : `${faults.length} of ${files.length} recordings failed`);
 }
 
-interface RunJob {
-  readonly file: string;
+interface RunJob extends RecordingInput {
   /** Destination of the transcript as a file; if null, it is printed for people. */
   readonly output: Output | null;
   /** Whether the file's name is printed above the transcript. */
@@ -104,7 +127,7 @@ async function runFile(
   job: RunJob,
   signal: AbortSignal,
 ): Promise<{ outcome: RunOutcome; fault: CommandError | null }> {
-  const nothing = { input: job.file, language: null, duration_seconds: null, segments: null, output: null };
+  const nothing = { input: job.input, language: null, duration_seconds: null, segments: null, output: null };
   try {
     return { outcome: { ...nothing, ...(await transcribe(pipeline, board, job, signal)), error: null }, fault: null };
   } catch (error) {
@@ -118,14 +141,15 @@ async function runFile(
 async function transcribe(
   pipeline: LocalPipeline,
   board: ProgressBoard,
-  { file, output, heading, options }: RunJob,
+  { input, shown, name, output, heading, options }: RunJob,
   signal: AbortSignal,
 ): Promise<Partial<RunOutcome>> {
-  if (!existsSync(file)) throw new CommandError(`there is no file ${file}`);
-  const row = board.row(basename(file));
+  const row = board.row(name);
   try {
+    row.show(progressText("open"), null);
+    const path = await pathForProgram(input, pipeline.directory, signal);
     const transcript = await pipeline.transcribe({
-      ...{ file, language: options.language, hints: hintsOf(options), signal },
+      ...{ path, name, shown, language: options.language, hints: hintsOf(options), signal },
       onProgress: (step, percent) => row.show(progressText(step), percent),
     });
     const { recording, segments } = transcript;
@@ -135,19 +159,19 @@ async function transcribe(
         reason === "internal"
           ? `it could not be processed (${recording.failureCause}); for details: --log-level info`
           : failureTexts[reason];
-      throw new CommandError(`${file}: ${text}`, exitCodes.recordingFailed, reason);
+      throw new CommandError(`${shown}: ${text}`, exitCodes.recordingFailed, reason);
     }
     const found = { language: recording.language, duration_seconds: recording.durationSeconds };
     if (output === null) {
       const text = transcriptText(segments);
-      const shown = heading ? `== ${printable(file)} ==\n${text}\n` : text;
-      if (options.json !== true) board.above(() => process.stdout.write(shown));
+      const printed = heading ? `== ${printable(shown)} ==\n${text}\n` : text;
+      if (options.json !== true) board.above(() => process.stdout.write(printed));
       return { ...found, segments };
     }
     const bytes = await transcript.export(output.format);
     row.end();
     await writeOutput(output.path, bytes, options.force === true);
-    board.note(`${file} → ${output.path}`);
+    board.note(`${shown} → ${output.path}`);
     return { ...found, output: output.path };
   } finally {
     row.end();

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { Command } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import {
   checkPath,
   defaultConfigFile,
@@ -27,8 +27,9 @@ import {
 } from "../install/index.ts";
 import { installProgramFiles, programFile } from "../program/index.ts";
 import { size } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 import { type JsonOption, print } from "./output.ts";
+import { checkedBy, someText } from "./parse-option.ts";
 import { dataSettingsOf, settingsCommand } from "./settings-options.ts";
 
 /** transcribe service install|uninstall|status */
@@ -58,27 +59,49 @@ Run it again with a newer program to upgrade. The replaced program is stored and
 function installCommand(): Command {
   return new Command("install")
     .description("Install this program as a service of this machine and start it. A repeated run applies only changes.")
-    .option("--user <name>", "the user of the service; created if it does not exist", defaultUser)
-    .option("--data-dir <directory>", `the data directory (default: ${defaultDataDirectory})`)
-    .option("--config <file>", "its settings file; created if it does not exist", defaultConfigFile)
+    .option("--user <name>", "the user of the service; created if it does not exist", userName, defaultUser)
+    .option("--data-dir <directory>", `the data directory (default: ${defaultDataDirectory})`, unitPath("--data-dir"))
+    .option(
+      "--config <file>",
+      "its settings file; created if it does not exist",
+      unitPath("--config"),
+      defaultConfigFile,
+    )
     .option(
       "--worker [folder]",
       "install a worker of a fleet instead of the server; with the machine's folder of transcribe fleet init at the first time",
+      someText,
     )
-    .option("--root <directory>", "install into the directory tree of another machine, and start nothing", "/")
+    .option(
+      "--root <directory>",
+      "install into the directory tree of another machine, and start nothing",
+      someText,
+      "/",
+    )
     .option("--no-start", "don't start it now")
     .option("--dry-run", "print what would be done, and change nothing")
-    .option("--from-package", "complete the installation by a package; its scripts run this, and start the service")
+    .addOption(
+      new Option(
+        "--from-package",
+        "complete the installation by a package; its scripts run this, and start the service",
+      ).conflicts(["user", "dataDir", "config", "worker", "root", "start"]),
+    )
     .addHelpText("after", upgradeHelp)
     .action(install);
 }
 
+/** Returns the parser of an option whose path goes into the unit. */
+function unitPath(option: string): (text: string) => string {
+  return checkedBy((path) => checkPath(path, option));
+}
+
+function userName(text: string): string {
+  if (/^[a-z_][a-z0-9_-]{0,30}$/.test(text)) return text;
+  throw new InvalidArgumentError("It takes a user's name: lower-case letters, digits, '_' and '-'.");
+}
+
 async function install(options: InstallOptions): Promise<void> {
   const layout = { root: resolve(options.root), configFile: options.config };
-  checkPath(layout.configFile, "--config");
-  if (options.dataDir !== undefined) checkPath(options.dataDir, "--data-dir");
-  if (!/^[a-z_][a-z0-9_-]{0,30}$/.test(options.user))
-    throw new ServiceError(`${options.user} is not a valid user name`);
   if (programFile === null) {
     throw new ServiceError(
       "a service needs the single-file program: build it with scripts/build, and run it to install",
@@ -145,7 +168,7 @@ function uninstallCommand(): Command {
     .description("Stop and remove the service. Settings, data and user remain, except with --purge.")
     .option("--purge", "remove settings, recordings, transcripts, accounts, keys and the user, too")
     .option("--yes", "with --purge: confirms the removal, which can't be undone")
-    .option("--root <directory>", "remove it from the directory tree of another machine", "/")
+    .option("--root <directory>", "remove it from the directory tree of another machine", someText, "/")
     .option("--dry-run", "print what would be done, and change nothing")
     .action(uninstall);
 }
@@ -153,11 +176,9 @@ function uninstallCommand(): Command {
 async function uninstall({ purge = false, yes = false, dryRun = false, ...options }: UninstallOptions): Promise<void> {
   const root = resolve(options.root);
   if (purge && !yes && !dryRun) {
-    throw new CommandError(
-      "--purge can't be undone; confirm it with --yes, or list its steps with --dry-run",
-      exitCodes.usage,
-    );
+    throw new UsageError("--purge can't be undone; confirm it with --yes, or list its steps with --dry-run");
   }
+  if (yes && !purge) throw new UsageError("--yes only confirms --purge; leave it out");
   if (!dryRun) requireRoot("transcribe service uninstall");
   const { role, user, configFile } = installedService(root);
   const layout = { root, configFile };

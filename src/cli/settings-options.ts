@@ -4,12 +4,14 @@ import {
   chooseSettingsFile,
   defaultSettingsFile,
   loadSettings,
+  readText,
   type Settings,
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
 import { serviceGroups } from "../install/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
+import { UsageError } from "./command-error.ts";
 
 /** Settings that are flags of the commands that start a server. */
 export const serveFlags: readonly string[] = [
@@ -43,7 +45,13 @@ export function addSettingsOptions(command: Command, paths: readonly string[]): 
   );
   for (const { entry } of flaggedEntries.filter((flagged) => paths.includes(flagged.entry.path))) {
     const shownDefault = entry.defaultValue === "" ? "" : `default: ${entry.defaultValue}; `;
-    command.option(`${entry.flag} <value>`, `${entry.description} (${shownDefault}environment: ${entry.env})`);
+    const description = `${entry.description} (${shownDefault}environment: ${entry.env})`;
+    command.option(`${entry.flag} <value>`, description, (text) => {
+      const read = readText(entry, text);
+      if (read.ok) return text;
+      // The message hides the passwords of links, and commander's would not.
+      throw new UsageError(`${entry.flag}: ${read.message}`);
+    });
   }
   return command;
 }

@@ -12,8 +12,9 @@ import {
 } from "../release/index.ts";
 import { DataPaths, databaseState, readDatabase } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
-import { CommandError, exitCodes } from "./command-error.ts";
+import { CommandError, UsageError } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
+import { someText } from "./parse-option.ts";
 import { printable } from "./printable.ts";
 import { becomeDataOwner, settingsCommand, settingsForAll } from "./settings-options.ts";
 
@@ -29,9 +30,17 @@ const MAX_TEXT_BYTES = 1024 * 1024;
 /** transcribe verify FILE */
 export function verifyCommand(): Command {
   return settingsCommand("verify", "Check a new program file or package before an upgrade, without running it.")
-    .argument("<file>", "the new program file, Debian or RPM package, archive of an apt repository, or image archive")
-    .option("--key <file or key>", "minisign public key that signed the list of checksums")
-    .option("--sums <file>", "list of checksums (default: SHA256SUMS next to the file); its signature ends in .minisig")
+    .argument(
+      "<file>",
+      "the new program file, Debian or RPM package, archive of an apt repository, or image archive",
+      someText,
+    )
+    .option("--key <file or key>", "minisign public key that signed the list of checksums", someText)
+    .option(
+      "--sums <file>",
+      "list of checksums (default: SHA256SUMS next to the file); its signature ends in .minisig",
+      someText,
+    )
     .option("--allow-older", "accept a program that is older than the database")
     .action(async (path: string, options: VerifyCommandOptions, command: Command) => {
       const settings = settingsForAll(command);
@@ -77,7 +86,7 @@ async function readKey(keyOrFile: string): Promise<MinisignKey> {
   try {
     return readPublicKey(text);
   } catch (error) {
-    if (error instanceof SignatureError) throw new CommandError(`${keyOrFile}: ${error.message}`, exitCodes.usage);
+    if (error instanceof SignatureError) throw new UsageError(`${keyOrFile}: ${error.message}`);
     throw error;
   }
 }

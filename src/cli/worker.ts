@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { findSupervisor } from "../install/index.ts";
 import { startFleetMachine } from "../server/index.ts";
 import { createLogger } from "../telemetry/index.ts";
+import { UsageError } from "./command-error.ts";
 import { servingSettings } from "./serving-settings.ts";
 import { addSettingsOptions, becomeDataOwner } from "./settings-options.ts";
 
@@ -11,6 +12,9 @@ export function workerCommand(): Command {
     .description("Process parts of recordings for a fleet's server until SIGINT or SIGTERM. See docs/fleet.md.")
     .action(async (_options: object, command: Command) => {
       const settings = servingSettings(command)();
+      if (settings.fleet.broker === "") {
+        throw new UsageError("fleet.broker is not set; name the fleet's broker with --fleet tls://HOST:4222");
+      }
       becomeDataOwner(settings);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);

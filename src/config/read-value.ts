@@ -27,7 +27,7 @@ export function expected(entry: SettingEntry): string {
     case "Union":
       return `one of ${choices(schema).join(", ")}`;
     default:
-      return entry.namesPath === "always" ? "a path" : "a text";
+      return entry.namesPath === "always" ? "a path" : (schema.form ?? "a text");
   }
 }
 

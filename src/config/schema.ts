@@ -6,6 +6,8 @@ const server = group("Address, host names and TLS certificate of the API.", {
     default: "127.0.0.1",
     description: "Address to listen on. The default is loopback; 0.0.0.0 accepts requests from the network.",
     needsRestart: true,
+    pattern: "^[A-Za-z0-9._:%-]+$",
+    form: "a host name or an IP address",
     env: "TRANSCRIBE_HOST",
     flag: "--host",
   }),
@@ -45,6 +47,7 @@ const storage = group("Directories and disk space.", {
     default: "data",
     description: "Directory of the database, the uploads and the work files. It is created if it does not exist.",
     needsRestart: true,
+    pattern: "\\S",
     env: "TRANSCRIBE_DATA_DIR",
     flag: "--data-dir",
   }),
@@ -248,6 +251,8 @@ const models = group("Source of model downloads.", {
     default: "",
     description:
       "Address of a folder with the official ggml files, for transcribe models pull. Empty: the publisher's address.",
+    pattern: "^([hH][tT][tT][pP][sS]?://\\S+)?$",
+    form: "an http or https address, or empty",
     flag: "--mirror",
   }),
 });
@@ -365,6 +370,8 @@ const fleet = group("Several machines that process recordings together; see docs
     description:
       "Address of the fleet's NATS server, e.g. tls://10.0.0.5:4222. The server then also sends parts of recordings to the workers of the fleet. Empty: this machine works alone.",
     needsRestart: true,
+    pattern: "^(((tls|nats)://)?[^\\s/]+/?)?$",
+    form: "an address such as tls://10.0.0.5:4222, or empty",
     flag: "--fleet",
   }),
   ca: path({

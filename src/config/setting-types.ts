@@ -16,12 +16,13 @@ export interface SettingAnnotations {
 type Setting<T> = SettingAnnotations & { readonly default: T };
 type NumberSetting = Setting<number> & { readonly range: readonly [minimum: number, maximum: number] };
 
-export function text(options: Setting<string>) {
+/** @param options `pattern`, a regular expression, and `form`, what it describes, follow "it must be" in messages */
+export function text(options: Setting<string> & { readonly pattern?: string; readonly form?: string }) {
   return Type.String(options);
 }
 
 /** Returns the type of a file or directory. A relative path in a settings file is relative to that file's folder. */
-export function path(options: Setting<string>) {
+export function path(options: Setting<string> & { readonly pattern?: string }) {
   return Type.String({ ...options, path: "always" });
 }
 

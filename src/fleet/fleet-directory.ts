@@ -206,7 +206,8 @@ function replace(path: string, text: string, mode: number): void {
   renameSync(partial, path);
 }
 
-function requireNewNames(names: readonly string[], { workers, revoked }: Fleet): void {
+/** Checks the names of new workers. @throws {FleetDirectoryError} for an invalid, a reserved or a repeated name */
+export function checkNewNames(names: readonly string[]): void {
   for (const [at, name] of names.entries()) {
     if (!NAME.test(name)) {
       throw new FleetDirectoryError(`"${name}" is not a name; use 1 to 63 letters, digits and inner hyphens`);
@@ -214,17 +215,27 @@ function requireNewNames(names: readonly string[], { workers, revoked }: Fleet):
     if (RESERVED.includes(name.toLowerCase())) {
       throw new FleetDirectoryError(`"${name}" is reserved; choose another name for the worker`);
     }
+    if (names.slice(0, at).some((other) => other.toLowerCase() === name.toLowerCase())) {
+      throw new FleetDirectoryError(`the name ${name} is given twice; each worker needs its own`);
+    }
+  }
+}
+
+function requireNewNames(names: readonly string[], { workers, revoked }: Fleet): void {
+  checkNewNames(names);
+  for (const name of names) {
     if (revoked.some((former) => former.toLowerCase() === name.toLowerCase())) {
       throw new FleetDirectoryError(
         `the worker ${name} was revoked, and its old certificate would be accepted again; choose another name`,
       );
     }
-    const others = [...workers, ...names.slice(0, at)].map((other) => other.toLowerCase());
-    if (others.includes(name.toLowerCase())) throw new FleetDirectoryError(`the fleet has a worker ${name} already`);
+    if (workers.some((other) => other.toLowerCase() === name.toLowerCase()))
+      throw new FleetDirectoryError(`the fleet has a worker ${name} already`);
   }
 }
 
-function checkHost(host: string): void {
+/** Checks an address of the broker. @throws {FleetDirectoryError} */
+export function checkHost(host: string): void {
   if (/^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(host)) return;
   if (host.includes(":") && URL.canParse(`tls://[${host}]`)) return;
   throw new FleetDirectoryError(`"${host}" is not a host name or an IP address; the port goes into --port`);

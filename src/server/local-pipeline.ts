@@ -20,6 +20,8 @@ import { type LocalTranscript, type LocalTranscription, transcribeFile } from ".
 
 /** The pipeline and its worker without a server; disposing removes its temporary data. */
 export interface LocalPipeline extends AsyncDisposable {
+  /** A directory for files of the caller, which is removed with the temporary data. */
+  readonly directory: string;
   /**
    * Transcribes a recording.
    * @throws {StartError} for a file that is not a recording, or a worker that cannot start
@@ -95,6 +97,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
   const parts = { services, engine, ffmpegPath: files.ffmpeg, modelId: model.id, languages, accountId: account.id };
   const opened = stack.move();
   return {
+    directory: dataDirectory.incoming,
     transcribe: (transcription) => transcribeFile(parts, transcription),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };

@@ -1,5 +1,5 @@
 import { statSync, symlinkSync } from "node:fs";
-import { basename, extname, join, resolve } from "node:path";
+import { basename, extname, join } from "node:path";
 import { type SegmentResource, toSegment } from "../api/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
@@ -12,7 +12,12 @@ import { StartError } from "./start-error.ts";
 
 /** A recording to transcribe without a server. */
 export interface LocalTranscription {
-  readonly file: string;
+  /** Absolute path of a file; bytes if it is not UTF-8. */
+  readonly path: string | Buffer;
+  /** The file's name, with its extension. */
+  readonly name: string;
+  /** The recording's name in messages. */
+  readonly shown: string;
   /** ISO code; undefined to detect it. */
   readonly language: string | undefined;
   readonly hints: Hints;
@@ -55,17 +60,16 @@ export async function transcribeFile(
   transcription: LocalTranscription,
 ): Promise<LocalTranscript> {
   const { store, recordings, dataDirectory, now } = parts.services;
-  const { file, signal, onProgress } = transcription;
+  const { name, shown, signal, onProgress } = transcription;
   const pinnedLanguage = languageCodeOf(parts.languages, transcription.language);
   onProgress("open", null);
-  // ffmpeg is started in another directory, so the path must be absolute.
-  const path = resolve(file);
-  const probed = await probeRecording(parts.ffmpegPath, path, signal);
-  if (!probed.ok) throw new StartError(`${file}: ${probed.reason}`);
-  await untilReady(parts.engine, signal);
   const id = newRecordingId(now());
-  // A symbolic link: only the link is removed in the end, not the recording.
-  symlinkSync(path, dataDirectory.audio.pathOf(id));
+  // A symbolic link: only the link is removed in the end, not the recording. Its name is text, which ffmpeg can be given.
+  const path = dataDirectory.audio.pathOf(id);
+  symlinkSync(transcription.path, path);
+  const probed = await probeRecording(parts.ffmpegPath, path, signal);
+  if (!probed.ok) throw new StartError(`${shown}: ${probed.reason}`);
+  await untilReady(parts.engine, signal);
   recordings.create({
     id,
     accountId: parts.accountId,
@@ -74,7 +78,7 @@ export async function transcribeFile(
     ...transcription.hints,
     speechModel: parts.modelId,
     sourceUrl: null,
-    sourceName: basename(file, extname(file)),
+    sourceName: basename(name, extname(name)).toWellFormed(),
     sizeBytes: statSync(path).size,
   });
   const progressTimer = setInterval(() => {

@@ -8,8 +8,8 @@ export {
 export {
   accountIdsOf,
   actorOf,
-  type Changes,
   changeUser,
+  checkedName,
   createUser,
   deleteUser,
   findClaimedUser,

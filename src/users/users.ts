@@ -235,7 +235,8 @@ function requireLocal({ issuer }: User, why: string): void {
   if (issuer !== null) throw new UsersError(`this user signs in by ${issuer}: ${why}`);
 }
 
-function checkedName(text: string): string {
+/** Returns a person's name as it is stored. @throws {UsersError} when it is not valid */
+export function checkedName(text: string): string {
   const name = cleanText(text);
   if (name !== "" && [...name].length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(text.trim())) return name;
   throw new UsersError(`a name has 1 to ${MAX_NAME_CHARACTERS} characters, on one line`);

@@ -13,6 +13,7 @@ export {
 } from "./propose.ts";
 export { type SpeakerVoice, storeSpeakerVoices } from "./speaker-voices.ts";
 export {
+  isVoiceName,
   MAX_NAME_CHARACTERS,
   MAX_VOICES,
   type NamedRecording,

@@ -10,6 +10,11 @@ import { VoicesError } from "./voices-error.ts";
 
 /** Maximum length of a voice's name, as of a speaker's. */
 export const MAX_NAME_CHARACTERS = 100;
+
+/** Returns whether a text without spaces around it can be the name of a voice. */
+export function isVoiceName(name: string): boolean {
+  return name !== "" && name.length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name);
+}
 /** Maximum number of voices of an account. The rate of wrong proposals was measured with no more (docs/quality.md). */
 export const MAX_VOICES = 100;
 
@@ -192,8 +197,7 @@ export class Voices {
   rename(id: string, newName: string, by: Auditor): void {
     const { voices } = tables;
     const name = cleanText(newName);
-    if (name === "" || name.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(newName.trim()))
-      throw new VoicesError("bad_name");
+    if (!isVoiceName(name) || /\p{Cc}/u.test(newName.trim())) throw new VoicesError("bad_name");
     transact(this.#store, (writer) => {
       const { accountId } = requireVoice(writer, id);
       const taken = findVoice(writer, accountId, name);

@@ -70,14 +70,16 @@ describe("transcribe folders", () => {
     {
       const store = openDatabase(new DataDirectory(join(root, "data")).databasePath);
       const incomplete = JSON.stringify([{ name: "half\n.mp3", doubt: "zeros" }]);
-      store.update(tables.folders).set({ waiting: 2, incomplete }).run();
+      store.update(tables.folders).set({ waiting: 2, incomplete, unread: 3 }).run();
       store.$client.close();
     }
     const [waiting] = await commands.json(Type.Array(folderShape), "folders", "list");
     expect(waiting?.incomplete).toEqual([
       { name: "half\n.mp3", reason: "zeros", meaning: expect.stringContaining("ends with zeros") },
     ]);
-    expect((await commands.run("folders", "list")).stdout).toMatch(/WAITING +INCOMPLETE[\s\S]* 2 +1 +0 /);
+    const shown = await commands.run("folders", "list");
+    expect(shown.stdout).toMatch(/WAITING +INCOMPLETE[\s\S]* 2 +1 +0 /);
+    expect(shown.stderr).toContain("not read are subfolders, and files whose names are not UTF-8; rename those files");
     const reset = await commands.run("folders", "add", path, "--account", "acme", "--language", "", "--format", "txt");
     expect(reset.stdout).toBe(`changed ${path}\n  formats: txt (was srt,docx)\n  language: detected (was en)\n`);
     chmodSync(path, 0o1777);
@@ -95,12 +97,12 @@ describe("transcribe folders", () => {
     const forAcme = ["--account", "acme"];
     expect(await commands.refusal(...add, path, "--account", "nobody")).toContain("accounts create nobody");
     expect(await commands.refusal(...add, join(root, "data"), ...forAcme)).toContain("data directory");
-    expect(await commands.refusal(...add, "in", ...forAcme)).toContain("absolute");
+    expect(await commands.usageError(...add, "in", ...forAcme)).toContain("absolute");
     const missing = await commands.refusal(...add, join(root, "none"), ...forAcme);
     expect(missing).toContain("there is no such directory; create it, or mount it");
     expect(missing).not.toContain("ENOENT");
     for (const [options, message] of [
-      [["--format", "mp3"], /"mp3" is not a format; use txt, srt/],
+      [["--format", "mp3"], /"mp3" is none of: txt, srt/],
       [["--language", "xx"], /does not know the language xx; it knows .*\ben\b/],
     ] as const) {
       const { exitCode, stderr } = await commands.run(...add, path, ...forAcme, ...options);

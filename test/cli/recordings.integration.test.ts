@@ -47,7 +47,7 @@ describe("transcribe recordings, with a running server,", () => {
       const { stdout } = await commands.run("recordings", "list");
       expect(stdout).toMatch(/^ID +STATUS/);
       expect(stdout.trim().split("\n")).toHaveLength(5);
-      expect(await commands.refusal("recordings", "list", "--status", "done")).toContain("done");
+      expect(await commands.usageError("recordings", "list", "--status", "done")).toContain("done");
       expect(await commands.refusal("recordings", "list", "--account", "nobody")).toContain("nobody");
     },
     timeout,

@@ -65,9 +65,9 @@ describe("transcribe service status", () => {
 describe("transcribe service install and uninstall", () => {
   const refused: [number, string[], string][] = [
     [1, ["install", "--no-start"], "scripts/build"],
-    [1, ["install", "--config", "relative.toml"], "--config"],
-    [1, ["install", "--data-dir", "/home/me/data"], "the service can't access /home/me/data"],
-    [1, ["install", "--user", "Not A Name"], "is not a valid user name"],
+    [2, ["install", "--config", "relative.toml"], "--config"],
+    [2, ["install", "--data-dir", "/home/me/data"], "the service can't access /home/me/data"],
+    [2, ["install", "--user", "Not A Name"], "a user's name"],
     [2, ["install", "--binary", "/x"], "--binary"],
     [2, ["uninstall", "--purge"], "--yes"],
     [2, ["nonsense"], "unknown command"],

@@ -101,10 +101,19 @@ export class Commands {
   }
 
   /** Runs a command that must fail with exit code 1 and a message without a stack. @returns the message */
-  async refusal(...args: readonly string[]): Promise<string> {
+  refusal(...args: readonly string[]): Promise<string> {
+    return this.#message(1, /^transcribe: .+\n$/, args);
+  }
+
+  /** Runs a wrong command line, which must fail with exit code 2 and a message without a stack. @returns the message */
+  usageError(...args: readonly string[]): Promise<string> {
+    return this.#message(2, /^transcribe: .+\n(\(.+\)\n)*$/, args);
+  }
+
+  async #message(expectedCode: number, shape: RegExp, args: readonly string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await this.run(...args);
-    expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toMatch(/^transcribe: .+\n$/);
+    expect([exitCode, stdout]).toEqual([expectedCode, ""]);
+    expect(stderr).toMatch(shape);
     expect(stderr).not.toMatch(/\n\s+at |Error|SQL/);
     return stderr;
   }

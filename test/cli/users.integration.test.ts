@@ -66,16 +66,10 @@ describe("transcribe users, with a running server,", () => {
   test("explains what is missing or wrong", async () => {
     const create = (...options: string[]) => withPassword("correct horse battery\n", "create", ...options);
     const cases: [Promise<{ stderr: string; exitCode: number }>, string][] = [
-      [create("omar@example.org"), "--role operator, member or reader"],
-      [create("omar@example.org", "--role", "reader"), "--account NAME, or --all-accounts"],
       [create("omar@example.org", "--role", "reader", "--account", "none"), "there is no account none"],
-      [create("omar@example.org", "--role", "operator", "--account", "acme"), "an operator sees all accounts"],
-      [create("omar", "--role", "operator"), "is not an e-mail address"],
       [create("anna@example.org", "--role", "operator"), "exists already"],
       [withPassword("short\n", "create", "omar@example.org", "--role", "operator"), "12 to 256 characters"],
       [withPassword("", "create", "omar@example.org", "--role", "operator"), "standard input has no password"],
-      [withPassword("", "set", "anna@example.org"), "name the change"],
-      [withPassword("", "set", "anna@example.org", "--role", "operator", "--account", "acme"), "leave out --account"],
       [withPassword("", "show", "omar@example.org"), "transcribe users list"],
     ];
     for (const [running, part] of cases) {
@@ -83,7 +77,11 @@ describe("transcribe users, with a running server,", () => {
       expect([exitCode, stderr]).toEqual([1, expect.stringContaining(part)]);
       expect(stderr).toMatch(/^transcribe: .+\n$/);
     }
-    expect((await commands.run("users", "create", "o@example.org", "--role", "root")).exitCode).toBe(2);
+    const created = ["users", "create", "omar@example.org"];
+    expect(await commands.usageError(...created)).toContain("--role operator, member or reader");
+    expect(await commands.usageError(...created, "--role", "reader")).toContain("--account NAME, or --all-accounts");
+    const operator = await commands.usageError(...created, "--role", "operator", "--account", "acme");
+    expect(operator).toContain("an operator sees all accounts");
     expect((await commands.run("users", "delete", "anna@example.org")).exitCode).toBe(2);
   });
 

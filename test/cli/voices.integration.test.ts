@@ -44,7 +44,7 @@ describe("transcribe voices", () => {
     const renamed = await commands.json(voiceShape, "voices", "rename", anna?.id ?? "", "Anna Meier");
     expect(renamed).toMatchObject({ id: anna?.id, name: "Anna Meier" });
     expect(await commands.refusal("voices", "rename", anna?.id ?? "", "Bob")).toContain("another voice of this name");
-    expect(await commands.refusal("voices", "rename", anna?.id ?? "", " ")).toContain("1 to 100 characters");
+    expect(await commands.usageError("voices", "rename", anna?.id ?? "", " ")).toContain("1 to 100 characters");
     await commands.json(voiceShape, "voices", "delete", bob?.id ?? "");
     expect((await list()).map(({ name }) => name)).toEqual(["Anna Meier"]);
     expect(await commands.refusal("voices", "delete", bob?.id ?? "")).toContain("transcribe voices list --account");
@@ -56,11 +56,11 @@ describe("transcribe voices", () => {
       ...{ priority: 1, voices: true },
     });
     const switchOff = ["accounts", "set", "acme", "--voices", "off", "--priority", "2"];
-    expect(await commands.refusal(...switchOff)).toContain("confirm it with --yes");
+    expect(await commands.usageError(...switchOff)).toContain("confirm it with --yes");
     const off = await commands.json(shapes.account, ...switchOff, "--yes");
     expect(off).toMatchObject({ priority: 2, voices: false });
     expect(await list()).toEqual([]);
-    expect(await commands.refusal("accounts", "set", "acme")).toContain("--voices");
+    expect(await commands.usageError("accounts", "set", "acme")).toContain("--voices");
     const audit = (await commands.run("audit", "--limit", "3")).stdout;
     expect(audit).toContain("voices.disable");
   });

@@ -169,14 +169,14 @@ describe("settings", () => {
       "queue.slots: 99999999999999999999 is not allowed",
     ],
     ["nan", "[queue]\nslots = nan", {}, "queue.slots: nan is not allowed"],
-    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it must be a text"],
+    ["a date", "[server]\nhost = 2026-01-01", {}, "server.host: 2026-01-01 is not allowed; it must be a host name"],
     [
       "a list with a number in it",
       "[fetch]\nallow = ['a', 3]",
       {},
       "fetch.allow: ['a', 3] is not allowed; it must be a list of texts",
     ],
-    ["a text with a line break in it", '[server]\nhost = "a\\nb"', {}, "it has control characters"],
+    ["a text with a line break in it", '[engine]\nwhisper_model = "a\\nb"', {}, "it has control characters"],
     [
       "a unit of another kind",
       '[limits]\nupload_bytes = "10m"',

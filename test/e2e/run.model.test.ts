@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { available, root, samplePath } from "../../harness/checkout.ts";
 import { spokenText } from "../../harness/client.ts";
@@ -70,6 +70,26 @@ describe.if(available("e2e tests of transcribing without a server", jfk))("trans
     const [only] = JSON.parse(printed.stdout) as Outcome[];
     expect(only).toMatchObject({ input: relative(root, jfk), language: "en", output: null, error: null });
     expect(spokenText(only?.segments ?? [])).toContain("ask not what your country can do for you");
+  }, 180_000);
+
+  test("transcribes standard input, and files whose names and folder are not UTF-8", async () => {
+    const folder = Buffer.concat([Buffer.from(`${here.path}/`), Buffer.from("fólder", "latin1")]);
+    mkdirSync(folder);
+    copyFileSync(jfk, Buffer.concat([folder, Buffer.from("/Gespräch.mp3", "latin1")]));
+    const line = 'cd "$1"/f*; shift; "$@" run - Gespr*.mp3 --name Mond.mp3 --language en --format txt -o ./ < "$0"';
+    const child = Bun.spawn(["sh", "-c", line, jfk, here.path, ...programCommand()], {
+      env: { ...process.env, ...programSettings, ...environment },
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    expect([await new Response(child.stderr).text(), await child.exited]).toEqual(["", 0]);
+    const written = readdirSync(folder, "buffer").map((name) => name.toString("latin1"));
+    expect(written.sort()).toEqual(["Gespräch.mp3", "Gespräch.txt", "Mond.txt"]);
+    for (const name of ["Mond.txt", "Gespräch.txt"]) {
+      const path = Buffer.concat([folder, Buffer.from(`/${name}`, "latin1")]);
+      expect(readFileSync(path, "utf8")).toContain("ask not");
+    }
+    expect(readdirSync(temporary)).toEqual([]);
   }, 180_000);
 
   test("exits with 130 after Ctrl-C and leaves nothing behind", async () => {

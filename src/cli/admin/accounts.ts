@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import {
   type AccountChanges,
   changeAccount,
+  checkName,
   createAccount,
   limitNames,
   listAccounts,
@@ -14,9 +15,9 @@ import { Recordings } from "../../recordings/index.ts";
 import { values } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
 import { switchVoices } from "../../voices/index.ts";
-import { CommandError } from "../command-error.ts";
+import { UsageError } from "../command-error.ts";
 import { type JsonOption, print, readableTime, table } from "../output.ts";
-import { parseMoment, wholeNumber } from "../parse-option.ts";
+import { checkedBy, moment, wholeNumber } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
 import { auditor, operator } from "./audit.ts";
@@ -25,7 +26,7 @@ import { vocabularyCommand } from "./vocabulary.ts";
 
 interface ChangeOptions extends JsonOption {
   readonly standing?: Standing;
-  readonly subscription?: string;
+  readonly subscription?: number | "forever";
   readonly priority?: number;
 }
 
@@ -43,7 +44,7 @@ export function accountsCommand(): Command {
 
 function createCommand(): Command {
   return changeCommand("create", "Create an account. Only its own keys can access its recordings.")
-    .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'")
+    .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'", checkedBy(checkName))
     .action((name: string, options: ChangeOptions, command: Command) => {
       const account = createAccount(openStoreOf(command), name, auditor(), changesOf(options));
       const next = `transcribe keys create --account ${account.name}`;
@@ -79,7 +80,7 @@ interface SetOptions extends ChangeOptions {
 
 function setCommand(): Command {
   return changeCommand("set", "Change an account's standing, subscription or priority, or whether it remembers voices.")
-    .argument("<account>", "its name or id")
+    .argument("<account>", "its name or id", checkedBy(checkName))
     .addOption(
       new Option(
         "--voices <state>",
@@ -88,17 +89,18 @@ function setCommand(): Command {
     )
     .option("--yes", "with --voices off: confirms the deletion, which can't be undone")
     .action(async (name: string, options: SetOptions, command: Command) => {
-      const store = openStoreOf(command);
       const changes = changesOf(options);
       const { voices, yes = false } = options;
       if (Object.keys(changes).length === 0 && voices === undefined) {
-        throw new CommandError("name the change: --standing, --subscription, --priority or --voices");
+        throw new UsageError("name the change: --standing, --subscription, --priority or --voices");
       }
       if (voices === "off" && !yes) {
-        throw new CommandError(
+        throw new UsageError(
           "--voices off deletes all voices of the account, which can't be undone; confirm it with --yes",
         );
       }
+      if (yes && voices !== "off") throw new UsageError("--yes only confirms --voices off; leave it out");
+      const store = openStoreOf(command);
       let account = requireAccount(store, name);
       if (Object.keys(changes).length > 0) account = changeAccount(store, account, auditor(), changes);
       if (voices !== undefined) account = await switchVoices(store, account, auditor(), voices === "on");
@@ -119,7 +121,7 @@ function limitsCommand(): Command {
   const command = settingsCommand("limits", "Show or set an account's own limits, which override the settings.");
   for (const { option } of limitOptions) command.addOption(option);
   return command
-    .argument("<account>", "its name or id")
+    .argument("<account>", "its name or id", checkedBy(checkName))
     .action((name: string, options: Record<string, unknown> & JsonOption, self: Command) => {
       const store = openStoreOf(self);
       const account = requireAccount(store, name);
@@ -141,7 +143,7 @@ function deleteCommand(): Command {
   const description =
     "Delete an account with its keys, workspaces and recordings. Recordings in progress are cancelled.";
   return settingsCommand("delete", description)
-    .argument("<account>", "its name or id")
+    .argument("<account>", "its name or id", checkedBy(checkName))
     .requiredOption("--yes", "confirms the deletion, which can't be undone")
     .action(async (name: string, options: JsonOption, command: Command) => {
       const directory = dataDirectoryOf(command);
@@ -159,7 +161,7 @@ function deleteCommand(): Command {
 function changeCommand(name: string, description: string): Command {
   return settingsCommand(name, description)
     .addOption(new Option("--standing <standing>", "what it may do").choices(values.standings))
-    .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d")
+    .option("--subscription <end>", "'forever', 'none', or its end: 2026-12-31 or 90d", subscriptionEnd)
     .option(
       "--priority <number>",
       "recordings of accounts with a higher priority are processed first (default: 0)",
@@ -170,14 +172,15 @@ function changeCommand(name: string, description: string): Command {
 function changesOf({ standing, subscription, priority }: ChangeOptions): AccountChanges {
   return {
     ...(standing === undefined ? {} : { standing }),
-    ...(subscription === undefined ? {} : { subscribedUntil: subscriptionEnd(subscription) }),
+    ...(subscription === undefined ? {} : { subscribedUntil: subscription === "forever" ? null : subscription }),
     ...(priority === undefined ? {} : { priority }),
   };
 }
 
-function subscriptionEnd(text: string): number | null {
-  if (text === "forever") return null;
-  return text === "none" ? 0 : parseMoment(text, Date.now());
+/** Parses the end of a subscription. Not null for none, which commander takes for a missing value. */
+function subscriptionEnd(text: string): number | "forever" {
+  if (text === "forever") return text;
+  return text === "none" ? 0 : moment(text);
 }
 
 /** Parses a number, or "default" for the settings' limit. Not null, which commander takes for a missing value. */

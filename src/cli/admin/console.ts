@@ -26,14 +26,18 @@ function linkCommand(): Command {
     "link",
     "Print a link that signs in to the console once, within ten minutes (the default command).",
   )
-    .option("--server <url>", "the server's address for your browser, e.g. https://transcribe.example.org")
+    .option(
+      "--server <url>",
+      "the server's address for your browser, e.g. https://transcribe.example.org",
+      serverAddress,
+    )
     .action(printLink);
 }
 
 async function printLink(options: JsonOption & { server?: string }, command: Command): Promise<void> {
   const settings = dataSettingsOf(command);
   const directory = new DataDirectory(settings.storage.data_dir);
-  const origin = options.server === undefined ? null : serverAddress(options.server);
+  const { server: origin = null } = options;
   const running = await findRunningServer(directory);
   const { token, expiresAt } = createLink(openStoreIn(directory), auditor());
   const link = `${origin ?? running?.origin ?? originOf(settings.server)}${consolePath}/#enter=${token}`;

@@ -1,9 +1,8 @@
-import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
+import { checkName, getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
 import { findRunningServer } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
-import { type ExportFormat, exportFormatSchema, exportFormats } from "../../exports/index.ts";
+import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import {
   type AddedFolder,
   addFolder,
@@ -19,9 +18,9 @@ import {
 import { installedService } from "../../install/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
+import { UsageError } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
-import { wholeNumber } from "../parse-option.ts";
+import { absolutePath, checkedBy, languageCode, listOf, orEmpty, wholeNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import {
   dataDirectoryOf,
@@ -36,7 +35,7 @@ import { auditor } from "./audit.ts";
 interface AddOptions extends JsonOption {
   readonly account: string;
   readonly workspace?: string;
-  readonly format?: string;
+  readonly format?: readonly ExportFormat[];
   readonly language?: string;
   readonly to?: string;
   readonly files?: number;
@@ -56,30 +55,34 @@ function addCommand(): Command {
     "add",
     "Watch a folder: files in it are transcribed, and then moved to done or failed. A watched folder keeps the options that are left out.",
   )
-    .argument("<path>", "absolute path of the folder, as the server sees it")
-    .requiredOption("--account <name>", "the account that owns the recordings, by name or id")
-    .option("--workspace <name>", 'a workspace of the account, by name or id; "" for none')
+    .argument("<path>", "absolute path of the folder, as the server sees it", absolutePath)
+    .requiredOption("--account <name>", "the account that owns the recordings, by name or id", checkedBy(checkName))
+    .option(
+      "--workspace <name>",
+      'a workspace of the account, by name or id; "" for none',
+      orEmpty(checkedBy(checkName)),
+    )
     .option(
       "--format <formats>",
       `formats of the results, separated by commas: ${exportFormats.join(", ")} (default: txt)`,
+      formatList,
     )
-    .option("--language <code>", 'ISO code of the spoken language (default: "", detected)')
-    .option("--to <path>", 'directory for the results (default: "", next to the recordings)')
+    .option("--language <code>", 'ISO code of the spoken language (default: "", detected)', orEmpty(languageCode))
+    .option("--to <path>", 'directory for the results (default: "", next to the recordings)', orEmpty(absolutePath))
     .option(
       "--files <number>",
       "confirms the number of files that a new folder holds and that are no recordings: they are moved to failed",
       wholeNumber,
     )
     .action(async (path: string, options: AddOptions, command: Command) => {
-      const formats = given(options.format, formatsOf);
       const settings = dataSettingsOf(command);
       const dataDirectory = new DataDirectory(settings.storage.data_dir);
       const store = openStoreIn(dataDirectory);
       const account = requireAccount(store, options.account);
       const workspace = givenOrNone(options.workspace, (name) => requireWorkspace(store, account, name));
       const language = await givenOrNone(options.language, (code) => languageOf(code, settings, store));
-      const target = givenOrNone(options.to, withoutSlash);
-      const wanted = { account, workspace, path: withoutSlash(path), target, formats, language };
+      const target = givenOrNone(options.to, (to) => to);
+      const wanted = { account, workspace, path, target, formats: options.format, language };
       const own = ownPlaces(settings, settingsFileOf(command));
       const added = await addFolder(store, own, { ...wanted, confirmedFiles: options.files }, auditor());
       for (const note of await notesOn(added, dataDirectory)) process.stderr.write(`${note}\n`);
@@ -97,6 +100,9 @@ function listCommand(): Command {
       const filesOf = ({ id }: Folder) => open.get(id) ?? [];
       const isRunning = options.json === true || (await findRunningServer(dataDirectory)) !== null;
       if (!isRunning && folders.length > 0) process.stderr.write("no server is running; these are its last figures\n");
+      if (options.json !== true && folders.some(({ unread }) => unread > 0)) {
+        process.stderr.write("not read are subfolders, and files whose names are not UTF-8; rename those files\n");
+      }
       const json = folders.map((folder) => toJson(store, folder, filesOf(folder)));
       print(options, json, () =>
         table(
@@ -123,9 +129,8 @@ function listCommand(): Command {
 
 function removeCommand(): Command {
   return settingsCommand("remove", "Stop watching a folder. Its files and all recordings stay.")
-    .argument("<path>")
-    .action(async (path: string, options: JsonOption, command: Command) => {
-      const removed = withoutSlash(path);
+    .argument("<path>", "its absolute path", absolutePath)
+    .action(async (removed: string, options: JsonOption, command: Command) => {
       const marker = await removeFolder(openStoreOf(command), removed, auditor());
       if (marker !== null) {
         process.stderr.write(
@@ -136,14 +141,10 @@ function removeCommand(): Command {
     });
 }
 
-/** Returns the value of an option; undefined if it was left out. */
-function given<T>(text: string | undefined, read: (text: string) => T): T | undefined {
-  return text === undefined ? undefined : read(text);
-}
-
 /** Returns the value of an option; null if it is empty, undefined if it was left out. */
 function givenOrNone<T>(text: string | undefined, read: (text: string) => T): T | null | undefined {
-  return given(text, (present) => (present === "" ? null : read(present)));
+  if (text === undefined) return undefined;
+  return text === "" ? null : read(text);
 }
 
 /** Returns a line for a folder that was added, or for each property of a known one that was changed. */
@@ -163,19 +164,12 @@ function describeAdded({ folder, before }: AddedFolder): string {
   return [`changed ${path}`, ...changes].join("\n  ");
 }
 
-function formatsOf(list: string): ExportFormat[] {
-  const formats = list.split(",").map((name) => {
-    const format = name.trim().toLowerCase();
-    if (Value.Check(exportFormatSchema, format)) return format;
-    throw new CommandError(
-      `"${printable(name)}" is not a format; use ${exportFormats.join(", ")}, separated by commas`,
-      exitCodes.usage,
-    );
-  });
-  return [...new Set(formats)];
+/** Parses formats in any case; each counts once. */
+function formatList(text: string): ExportFormat[] {
+  return [...new Set(listOf(exportFormats)(text.toLowerCase()))];
 }
 
-/** @throws {CommandError} when the speech model in use does not know the language */
+/** @throws {UsageError} when the speech model in use does not know the language */
 async function languageOf(text: string, settings: Settings, store: Store): Promise<string> {
   const { files, close } = await openProgramParts(settings);
   try {
@@ -185,10 +179,7 @@ async function languageOf(text: string, settings: Settings, store: Store): Promi
     const code = text.trim().toLowerCase();
     const codes = speech.languagesOf(speech.current()).map((language) => language.code);
     if (codes.includes(code)) return code;
-    throw new CommandError(
-      `the speech model does not know the language ${printable(text)}; it knows ${codes.join(" ")}`,
-      exitCodes.usage,
-    );
+    throw new UsageError(`the speech model does not know the language ${printable(text)}; it knows ${codes.join(" ")}`);
   } finally {
     close();
   }
@@ -218,11 +209,6 @@ async function notesOn({ folder, isSticky }: AddedFolder, dataDirectory: DataDir
 function stateOf({ hindrance, hinderedSince, seenAt }: Folder): string {
   if (hindrance === null) return seenAt === null ? "not visited yet" : "watching";
   return `${hindranceTexts[hindrance].meaning} (since ${readableTime(hinderedSince)})`;
-}
-
-/** Returns a path without a slash at its end, which shells add. */
-function withoutSlash(path: string): string {
-  return path.replace(/(?<=.)\/+$/, "");
 }
 
 function toJson(store: Store, folder: Folder, files: readonly OpenFile[]) {

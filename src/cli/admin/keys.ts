@@ -1,17 +1,18 @@
 import { Command } from "commander";
 import {
   type ApiKey,
+  checkName,
   createKey,
   listKeys,
-  parseScopes,
   requireAccount,
   requireWorkspace,
   revokeKey,
   rotateKey,
+  type Scope,
   scopes,
 } from "../../accounts/index.ts";
 import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
-import { parseDuration, parseMoment } from "../parse-option.ts";
+import { checkedBy, duration, futureMoment, listOf, resourceId } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
 
@@ -28,27 +29,27 @@ export function keysCommand(): Command {
 interface CreateOptions extends JsonOption {
   readonly account: string;
   readonly name: string;
-  readonly scopes?: string;
+  readonly scopes?: readonly Scope[];
   readonly workspace?: string;
-  readonly expires?: string;
+  readonly expires?: number;
 }
 
 function createCommand(): Command {
   return settingsCommand("create", "Create a key for an account and print it, only this once.")
-    .requiredOption("--account <name>", "the account's name or id")
+    .requiredOption("--account <name>", "the account's name or id", checkedBy(checkName))
     .option("--name <text>", "what the key is for", "default")
-    .option("--scopes <scopes>", `its permissions, separated by commas (default: ${scopes.join(",")})`)
-    .option("--workspace <name>", "pin it to a workspace of the account")
-    .option("--expires <end>", "when it expires: 2026-12-31 or 90d (default: never)")
+    .option("--scopes <scopes>", `its permissions, separated by commas (default: ${scopes.join(",")})`, listOf(scopes))
+    .option("--workspace <name>", "pin it to a workspace of the account", checkedBy(checkName))
+    .option("--expires <end>", "when it expires: 2026-12-31 or 90d (default: never)", futureMoment)
     .action((options: CreateOptions, command: Command) => {
       const store = openStoreOf(command);
       const account = requireAccount(store, options.account);
       const by = auditor();
       const values = {
         name: options.name,
-        scopes: parseScopes(options.scopes?.split(",") ?? scopes),
+        scopes: scopes.filter((scope) => options.scopes?.includes(scope) ?? true),
         workspace: options.workspace === undefined ? null : requireWorkspace(store, account, options.workspace),
-        expiresAt: options.expires === undefined ? null : parseMoment(options.expires, by.now),
+        expiresAt: options.expires ?? null,
       };
       const { key, secret } = createKey(store, account, values, by);
       print(options, { ...toJson(key), key: secret }, () => secret);
@@ -57,7 +58,7 @@ function createCommand(): Command {
 
 function listCommand(): Command {
   return settingsCommand("list", "List keys, without their secrets.")
-    .option("--account <name>", "only keys of this account")
+    .option("--account <name>", "only keys of this account", checkedBy(checkName))
     .action((options: JsonOption & { account?: string }, command: Command) => {
       const store = openStoreOf(command);
       const keys = listKeys(store, options.account === undefined ? null : requireAccount(store, options.account));
@@ -81,10 +82,15 @@ function listCommand(): Command {
 
 function rotateCommand(): Command {
   return settingsCommand("rotate", "Replace a key by a new one with the same permissions. The old key expires later.")
-    .argument("<id>", "the old key's id")
-    .option("--overlap <time>", "how long the old key stays valid: 30m, 12h, 7d", "24h")
-    .action((id: string, options: JsonOption & { overlap: string }, command: Command) => {
-      const { key, secret, old } = rotateKey(openStoreOf(command), id, parseDuration(options.overlap), auditor());
+    .argument("<id>", "the old key's id", resourceId)
+    .option(
+      "--overlap <time>",
+      "how long the old key stays valid: 30m, 12h, 7d (default: 24h)",
+      duration,
+      duration("24h"),
+    )
+    .action((id: string, options: JsonOption & { overlap: number }, command: Command) => {
+      const { key, secret, old } = rotateKey(openStoreOf(command), id, options.overlap, auditor());
       process.stderr.write(`key ${old.id} is valid until ${readableTime(old.expiresAt)}\n`);
       print(options, { ...toJson(key), key: secret, replaces: toJson(old) }, () => secret);
     });
@@ -92,7 +98,7 @@ function rotateCommand(): Command {
 
 function revokeCommand(): Command {
   return settingsCommand("revoke", "Revoke a key, from the next request on.")
-    .argument("<id>", "the key's id")
+    .argument("<id>", "the key's id", resourceId)
     .action((id: string, options: JsonOption, command: Command) => {
       const key = revokeKey(openStoreOf(command), id, auditor());
       print(options, toJson(key), () => `revoked key ${key.id}`);

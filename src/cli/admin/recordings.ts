@@ -1,13 +1,12 @@
-import { Value } from "@sinclair/typebox/value";
 import { Command } from "commander";
-import { requireAccount, Usage } from "../../accounts/index.ts";
+import { checkName, requireAccount, Usage } from "../../accounts/index.ts";
 import { Library, LibraryError, type Refusal } from "../../library/index.ts";
-import { type Recording, Recordings, type Status, statusSchema, type Transcript } from "../../recordings/index.ts";
+import { type Recording, Recordings, type Status, type Transcript } from "../../recordings/index.ts";
 import { type Store, values } from "../../storage/index.ts";
 import { nameOfActor } from "../../users/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
-import { positiveNumber } from "../parse-option.ts";
+import { checkedBy, listOf, positiveNumber, resourceId } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, settingsCommand } from "../settings-options.ts";
 import { operator } from "./audit.ts";
 import { emptyLog } from "./empty-log.ts";
@@ -30,14 +29,18 @@ export function recordingsCommand(): Command {
 
 function listCommand(): Command {
   return settingsCommand("list", "List recordings, newest first.")
-    .option("--account <name>", "only recordings of this account")
-    .option("--status <statuses>", `only these: ${values.statuses.join(", ")}; separated by commas`)
+    .option("--account <name>", "only recordings of this account", checkedBy(checkName))
+    .option(
+      "--status <statuses>",
+      `only these: ${values.statuses.join(", ")}; separated by commas`,
+      listOf(values.statuses),
+    )
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 50)
-    .action((options: JsonOption & { account?: string; status?: string; limit: number }, command: Command) => {
+    .action((options: JsonOption & { account?: string; status?: Status[]; limit: number }, command: Command) => {
       const { store, library } = openLibrary(command);
       const filter = {
         accountId: options.account === undefined ? undefined : requireAccount(store, options.account).id,
-        statuses: options.status === undefined ? undefined : statusesOf(options.status),
+        statuses: options.status,
       };
       const recordings = library.list(operator(), filter, options.limit);
       print(options, recordings.map(toJson), () =>
@@ -58,18 +61,9 @@ function listCommand(): Command {
     });
 }
 
-const alternatives = new Intl.ListFormat("en-GB", { type: "disjunction" });
-
-function statusesOf(list: string): Status[] {
-  return list.split(",").map((status) => {
-    if (Value.Check(statusSchema, status)) return status;
-    throw new CommandError(`"${status}" is not a status; use ${alternatives.format(values.statuses)}`);
-  });
-}
-
 function showCommand(): Command {
   return settingsCommand("show", "Show a recording, with the internal cause of a failure.")
-    .argument("<id>")
+    .argument("<id>", "the recording's id", resourceId)
     .option("--revisions", "the corrections of its transcript by people, newest first")
     .action(async (id: string, options: JsonOption & { revisions?: true }, command: Command) => {
       const { store, library } = openLibrary(command);
@@ -129,7 +123,7 @@ function changeCommand(
   change: (library: Library, id: string) => string | Promise<string>,
 ): Command {
   return settingsCommand(name, description)
-    .argument("<id>")
+    .argument("<id>", "the recording's id", resourceId)
     .action(async (id: string, options: JsonOption, command: Command) => {
       const { store, library } = openLibrary(command);
       const before = await orRefused(id, () => library.require(operator(), id));

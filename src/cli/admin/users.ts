@@ -1,10 +1,11 @@
-import { Command, Option } from "commander";
-import { getAccount, requireAccount } from "../../accounts/index.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { checkName, getAccount, requireAccount } from "../../accounts/index.ts";
 import { type Store, values } from "../../storage/index.ts";
+import { isEmailAddress } from "../../text/index.ts";
 import {
   accountIdsOf,
-  type Changes,
   changeUser,
+  checkedName,
   createUser,
   deleteUser,
   hashPassword,
@@ -16,8 +17,9 @@ import {
   setUserPassword,
   type User,
 } from "../../users/index.ts";
-import { CommandError } from "../command-error.ts";
+import { UsageError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { checkedBy, each, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { readPassword } from "../read-password.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
@@ -51,15 +53,16 @@ const passwordHelp = `read from the terminal or from standard input, at least ${
 
 function createCommand(): Command {
   return changeCommand("create", `Create a user who signs in with an e-mail address and a password, ${passwordHelp}.`)
-    .argument("<email>", "the address by which the user signs in")
+    .argument("<email>", "the address by which the user signs in", emailAddress)
     .action(async (email: string, options: ChangeOptions, command: Command) => {
-      const store = openStoreOf(command);
-      const { role, accounts = [], name = email } = changesOf(store, options);
-      if (role === undefined) throw new CommandError("name the role: --role operator, member or reader");
-      refuseAccountsOf(role, accounts);
-      if (role !== "operator" && accounts.length === 0) {
-        throw new CommandError(`name the accounts whose recordings a ${role} sees: --account NAME, or --all-accounts`);
+      const { role } = options;
+      if (role === undefined) throw new UsageError("name the role: --role operator, member or reader");
+      refuseAccountsOf(role, options);
+      if (role !== "operator" && options.account === undefined && options.allAccounts !== true) {
+        throw new UsageError(`name the accounts whose recordings a ${role} sees: --account NAME, or --all-accounts`);
       }
+      const store = openStoreOf(command);
+      const { accounts = [], name = email } = changesOf(store, options);
       const passwordHash = await hashPassword(await readPassword());
       const user = createUser(store, { email, name, role, accounts, passwordHash }, auditor());
       print(options, toJson(store, user), () => `created user ${user.id}`);
@@ -117,15 +120,17 @@ function showCommand(): Command {
 
 function setCommand(): Command {
   return changeCommand("set", "Change the name, the role or the accounts of a user with a password, at once.")
-    .argument("<user>", "the e-mail address or id")
+    .argument("<user>", "the e-mail address or id", someText)
     .action((sought: string, options: ChangeOptions, command: Command) => {
-      const store = openStoreOf(command);
-      const changes = changesOf(store, options);
-      if (Object.keys(changes).length === 0) {
-        throw new CommandError("name the change: --name, --role, --account or --all-accounts");
+      const { name, role, account, allAccounts } = options;
+      if ([name, role, account, allAccounts].every((change) => change === undefined)) {
+        throw new UsageError("name the change: --name, --role, --account or --all-accounts");
       }
+      if (role !== undefined) refuseAccountsOf(role, options);
+      const store = openStoreOf(command);
       const before = requireUser(store, sought);
-      refuseAccountsOf(changes.role ?? before.role, changes.accounts ?? []);
+      refuseAccountsOf(role ?? before.role, options);
+      const changes = changesOf(store, options);
       const user = changeUser(store, before, changes, auditor());
       if (accountNames(store, user)?.length === 0) {
         process.stderr.write("the user sees no recordings; assign accounts: --account NAME, or --all-accounts\n");
@@ -180,17 +185,17 @@ function deleteCommand(): Command {
 }
 
 function userCommand(name: string, description: string): Command {
-  return settingsCommand(name, description).argument("<user>", "the e-mail address or id");
+  return settingsCommand(name, description).argument("<user>", "the e-mail address or id", someText);
 }
 
 function changeCommand(name: string, description: string): Command {
   return settingsCommand(name, description)
-    .option("--name <text>", "the person's name (default: the e-mail address)")
+    .option("--name <text>", "the person's name (default: the e-mail address)", checkedBy(checkedName))
     .addOption(new Option("--role <role>", "what the user may do").choices(values.roles))
     .option(
       "--account <name>",
       "an account whose recordings the user sees; can be repeated",
-      (value: string, before: readonly string[] = []) => [...before, value],
+      each(checkedBy(checkName)),
     )
     .addOption(
       new Option("--all-accounts", "the user sees the recordings of all accounts, also of later ones").conflicts(
@@ -199,8 +204,8 @@ function changeCommand(name: string, description: string): Command {
     );
 }
 
-function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOptions): Changes {
-  const accounts = allAccounts === true ? "all" : account?.map((each) => requireAccount(store, each));
+function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOptions) {
+  const accounts = allAccounts === true ? ("all" as const) : account?.map((each) => requireAccount(store, each));
   return {
     ...(name === undefined ? {} : { name }),
     ...(role === undefined ? {} : { role }),
@@ -208,10 +213,15 @@ function changesOf(store: Store, { name, role, account, allAccounts }: ChangeOpt
   };
 }
 
-/** @throws {CommandError} for accounts of an operator, which would mean nothing */
-function refuseAccountsOf(role: Role, accounts: NonNullable<Changes["accounts"]>): void {
-  if (role !== "operator" || accounts === "all" || accounts.length === 0) return;
-  throw new CommandError("an operator sees all accounts; leave out --account, or choose --role member or reader");
+function emailAddress(text: string): string {
+  if (isEmailAddress(text.trim())) return text;
+  throw new InvalidArgumentError("It takes an e-mail address, such as anna@example.org.");
+}
+
+/** @throws {UsageError} for accounts of an operator, which would mean nothing */
+function refuseAccountsOf(role: Role, { account }: ChangeOptions): void {
+  if (role !== "operator" || account === undefined) return;
+  throw new UsageError("an operator sees all accounts; leave out --account, or choose --role member or reader");
 }
 
 function accountText(store: Store, user: User): string {

@@ -1,10 +1,11 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
-import { normalizeVocabulary, requireAccount, setVocabulary } from "../../accounts/index.ts";
+import { checkName, normalizeVocabulary, requireAccount, setVocabulary } from "../../accounts/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
+import { CommandError, UsageError } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";
+import { checkedBy, parsedBy, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { dataSettingsOf, openStoreIn, settingsCommand } from "../settings-options.ts";
 import { accountJson } from "./account-json.ts";
@@ -20,9 +21,17 @@ export function vocabularyCommand(): Command {
   const description =
     "Show or set the names and terms to expect in an account's recordings. A change applies to recordings created afterwards.";
   return settingsCommand("vocabulary", description)
-    .argument("<account>", "its name or id")
-    .argument("[text]", "names and terms in their correct spelling, separated by commas; at most about a hundred words")
-    .option("--file <file>", "read them from a file, one per line or separated by commas; - reads standard input")
+    .argument("<account>", "its name or id", checkedBy(checkName))
+    .argument(
+      "[text]",
+      "names and terms in their correct spelling, separated by commas; at most about a hundred words",
+      parsedBy(normalizeVocabulary),
+    )
+    .option(
+      "--file <file>",
+      "read them from a file, one per line or separated by commas; - reads standard input",
+      someText,
+    )
     .option("--clear", "remove the vocabulary")
     .action(async (name: string, text: string | undefined, options: VocabularyOptions, command: Command) => {
       const wanted = wantedOf(text, options);
@@ -45,11 +54,10 @@ export function vocabularyCommand(): Command {
 /** Returns the requested vocabulary: undefined to show the current one, null to remove it. */
 function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions): string | null | undefined {
   if ([text !== undefined, file !== undefined, clear === true].filter((given) => given).length > 1) {
-    throw new CommandError("give only one of: the text, --file, --clear", exitCodes.usage);
+    throw new UsageError("give only one of: the text, --file, --clear");
   }
   if (clear === true) return null;
-  if (file !== undefined) return normalizeVocabulary(readText(file));
-  return text === undefined ? undefined : normalizeVocabulary(text);
+  return file === undefined ? text : normalizeVocabulary(readText(file));
 }
 
 function readText(file: string): string {

@@ -1,9 +1,10 @@
-import { Command } from "commander";
-import { requireAccount } from "../../accounts/index.ts";
+import { Command, InvalidArgumentError } from "commander";
+import { checkName, requireAccount } from "../../accounts/index.ts";
 import type { Store } from "../../storage/index.ts";
-import { MAX_NAME_CHARACTERS, type Voice, Voices, VoicesError } from "../../voices/index.ts";
+import { isVoiceName, MAX_NAME_CHARACTERS, type Voice, Voices, VoicesError } from "../../voices/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { checkedBy, resourceId } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
@@ -22,7 +23,7 @@ export function voicesCommand(): Command {
 
 function listCommand(): Command {
   return settingsCommand("list", "List the voices of an account.")
-    .requiredOption("--account <name>", "the account's name or id")
+    .requiredOption("--account <name>", "the account's name or id", checkedBy(checkName))
     .action((options: JsonOption & { account: string }, command: Command) => {
       const store = openStoreOf(command);
       const account = requireAccount(store, options.account);
@@ -49,8 +50,8 @@ function listCommand(): Command {
 
 function renameCommand(): Command {
   return settingsCommand("rename", "Rename a voice. Speakers in recordings keep their names.")
-    .argument("<id>", "the voice's id, as listed")
-    .argument("<name>", `its new name, of 1 to ${MAX_NAME_CHARACTERS} characters`)
+    .argument("<id>", "the voice's id, as listed", resourceId)
+    .argument("<name>", `its new name, of 1 to ${MAX_NAME_CHARACTERS} characters`, voiceName)
     .action((id: string, name: string, options: JsonOption, command: Command) => {
       const store = openStoreOf(command);
       const voices = new Voices(store);
@@ -59,9 +60,14 @@ function renameCommand(): Command {
     });
 }
 
+function voiceName(text: string): string {
+  if (isVoiceName(text.trim())) return text;
+  throw new InvalidArgumentError(`It takes 1 to ${MAX_NAME_CHARACTERS} characters, and no control characters.`);
+}
+
 function deleteCommand(): Command {
   return settingsCommand("delete", "Delete a voice. Speakers in recordings keep their names.")
-    .argument("<id>", "the voice's id, as listed")
+    .argument("<id>", "the voice's id, as listed", resourceId)
     .action(async (id: string, options: JsonOption, command: Command) => {
       const store = openStoreOf(command);
       const before = orRefused(id, () => found(store, id));
@@ -86,9 +92,6 @@ function orRefused<T>(id: string, run: () => T): T {
   } catch (error) {
     if (!(error instanceof VoicesError)) throw error;
     if (error.refusal === "name_taken") throw new CommandError("the account has another voice of this name");
-    if (error.refusal === "bad_name") {
-      throw new CommandError(`a name has 1 to ${MAX_NAME_CHARACTERS} characters, and no control characters`);
-    }
     throw new CommandError(`there is no voice ${printable(id)}; list them with: transcribe voices list --account NAME`);
   }
 }

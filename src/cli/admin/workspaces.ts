@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import {
+  checkName,
   createWorkspace,
   deleteWorkspace,
   listWorkspaces,
@@ -8,6 +9,7 @@ import {
   type Workspace,
 } from "../../accounts/index.ts";
 import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { checkedBy } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
 
@@ -18,7 +20,7 @@ interface WorkspaceOptions extends JsonOption {
 /** transcribe workspaces create|list|delete */
 export function workspacesCommand(): Command {
   const create = subcommand("create", "Create a workspace. A key that is pinned to it accesses only its recordings.")
-    .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'")
+    .argument("<name>", "1 to 64 letters, digits, '.', '_' or '-'", checkedBy(checkName))
     .action((name: string, options: WorkspaceOptions, command: Command) => {
       const store = openStoreOf(command);
       const workspace = createWorkspace(store, requireAccount(store, options.account), name, auditor());
@@ -37,7 +39,7 @@ export function workspacesCommand(): Command {
     },
   );
   const remove = subcommand("delete", "Delete a workspace that has neither keys nor recordings.")
-    .argument("<name>", "its name or id")
+    .argument("<name>", "its name or id", checkedBy(checkName))
     .action((name: string, options: WorkspaceOptions, command: Command) => {
       const store = openStoreOf(command);
       const workspace = requireWorkspace(store, requireAccount(store, options.account), name);
@@ -52,7 +54,11 @@ export function workspacesCommand(): Command {
 }
 
 function subcommand(name: string, description: string): Command {
-  return settingsCommand(name, description).requiredOption("--account <name>", "the account's name or id");
+  return settingsCommand(name, description).requiredOption(
+    "--account <name>",
+    "the account's name or id",
+    checkedBy(checkName),
+  );
 }
 
 function toJson({ id, name, accountId, createdAt }: Workspace) {

@@ -1,6 +1,3 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
-import { basename } from "node:path";
 import { FormatRegistry, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import {
@@ -20,8 +17,9 @@ import {
 } from "../../api/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
+import { basename } from "../byte-names.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
-import { isLink } from "../parse-option.ts";
+import { openRecording } from "../recording-input.ts";
 import type { RecordingHints } from "../recording-options.ts";
 import { notThisApi, toClientError } from "./client-error.ts";
 
@@ -49,6 +47,10 @@ export interface PauseOptions {
 
 interface CreateOptions extends PauseOptions {
   readonly hints: RecordingHints;
+  /** File name for the server; that of the file when omitted. */
+  readonly name?: string;
+  /** Called when the recording can be read, before it is sent. */
+  readonly onOpened?: () => void;
   /** Receives the share of the body that was passed to the network, 0 to 1. */
   readonly onSent: (share: number) => void;
 }
@@ -115,17 +117,22 @@ export class ApiClient {
 
   /**
    * Sends one recording until the server has it.
-   * @param input a file's path or an http(s) URL
+   * @param input a file's path, an http(s) URL, or `-` for standard input
    * @throws {ClientError} @throws {CommandError} when the recording can't be read
    */
-  async create(input: string, { hints, onSent, ...pauses }: CreateOptions): Promise<TranscriptionResource> {
-    if (!isLink(input)) await requireReadable(input);
-    const own = { name: basename(input), timeoutSeconds: STALL_SECONDS, verify: true, onUpload: onSent };
-    const created = await this.#call((call) => this.#client.create(input, { ...hints, ...own, ...call }), pauses).catch(
-      async (error: unknown) => {
-        // The file may have become unreadable after the check.
-        if (!isLink(input) && codeOf(error) !== "" && !(error instanceof CommandError)) await requireReadable(input);
-        throw error;
+  async create(
+    input: string,
+    { hints, name = basename(input), onOpened, onSent, ...pauses }: CreateOptions,
+  ): Promise<TranscriptionResource> {
+    await using recording = await openRecording(input, this.signal);
+    onOpened?.();
+    const { path } = recording;
+    const own = { name: name.toWellFormed(), timeoutSeconds: STALL_SECONDS, verify: true, onUpload: onSent };
+    const created = await this.#call((call) => this.#client.create(path, { ...hints, ...own, ...call }), pauses).catch(
+      (error: unknown) => {
+        // The file may have become unreadable after it was opened.
+        if (codeOf(error) === "" || error instanceof CommandError) throw error;
+        throw new CommandError(`can't read ${input}: ${messageOf(error)}`);
       },
     );
     return this.#checked(transcriptionSchema, created);
@@ -207,21 +214,5 @@ export class ApiClient {
   #checked<T extends TSchema>(schema: T, value: unknown): Static<T> {
     if (Value.Check(schema, value)) return value;
     throw notThisApi(this.#baseUrl);
-  }
-}
-
-/** @throws {CommandError} when a recording can't be read, or is not a regular file */
-async function requireReadable(path: string): Promise<void> {
-  try {
-    // Without O_NONBLOCK, opening a pipe without a writer would block forever.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stat = await file.stat();
-    if (stat.isFile()) return;
-    throw new CommandError(`${path} is ${stat.isDirectory() ? "a directory" : "not a regular file"}; name recordings`);
-  } catch (error) {
-    if (error instanceof CommandError) throw error;
-    const code = codeOf(error);
-    if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
-    throw new CommandError(`can't read ${path}: ${code === "EACCES" ? "you lack the permission" : error}`);
   }
 }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { codeOf } from "../../text/index.ts";
+import { codeOf, messageOf } from "../../text/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 
 /** Returns the path of the user's key file (XDG base directories). */
@@ -17,7 +17,7 @@ function defaultKeyPath(environment: NodeJS.ProcessEnv): string {
 export function findApiKey(keyFile: string | undefined, environment: NodeJS.ProcessEnv): string {
   if (keyFile !== undefined) {
     const named = readKeyFile(keyFile);
-    if (named === null) throw new CommandError(`there is no key file ${keyFile}`);
+    if (named === null) throw new CommandError(`there is no key file ${keyFile}`, exitCodes.refused);
     return named;
   }
   const userFile = defaultKeyPath(environment);
@@ -37,17 +37,20 @@ function readKeyFile(path: string): string | null {
     file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (codeOf(error) === "ENOENT" || codeOf(error) === "ENOTDIR") return null;
-    throw new CommandError(`can't read the key file ${path}: ${error}`);
+    throw new CommandError(`can't read the key file ${path}: ${messageOf(error)}`, exitCodes.refused);
   }
   try {
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new CommandError(`the key file ${path} is not a regular file`);
+    if (!stat.isFile()) throw new CommandError(`the key file ${path} is not a regular file`, exitCodes.refused);
     if ((stat.mode & 0o077) !== 0) {
-      throw new CommandError(`other users may access the key file ${path}; restrict it: chmod 600 ${path}`);
+      throw new CommandError(
+        `other users may access the key file ${path}; restrict it: chmod 600 ${path}`,
+        exitCodes.refused,
+      );
     }
     const key = readFileSync(file, "utf8").trim();
     if (/^[!-~]{1,512}$/.test(key)) return key;
-    throw new CommandError(`the key file ${path} must contain one API key and nothing else`);
+    throw new CommandError(`the key file ${path} must contain one API key and nothing else`, exitCodes.refused);
   } finally {
     closeSync(file);
   }

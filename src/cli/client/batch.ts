@@ -1,21 +1,18 @@
-import { basename } from "node:path";
 import type { PauseReason } from "../../../sdk/typescript/src/index.ts";
 import type { SegmentResource, TranscriptionResource } from "../../api/index.ts";
 import { isOpen } from "../../recordings/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { readableTime } from "../output.ts";
 import { type Output, writeOutput } from "../outputs.ts";
-import { isLink } from "../parse-option.ts";
-import { printable } from "../printable.ts";
+import { printable, printableText } from "../printable.ts";
 import type { ProgressBoard, ProgressRow } from "../progress-board.ts";
+import type { RecordingInput } from "../recording-input.ts";
 import type { RecordingHints } from "../recording-options.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
 import type { ApiClient, PauseOptions } from "./api-client.ts";
 
 /** A recording to be sent. */
-export interface Job {
-  /** A file's path, or an http(s) URL. */
-  readonly input: string;
+export interface Job extends RecordingInput {
   /** Destination of the transcript as a file; null if no file is requested. */
   readonly output: Output | null;
 }
@@ -89,9 +86,9 @@ export class Batch {
     for (const [index, job] of this.#jobs.entries()) {
       const outcome = this.outcomes[index];
       if (outcome === undefined || signal.aborted) break;
-      const row = board.row(isLink(job.input) ? job.input : basename(job.input));
-      const created = await this.#guarded(outcome, row, () => this.#create(job, outcome, row));
-      if (created && wait) following.push(this.#guarded(outcome, row, () => this.#finish(job, outcome, row)));
+      const row = board.row(job.name);
+      const created = await this.#guarded(job, outcome, row, () => this.#create(job, outcome, row));
+      if (created && wait) following.push(this.#guarded(job, outcome, row, () => this.#finish(job, outcome, row)));
       // With a refused key or an unreachable server, all further jobs would fail, too.
       const { refused, unreachable } = exitCodes;
       if (this.faults.some(({ exitCode }) => exitCode === refused || exitCode === unreachable)) break;
@@ -106,11 +103,14 @@ export class Batch {
 
   async #create(job: Job, outcome: SubmitOutcome, row: ProgressRow): Promise<void> {
     const { client, hints, wait, onCreated } = this.#options;
-    row.show("Upload", 0);
-    this.sending = true;
+    row.show(progressText("open"), null);
     outcome.transcription = await client.create(job.input, {
-      ...this.#pauseOptions(row, job.input),
-      hints,
+      ...this.#pauseOptions(row, job.shown),
+      ...{ hints, name: job.name },
+      onOpened: () => {
+        row.show("Upload", 0);
+        this.sending = true;
+      },
       onSent: (fraction) => row.show("Upload", 100 * fraction),
     });
     this.sending = false;
@@ -125,7 +125,7 @@ export class Batch {
     this.#following += 1;
     try {
       outcome.transcription = await client.follow(id, {
-        ...this.#pauseOptions(row, job.input),
+        ...this.#pauseOptions(row, job.shown),
         ...{ everySeconds, atOnce: false, together: () => this.#following },
         onPoll: ({ status, progress }) => row.show(progressText(progress.step ?? status), progress.percent),
       });
@@ -154,31 +154,33 @@ export class Batch {
       throw new CommandError(`${error.message}; export it again: transcribe export ${id} --format ${format} -o FILE`);
     }
     outcome.output = path;
-    this.#options.board.note(`${job.input} → ${path}`);
+    this.#options.board.note(`${job.shown} → ${path}`);
   }
 
   /** Shows pauses in the progress row, and reports long pauses for the rate limit on stderr as well. */
-  #pauseOptions(row: ProgressRow, input: string): PauseOptions {
+  #pauseOptions(row: ProgressRow, shown: string): PauseOptions {
     return {
       onPause: ({ reason, milliseconds }) => {
         row.show(pauseTexts[reason], null);
         if (milliseconds >= REPORTED_PAUSE_MILLISECONDS && reason === "rate") {
-          this.#report(input, `the rate limit is used up; sent again at ${readableTime(Date.now() + milliseconds)}`);
+          this.#report(shown, `the rate limit is used up; sent again at ${readableTime(Date.now() + milliseconds)}`);
         }
         return reason === "place" ? this.#placeFreed.promise : undefined;
       },
     };
   }
 
-  #report(input: string, message: string): void {
-    this.#options.board.above(() => process.stderr.write(`transcribe: ${printable(input)}: ${message}\n`));
+  #report(shown: string, message: string): void {
+    this.#options.board.above(() =>
+      process.stderr.write(`transcribe: ${printable(shown)}: ${printableText(message)}\n`),
+    );
   }
 
   /**
    * Runs `work` and stores its error in the outcome. With several jobs, the error is also printed at once.
    * @returns whether the work succeeded
    */
-  async #guarded(outcome: SubmitOutcome, row: ProgressRow, work: () => Promise<void>): Promise<boolean> {
+  async #guarded(job: Job, outcome: SubmitOutcome, row: ProgressRow, work: () => Promise<void>): Promise<boolean> {
     try {
       await work();
       return true;
@@ -189,7 +191,7 @@ export class Batch {
       if (!(error instanceof CommandError)) throw error;
       this.faults.push(error);
       outcome.error = { code: error.code, message: error.message };
-      if (this.#jobs.length > 1) this.#report(outcome.input, error.message);
+      if (this.#jobs.length > 1) this.#report(job.shown, error.message);
       return false;
     }
   }

@@ -1,6 +1,6 @@
 import { ApiError, BadAnswerError, NoAnswerError, StillProcessingError } from "../../../sdk/typescript/src/index.ts";
 import { codeOf, messageOf } from "../../text/index.ts";
-import { CommandError, type ExitCode, exitCodes } from "../command-error.ts";
+import { CommandError, exitCodes, type FailureCode } from "../command-error.ts";
 import { printable } from "../printable.ts";
 
 /** The server refused a request or could not be reached; the message can be shown to users. */
@@ -16,7 +16,7 @@ export class ClientError extends CommandError {
   }
 }
 
-function exitCodeOf(code: string, status: number | null): ExitCode {
+function exitCodeOf(code: string, status: number | null): FailureCode {
   if (status === 401 || status === 403) return exitCodes.refused;
   if (code === "no_answer" || code === "tls_failed" || code === "bad_answer") return exitCodes.unreachable;
   return status !== null && status >= 500 ? exitCodes.unreachable : exitCodes.failed;

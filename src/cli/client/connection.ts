@@ -7,7 +7,7 @@ import { DataPaths } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
-import { serverAddress } from "../parse-option.ts";
+import { serverAddress, someText } from "../parse-option.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { ApiClient, type Connection } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
@@ -16,17 +16,19 @@ interface ServerOptions {
   readonly server?: string;
   readonly keyFile?: string;
   readonly ca?: string;
+  readonly config?: string;
 }
 
 /** Adds the options with which a client command finds its server and its key. */
 export function addServerOptions(command: Command): Command {
   command
-    .option("--server <url>", "the server (environment: TRANSCRIBE_SERVER; default: this machine's)")
+    .option("--server <url>", "the server (environment: TRANSCRIBE_SERVER; default: this machine's)", serverAddress)
     .option(
       "--key-file <file>",
       "file with the API key, readable only by you (default: TRANSCRIBE_API_KEY, then ~/.config/transcribe/key)",
+      someText,
     )
-    .option("--ca <file>", "trust this authority's certificate, PEM (environment: TRANSCRIBE_CA)");
+    .option("--ca <file>", "trust this authority's certificate, PEM (environment: TRANSCRIBE_CA)", someText);
   return addSettingsOptions(command, ["storage.data_dir"]);
 }
 
@@ -54,6 +56,8 @@ export function withClient(
 export async function connectionOf(command: Command): Promise<Connection> {
   const options = command.opts<ServerOptions>();
   const { env } = process;
+  // Read even if the server is named, too, so that a mistake in the file's name is reported.
+  if (options.config !== undefined) settingsForAll(command);
   const server = options.server ?? (env.TRANSCRIBE_SERVER || undefined);
   const key = findApiKey(options.keyFile, env);
   const caFile = options.ca ?? (env.TRANSCRIBE_CA || undefined);

@@ -1,62 +1,58 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { TranscriptionResource } from "../../api/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
+import type { Status } from "../../recordings/index.ts";
 import { values } from "../../storage/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
 import { facts, type JsonOption, print, readableTime, table } from "../output.ts";
-import { planOutputs, standardOutput, writeOutput } from "../outputs.ts";
-import { positiveNumber } from "../parse-option.ts";
+import { makeOutputDirectory, outputOption, planOutputs, standardOutput, writeOutput } from "../outputs.ts";
+import { each, listOf, positiveNumber, resourceId } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { transcriptText } from "../recording-texts.ts";
 import type { ApiClient } from "./api-client.ts";
 import { ClientError } from "./client-error.ts";
 import { addServerOptions, withClient } from "./connection.ts";
 
-const statuses: readonly string[] = values.statuses;
+const { statuses } = values;
 
 /** transcribe list */
 export function listCommand(): Command {
   const command = new Command("list")
     .description("List the recordings that the key may access, newest first.")
-    .option("--status <statuses>", `only these: ${statuses.join(", ")}; separated by commas`, statusList)
+    .option("--status <statuses>", `only these: ${statuses.join(", ")}; separated by commas`, listOf(statuses))
     .option("--limit <number>", "maximum number of recordings", positiveNumber, 20)
-    .option("--all", "list all recordings")
+    .addOption(new Option("--all", "list all recordings").conflicts("limit"))
     .option("--json", "print the result as JSON");
-  return addServerOptions(command).action((options: JsonOption & { status?: string; limit: number; all?: true }) =>
-    withClient(command, async (client) => {
-      const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
-      const found = await client.list(limit, options.status);
-      print(options, found, () =>
-        table(
-          found,
-          {
-            ID: ({ id }) => printable(id),
-            STATUS: ({ status, failure_reason, progress }) => {
-              const detail = failure_reason ?? progress.step;
-              return detail === null ? status : `${status} (${detail})`;
+  return addServerOptions(command).action(
+    (options: JsonOption & { status?: readonly Status[]; limit: number; all?: true }) =>
+      withClient(command, async (client) => {
+        const limit = options.all === true ? Number.POSITIVE_INFINITY : options.limit;
+        const found = await client.list(limit, options.status?.join(","));
+        print(options, found, () =>
+          table(
+            found,
+            {
+              ID: ({ id }) => printable(id),
+              STATUS: ({ status, failure_reason, progress }) => {
+                const detail = failure_reason ?? progress.step;
+                return detail === null ? status : `${status} (${detail})`;
+              },
+              SECONDS: ({ duration_seconds }) => String(duration_seconds ?? "-"),
+              CREATED: ({ created_at }) => readableTime(created_at),
+              SOURCE: ({ source }) => printable(source.name ?? source.url ?? "-"),
             },
-            SECONDS: ({ duration_seconds }) => String(duration_seconds ?? "-"),
-            CREATED: ({ created_at }) => readableTime(created_at),
-            SOURCE: ({ source }) => printable(source.name ?? source.url ?? "-"),
-          },
-          "no recordings",
-        ),
-      );
-    }),
+            "no recordings",
+          ),
+        );
+      }),
   );
-}
-
-function statusList(text: string): string {
-  const wrong = text.split(",").find((status) => !statuses.includes(status));
-  if (wrong === undefined) return text;
-  throw new InvalidArgumentError(`"${wrong}" is not a status; use ${statuses.join(", ")}.`);
 }
 
 /** transcribe get ID */
 export function getCommand(): Command {
   const command = new Command("get")
     .description("Show a recording and its progress, with --segments its transcript.")
-    .argument("<id>", "the recording's id")
+    .argument("<id>", "the recording's id", resourceId)
     .option("--segments", "print the transcript, too; the recording must be completed")
     .option("--json", "print the transcription as JSON, with --segments its segments in it");
   return addServerOptions(command).action((id: string, options: JsonOption & { segments?: boolean }) =>
@@ -97,29 +93,30 @@ interface ExportOptions {
 export function exportCommand(): Command {
   const command = new Command("export")
     .description("Save the transcript of a completed recording as a file.")
-    .argument("<id>", "the recording's id")
+    .argument("<id>", "the recording's id", resourceId)
     .addOption(
       new Option("--format <format>", "file format (default: by the extension of the output, else txt)").choices(
         exportFormats,
       ),
     )
-    .option("-o, --output <path>", "a file, or DIRECTORY/; - is standard output", standardOutput)
+    .addOption(outputOption("a file, or DIRECTORY/; - is standard output").default(standardOutput))
     .option("--force", "overwrite an existing file");
-  return addServerOptions(command).action((id: string, options: ExportOptions) =>
-    withClient(command, async (client) => {
-      const force = options.force === true;
-      const [output] = planOutputs([id], { ...options, force });
-      const { format, path } = output ?? { format: "txt", path: standardOutput };
-      await writeOutput(path, await client.export(id, format), force);
-    }),
-  );
+  return addServerOptions(command).action((id: string, options: ExportOptions) => {
+    const [output] = planOutputs([id], options);
+    const { format, path } = output ?? { format: "txt", path: standardOutput };
+    return withClient(command, async (client) => {
+      const content = await client.export(id, format);
+      makeOutputDirectory(options);
+      await writeOutput(path, content, options.force === true);
+    });
+  });
 }
 
 /** transcribe delete ID… */
 export function deleteCommand(): Command {
   const command = new Command("delete")
     .description("Delete completed or failed recordings with their audio and their transcripts.")
-    .argument("<id...>", "ids of recordings")
+    .argument("<id...>", "ids of recordings", each(resourceId))
     .option("--json", "print as JSON, for each recording: id, deleted, error");
   return addServerOptions(command).action((ids: string[], options: JsonOption) =>
     withClient(command, async (client) => {

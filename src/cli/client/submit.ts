@@ -2,10 +2,11 @@ import { Command } from "commander";
 import { throwAll } from "../command-error.ts";
 import { interruptedWith, interruptible } from "../interrupts.ts";
 import { print } from "../output.ts";
-import { addOutputOptions, type OutputOptions, planOutputs } from "../outputs.ts";
+import { addOutputOptions, makeOutputDirectory, type OutputOptions, planOutputs } from "../outputs.ts";
 import { seconds } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
+import { type RecordingInput, recordingName, recordingsArgument, recordingsOf } from "../recording-input.ts";
 import { addRecordingOptions, createHints, type RecordingOptions } from "../recording-options.ts";
 import { transcriptText } from "../recording-texts.ts";
 import { ApiClient, type Connection } from "./api-client.ts";
@@ -42,7 +43,7 @@ export function transcribeFiles({ connection, jobs, json, ...options }: Transcri
     }
     board[Symbol.dispose]();
     if (json) print({ json }, batch.outcomes, () => "");
-    else if (!printsIds) printTranscripts(batch.outcomes);
+    else if (!printsIds) printTranscripts(jobs, batch.outcomes);
     const failed = batch.outcomes.filter(({ error }) => error !== null).length;
     throwAll(batch.faults, jobs.length === 1 ? undefined : `${failed} of ${jobs.length} recordings failed`);
   });
@@ -59,35 +60,47 @@ function interruptionMessage({ open, sending }: Batch): string {
   return words.join("; ");
 }
 
-function printTranscripts(outcomes: readonly SubmitOutcome[]): void {
-  for (const { input, segments } of outcomes) {
+function printTranscripts(recordings: readonly RecordingInput[], outcomes: readonly SubmitOutcome[]): void {
+  for (const [index, { segments }] of outcomes.entries()) {
     if (segments === null) continue;
     const text = transcriptText(segments);
-    process.stdout.write(outcomes.length > 1 ? `== ${printable(input)} ==\n${text}\n` : text);
+    const shown = printable(recordings[index]?.shown ?? "");
+    process.stdout.write(outcomes.length > 1 ? `== ${shown} ==\n${text}\n` : text);
   }
 }
 
 interface SubmitOptions extends OutputOptions, RecordingOptions {
   readonly wait?: boolean;
   readonly every?: number;
+  readonly name?: string;
 }
 
-/** transcribe submit FILE|URL… */
+/** transcribe submit FILE|URL|-… */
 export function submitCommand(): Command {
   const sending = new Command("submit")
     .description("Send recordings to a server; with --wait or an output, wait for their transcripts.")
-    .argument("<recording...>", "audio or video files, or http(s) links")
+    .addArgument(
+      recordingsArgument("<recording...>", "audio or video files, http(s) links, or - for standard input", {
+        links: true,
+      }),
+    )
     .option("-w, --wait", "wait until all are completed and print the transcripts; else the ids are printed");
   const command = addOutputOptions(addRecordingOptions(sending))
+    .option("--name <name>", "file name of the recording from standard input (default: recording)", recordingName)
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print as JSON, for each recording: input, transcription, segments, output, error");
   return addServerOptions(command).action(async (inputs: string[], options: SubmitOptions) => {
     const { json = false, force = false, every } = options;
     const hints = createHints(options);
-    const outputs = planOutputs(inputs, options);
-    const jobs = inputs.map((input, index) => ({ input, output: outputs[index] ?? null }));
+    const recordings = recordingsOf(inputs, options.name);
+    const outputs = planOutputs(
+      recordings.map(({ name }) => name),
+      options,
+    );
+    const jobs = recordings.map((recording, index) => ({ ...recording, output: outputs[index] ?? null }));
     const wait = options.wait === true || jobs.some(({ output }) => output !== null);
     const connection = await connectionOf(command);
+    makeOutputDirectory(options);
     await transcribeFiles({ connection, jobs, hints, wait, json, force, everySeconds: every });
   });
 }

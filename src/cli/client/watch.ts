@@ -4,7 +4,7 @@ import { values } from "../../storage/index.ts";
 import { CommandError, exitCodes, throwAll } from "../command-error.ts";
 import { interruptedWith } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
-import { seconds } from "../parse-option.ts";
+import { each, resourceId, seconds } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
 import { failureTexts, progressText } from "../recording-texts.ts";
@@ -15,7 +15,7 @@ import { addServerOptions, LONG_OUTAGE_SECONDS, withClient } from "./connection.
 export function watchCommand(): Command {
   const command = new Command("watch")
     .description("Follow recordings until they are completed or failed; without ids, all queued and processing ones.")
-    .argument("[id...]", "ids of recordings")
+    .argument("[id...]", "ids of recordings", each(resourceId))
     .option("--every <seconds>", "pause between polls (default: as the API recommends)", seconds)
     .option("--json", "print the transcriptions as JSON at the end");
   return addServerOptions(command).action((ids: string[], options: JsonOption & { every?: number }) =>

@@ -1,13 +1,14 @@
 import { readFileSync, statSync } from "node:fs";
-import { basename } from "node:path";
 import { Command } from "commander";
 import type { Settings } from "../../config/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
+import { languageCode, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
+import { fileArgument, pathForProgram, type RecordingInput, recordingOf } from "../recording-input.ts";
 import { progressText } from "../recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
 import { countTextErrors } from "./text-errors.ts";
@@ -26,10 +27,10 @@ const MAX_TRANSCRIPT_BYTES = 256 * 1024;
 export function checkCommand(): Command {
   const checking = new Command("check")
     .description("Measure a model's word errors on your own recording, without a server; nothing is stored.")
-    .argument("<model>", "id or path of a speech model")
-    .argument("<recording>", "a recording, audio or video")
-    .requiredOption("--transcript <file>", "the words that are spoken, as UTF-8 text")
-    .option("--language <code>", "ISO code of the spoken language (default: detected)")
+    .argument("<model>", "id or path of a speech model", someText)
+    .addArgument(fileArgument("<recording>", "a recording, audio or video, or - for standard input"))
+    .requiredOption("--transcript <file>", "the words that are spoken, as UTF-8 text", someText)
+    .option("--language <code>", "ISO code of the spoken language (default: detected)", languageCode)
     .option("--json", "print the result as JSON");
   const command = addSettingsOptions(checking, ["storage.data_dir"]);
   return command.action((model: string, recording: string, options: CheckOptions) =>
@@ -37,16 +38,17 @@ export function checkCommand(): Command {
   );
 }
 
-async function check(command: Command, model: string, file: string, options: CheckOptions, signal: AbortSignal) {
-  const reference = readTranscript(options.transcript);
+async function check(command: Command, model: string, input: string, options: CheckOptions, signal: AbortSignal) {
+  const recording = recordingOf(input);
   const settings = settingsForAll(command);
+  const reference = readTranscript(options.transcript);
   const start = performance.now();
   if (countTextErrors(reference, "", "words").length === 0) {
     throw new CommandError(`${printable(options.transcript)} has no words`);
   }
   const { text, language, seconds } = await transcribe(
     { ...settings, engine: { ...settings.engine, whisper_model: model } },
-    { file, language: options.language, signal },
+    { ...recording, language: options.language, signal },
   );
   const unit = withoutSpaces.has(language ?? "") ? "characters" : "words";
   const { errors, length } = countTextErrors(reference, text, unit);
@@ -65,7 +67,7 @@ async function check(command: Command, model: string, file: string, options: Che
 
 async function transcribe(
   settings: Settings,
-  { file, language, signal }: { file: string; language: string | undefined; signal: AbortSignal },
+  { input, language, signal, ...named }: RecordingInput & { language: string | undefined; signal: AbortSignal },
 ) {
   // Only this command for models needs the server, whose modules take longer to load than the others run.
   const [{ openLocalPipeline }, { createLogger }] = await Promise.all([
@@ -74,15 +76,16 @@ async function transcribe(
   ]);
   using board = new ProgressBoard();
   await using pipeline = await openLocalPipeline(settings, createLogger("silent"));
-  const row = board.row(basename(file));
+  const row = board.row(named.name);
   const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
+  const path = await pathForProgram(input, pipeline.directory, signal);
   const { recording, segments } = await pipeline.transcribe({
-    ...{ file, language, hints, signal },
+    ...{ ...named, path, language, hints, signal },
     onProgress: (step, percent) => row.show(progressText(step), percent),
   });
   row.end();
   if (recording.status !== "completed" && recording.failureReason !== "no_speech") {
-    throw new CommandError(`${printable(file)} could not be processed: ${recording.failureCause}`);
+    throw new CommandError(`${printable(named.shown)} could not be processed: ${recording.failureCause}`);
   }
   const text = segments.map((segment) => segment.text).join(" ");
   return { text, language: recording.language, seconds: recording.durationSeconds };

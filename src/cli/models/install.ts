@@ -1,5 +1,5 @@
 import { Value } from "@sinclair/typebox/value";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import {
   builtInPath,
   findModel,
@@ -15,8 +15,9 @@ import {
 import { validateModelFile } from "../../speech/index.ts";
 import { NewFile } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { CommandError, exitCodes } from "../command-error.ts";
+import { CommandError } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";
+import { each, someText } from "../parse-option.ts";
 import { dataSettingsWith, settingsCommand } from "../settings-options.ts";
 import { StatusLine } from "../status-line.ts";
 import { airGap, type ModelsContext, modelJson, modelsContext, openModels, requireEntry } from "./context.ts";
@@ -25,7 +26,7 @@ import { airGap, type ModelsContext, modelJson, modelsContext, openModels, requi
 export function pullCommand(): Command {
   const description = "Download models of the catalogue and check their digests; resumes an interrupted download.";
   return settingsCommand("pull", description, ["storage.data_dir", "models.mirror"])
-    .argument("<id...>", "ids from: transcribe models list")
+    .argument("<id...>", "ids from: transcribe models list", each(someText))
     .addHelpText("after", `\n${airGap}.`)
     .action(async (ids: string[], options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
@@ -62,8 +63,8 @@ export function bundleCommand(): Command {
   const description =
     "Write models to one file for a machine without a network. Models that are not installed are pulled.";
   return settingsCommand("bundle", description, ["storage.data_dir", "models.mirror"])
-    .argument("<id...>", "ids from: transcribe models list")
-    .requiredOption("-o, --output <file>", "the file to write")
+    .argument("<id...>", "ids from: transcribe models list", each(someText))
+    .requiredOption("-o, --output <file>", "the file to write", someText)
     .action(async (ids: string[], options: JsonOption & { output: string }, command: Command) => {
       const openOutput = (givesUpRights: boolean) => {
         try {
@@ -120,16 +121,14 @@ function outputError(path: string, error: unknown): Error {
 /** transcribe models import PATH */
 export function importCommand(): Command {
   return settingsCommand("import", "Install a model or a bundle from a file.")
-    .argument("<path>", "a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle")
-    .option("--name <id>", "id for a model that is not in the catalogue (default: by its file)")
+    .argument(
+      "<path>",
+      "a Whisper or Parakeet model in ggml format (.bin), a faster-whisper directory, or a bundle",
+      someText,
+    )
+    .option("--name <id>", "id for a model that is not in the catalogue (default: by its file)", modelId)
     .action(async (path: string, options: JsonOption & { name?: string }, command: Command) => {
       const { name } = options;
-      if (name !== undefined && !Value.Check(modelIdSchema, name)) {
-        throw new CommandError(
-          "--name takes lower-case letters, digits, dots, hyphens and underscores",
-          exitCodes.usage,
-        );
-      }
       const { settings, opened } = dataSettingsWith(command, path, (givesUpRights) =>
         givesUpRights ? new OpenedModel(path) : null,
       );
@@ -155,6 +154,11 @@ export function importCommand(): Command {
           .join("\n"),
       );
     });
+}
+
+function modelId(text: string): string {
+  if (Value.Check(modelIdSchema, text)) return text;
+  throw new InvalidArgumentError("It takes lower-case letters, digits, dots, hyphens and underscores.");
 }
 
 /** Validates a model file. Error messages about a temporary copy show the path that the caller named. */

@@ -13,6 +13,7 @@ import {
 import { renewal } from "../../program/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print, table } from "../output.ts";
+import { each, someText } from "../parse-option.ts";
 import { settingsCommand } from "../settings-options.ts";
 import { StatusLine } from "../status-line.ts";
 import { type ModelsContext, modelsContext } from "./context.ts";
@@ -145,7 +146,7 @@ function attributions({ library }: ModelsContext): string[] {
 /** transcribe models verify [ID…] */
 export function verifyCommand(): Command {
   return settingsCommand("verify", "Check the digests of installed models; exit code 1 if one is damaged.")
-    .argument("[id...]", "only these (default: all installed and built-in models)")
+    .argument("[id...]", "only these (default: all installed and built-in models)", each(someText))
     .action(async (ids: string[], options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const findings: { id: string; damage: string | null }[] = [];

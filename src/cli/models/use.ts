@@ -6,6 +6,7 @@ import { messageOf } from "../../text/index.ts";
 import { auditor } from "../admin/audit.ts";
 import { CommandError } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";
+import { someText } from "../parse-option.ts";
 import { settingsCommand } from "../settings-options.ts";
 import { type ModelsContext, modelJson, modelsContext } from "./context.ts";
 
@@ -15,7 +16,7 @@ export function useCommand(): Command {
     "use",
     "Choose the model for new recordings, without a restart; existing ones keep their model.",
   )
-    .argument("<id>")
+    .argument("<id>", "id from: transcribe models list", someText)
     .action(async (id: string, options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const { speech, store, recordings, setting, library } = context;
@@ -77,7 +78,7 @@ function reasonOf(error: unknown): string {
 /** transcribe models remove ID */
 export function removeCommand(): Command {
   return settingsCommand("remove", "Remove an installed model that is not in use.")
-    .argument("<id>")
+    .argument("<id>", "id from: transcribe models list", someText)
     .action(async (id: string, options: JsonOption, command: Command) => {
       const context = await modelsContext(command);
       const { library, store } = context;

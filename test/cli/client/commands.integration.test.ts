@@ -234,7 +234,7 @@ describe.if(available("tests of the client's commands", jfk, ffmpegPath))("a cli
 
     const refusals: [number, string[], string][] = [
       [1, ["get", nowhere], "404"],
-      [1, ["get", "../languages"], "dot segments"],
+      [2, ["get", "../languages"], "'id'. It takes an id"],
       [1, ["watch", nowhere], "404"],
       [2, ["list", "--status", "done"], "queued, processing, completed, failed"],
       [2, ["list", "--limit", "0"], "--limit"],

@@ -15,7 +15,7 @@ export interface CommandHelp {
 export const exitCodeMeanings = [
   [0, "success"],
   [1, "failure; the message gives the reason and what to do"],
-  [2, "the command line or the settings are invalid"],
+  [2, "the command line or the settings are invalid; nothing was done"],
   [3, "a recording failed"],
   [4, "no server answers"],
   [5, "the key is missing or has no permission for this"],

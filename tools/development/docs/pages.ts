@@ -5,7 +5,12 @@ import { type CommandHelp, commandGroups, exitCodeMeanings } from "./commands.ts
 
 const introduction = `# The command line
 
-\`scripts/docs\` generates this page from the program. \`transcribe --help\`, and \`--help\` after any command, print the same.`;
+\`scripts/docs\` generates this page from the program. \`transcribe --help\`, and \`--help\` after any command, print the same.
+
+A wrong command line ends with exit code 2, a message on standard error that says what to write, and nothing done. It is wrong if that
+shows without what is stored and which files exist: an account that does not exist is a failure, with exit code 1. After \`--\`, a word
+that begins with a hyphen is an argument. Of an option that is repeated, the last value counts; options with \`...\`, and
+\`users --account\`, collect their values.`;
 
 const exitCodes = `## Exit codes
 
