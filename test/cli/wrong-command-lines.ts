@@ -300,6 +300,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
       "--format": ["", "mp3", "txt,", "txt,mp3"],
       "--language": hints["--language"].slice(1),
       "--to": paths.slice(1),
+      "--files": ["", "x", "0", "-1", "1.5"],
     },
   },
   "folders list": { valid: [], values: settings },

@@ -20,7 +20,7 @@ import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
 import { UsageError } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
-import { absolutePath, checkedBy, languageCode, listOf, orEmpty, wholeNumber } from "../parse-option.ts";
+import { absolutePath, checkedBy, languageCode, listOf, orEmpty, positiveNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import {
   dataDirectoryOf,
@@ -72,7 +72,7 @@ function addCommand(): Command {
     .option(
       "--files <number>",
       "confirms the number of files that a new folder holds and that are no recordings: they are moved to failed",
-      wholeNumber,
+      positiveNumber,
     )
     .action(async (path: string, options: AddOptions, command: Command) => {
       const settings = dataSettingsOf(command);
