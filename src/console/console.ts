@@ -1,6 +1,7 @@
 import { Elysia } from "elysia";
 import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
+import { corrections } from "../recordings/index.ts";
 import { Voices, VoicesError } from "../voices/index.ts";
 import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError, refusalToConsoleError, voiceRefusalToConsoleError } from "./errors.ts";
@@ -115,6 +116,9 @@ function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number
 
 function toConsoleError(thrown: unknown): unknown {
   if (thrown instanceof LibraryError) return refusalToConsoleError(thrown.refusal);
+  if (thrown instanceof corrections.CorrectionError) {
+    return refusalToConsoleError({ kind: "not_corrected", reason: thrown.reason });
+  }
   return thrown instanceof VoicesError ? voiceRefusalToConsoleError(thrown.refusal) : thrown;
 }
 

@@ -11,14 +11,15 @@ export { parseHostNames } from "./shared/hosts.ts";
 export {
   decodeCursor,
   encodeCursor,
-  firstPage,
+  fillPage,
+  PageFiller,
   pageSize,
   parseStatuses,
   readQuery,
   statusList,
 } from "./shared/query.ts";
 export { SlidingWindow } from "./shared/rate-limits.ts";
-export { contextOf, type RequestContext } from "./shared/request-context.ts";
+export { contextOf, heldBody, type RequestContext } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
 export type { Surface } from "./shared/surface.ts";

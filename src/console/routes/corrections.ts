@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { timestamp } from "../../api/index.ts";
-import { firstPage, readQuery } from "../../http/index.ts";
+import { fillPage, readQuery } from "../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -62,15 +62,13 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
   addRoute(routes, "GET /revisions", { 200: revisionPageSchema }, (request, id) => {
     const { before = null } = readQuery(request, revisionsQuery);
     const viewer = viewerOf(request, store);
-    const { page, last } = firstPage(library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1), PAGE_SIZE);
-    return {
-      revisions: page.map(({ number, author, at, action, segments }) => ({
-        ...{ number, action, segments },
-        author: showAuthor(store, author, viewer),
-        at: timestamp(at),
-      })),
-      next_before: last?.number ?? null,
-    };
+    const revisions = library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1);
+    const { entries, last } = fillPage(revisions, PAGE_SIZE, ({ number, author, at, action, segments }) => ({
+      ...{ number, action, segments },
+      author: showAuthor(store, author, viewer),
+      at: timestamp(at),
+    }));
+    return { revisions: entries, next_before: last?.number ?? null };
   });
 
   addRoute(routes, "GET /comparison", { 200: comparisonSchema }, async (request, id) => {
@@ -113,38 +111,44 @@ function showChanges(transcript: Transcript, { seen, editor }: Seen, show: (auth
 
 function showComparison(compared: corrections.Comparison, numbers: readonly number[], after: number): Comparison {
   const { differences, speakersBefore } = compared;
-  const later = differences.filter(({ index }) => index >= after);
   const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]): Compared[] =>
     segments.map(({ startMilliseconds, speaker, text }) => ({
       start: startMilliseconds / 1000,
       speaker: speakerLabel(speakers.indexOf(speaker)),
       text,
     }));
-  return {
-    differences: later.slice(0, PAGE_SIZE).map((difference) => ({
-      index: difference.index,
-      before: show(difference.before, speakersBefore),
-      after: show(difference.after, numbers),
-    })),
-    total: differences.length,
-    next_after: later[PAGE_SIZE]?.index ?? null,
-  };
+  const { entries } = fillPage(differences.slice(after), PAGE_SIZE, (difference) => ({
+    index: difference.index,
+    before: show(difference.before, speakersBefore),
+    after: show(difference.after, numbers),
+  }));
+  const next = after + entries.length;
+  return { differences: entries, total: differences.length, next_after: next < differences.length ? next : null };
 }
 
-/** Finds the segments that a replacement changes, and counts them in the whole transcript. */
+/**
+ * Finds the segments that a replacement changes, and counts them in the whole transcript. The replacement would be
+ * refused if one of its segments became too long, so this is, too.
+ * @throws {CorrectionError} `text_too_long`
+ */
 async function findReplacements(
   transcript: Transcript,
   wanted: corrections.Replacement,
   after: number,
 ): Promise<ReplacementPage> {
-  const marksIn = (text: string) => corrections.placesToReplace(text, wanted);
-  const found = await matchingSegments(transcript, marksIn, after, PAGE_SIZE);
-  return {
-    replacements: found.page.map(({ segment: { id, index, startMilliseconds, text }, marks }) => ({
-      ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
-      after: corrections.replaceIn(text, wanted),
-    })),
-    total: found.segments,
-    next_after: found.next,
+  const marksIn = (text: string) => {
+    const marks = corrections.placesToReplace(text, wanted);
+    corrections.requireShort(text, wanted, marks);
+    return marks;
   };
+  const found = await matchingSegments(
+    transcript,
+    marksIn,
+    ({ id, index, startMilliseconds, text }, marks) => ({
+      ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
+      after: corrections.replaceIn(text, wanted, marks),
+    }),
+    { after, limit: PAGE_SIZE },
+  );
+  return { replacements: found.entries, total: found.segments, next_after: found.next };
 }

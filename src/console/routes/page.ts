@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { heldBody } from "../../http/index.ts";
 import { consoleAssets } from "../assets.ts";
 import { ConsoleError } from "../errors.ts";
 
@@ -20,17 +21,19 @@ export function pageRoutes(path: string) {
     new Elysia({ name: "console-page", prefix: path })
       // The URLs in the page are relative, so that it works behind a proxy that adds a path prefix.
       .get("", () => new Response(null, { status: 308, headers: { Location: "console/" } }))
-      .get("/", async () => {
+      .get("/", async ({ request }) => {
         const { page } = await consoleAssets();
-        return new Response(page, { headers: { "Content-Type": "text/html; charset=utf-8" } });
+        return new Response(heldBody(request, page), { headers: { "Content-Type": "text/html; charset=utf-8" } });
       })
       .get("/assets/:name", async ({ params, request }) => {
         const { files } = await consoleAssets();
         const file = files.get(params.name);
         if (file === undefined) throw new ConsoleError("not_found", "There is no such file; load the page again.");
         const headers = { "Content-Type": file.type, "Cache-Control": immutable, Vary: "Accept-Encoding" };
-        if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) return new Response(file.text, { headers });
-        return new Response(compressed(params.name, file.text), {
+        if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) {
+          return new Response(heldBody(request, file.text), { headers });
+        }
+        return new Response(heldBody(request, compressed(params.name, file.text)), {
           headers: { ...headers, "Content-Encoding": "gzip" },
         });
       })

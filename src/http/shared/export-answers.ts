@@ -16,7 +16,7 @@ import type { Transcript } from "../../recordings/index.ts";
 import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
+import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
 interface ExportServices {
@@ -58,7 +58,8 @@ export class ExportAnswers {
 
   constructor(services: ExportServices) {
     this.#services = services;
-    this.#answers = new OpenAnswers(MAX_OPEN_ANSWERS, "exports of this account", services.now);
+    const refusal = `${MAX_OPEN_EXPORTS} exports of this account are being prepared or sent; read their answers before asking for more.`;
+    this.#answers = new OpenAnswers({ perOwner: MAX_OPEN_EXPORTS, refusal }, services.now);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "./errors.ts";
+import { heldBody } from "./request-context.ts";
 
 interface RouterOptions {
   /** Whether clients reach the server by https URLs. */
@@ -22,6 +23,11 @@ export function createRouter({ secure, routes, check, onError }: RouterOptions):
       // differently, a path might pass it and still reach a route.
       if (!("path" in incoming) || typeof incoming.path !== "string") throw new Error("the router gives no path");
       check(incoming.request, incoming.path);
+    })
+    .mapResponse({ as: "global" }, ({ request, responseValue: value }) => {
+      if (typeof value !== "object" || value === null || value instanceof Response) return;
+      const headers = { "Content-Type": "application/json" };
+      return new Response(heldBody(request, JSON.stringify(value)), { headers });
     });
   for (const route of routes) router.use(route);
   refuseOtherMethods(router);
