@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
+import { type ApiError, contextOf, createRouter, routesOf, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
 import { corrections } from "../recordings/index.ts";
 import { Voices, VoicesError } from "../voices/index.ts";
@@ -36,6 +36,8 @@ export function isConsolePath(path: string): boolean {
 
 /** The console of a server. */
 export interface Console {
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
   handle(request: Request): Promise<Response>;
   /** Ends the responses that are still being sent, and stops the background work. */
   close(): Promise<void>;
@@ -86,6 +88,7 @@ export function createConsole(services: ConsoleServices): Console {
     onError: (error, code, request) => refuse(services, error, code, request),
   });
   return {
+    routes: routesOf(app),
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
     async close() {
       clearInterval(catchUpTimer);

@@ -20,6 +20,6 @@ export {
 } from "./shared/query.ts";
 export { SlidingWindow } from "./shared/rate-limits.ts";
 export { contextOf, heldBody, type RequestContext } from "./shared/request-context.ts";
-export { createRouter } from "./shared/router.ts";
+export { createRouter, routesOf } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
 export type { Surface } from "./shared/surface.ts";

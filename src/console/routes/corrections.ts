@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { timestamp } from "../../api/index.ts";
+import { ExportQueue } from "../../exports/index.ts";
 import { fillPage, readQuery } from "../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
@@ -47,6 +48,8 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
     const viewer = viewerOf(request, store);
     return showChanges(library.transcript(viewer, id), seen, (author) => showAuthor(store, author, viewer));
   };
+  // A comparison has two states of a whole transcript in memory.
+  const comparisons = new ExportQueue(1);
   const routes = new Elysia({ name: "console-corrections", prefix: "/recordings/:id" });
 
   addRoute(routes, "POST /corrections", { 200: correctedSchema }, async (request, id) => {
@@ -73,9 +76,12 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
 
   addRoute(routes, "GET /comparison", { 200: comparisonSchema }, async (request, id) => {
     const { revision, after = 0 } = readQuery(request, comparisonQuery);
-    // Both are of the same moment: others may correct the transcript until the comparison is complete.
-    const speakers = transcriptFor(request, id).speakerNumbers();
-    const compared = await library.compare(viewerOf(request, store), id, revision);
+    const compare = async () => {
+      // Both are of the same moment: others may correct the transcript until the comparison is complete.
+      const speakers = transcriptFor(request, id).speakerNumbers();
+      return { speakers, compared: await library.compare(viewerOf(request, store), id, revision) };
+    };
+    const { speakers, compared } = await comparisons.run(viewerOf(request, store).actor, compare, request.signal);
     return showComparison(compared, speakers, after);
   });
 

@@ -34,6 +34,11 @@ export function createRouter({ secure, routes, check, onError }: RouterOptions):
   return router;
 }
 
+/** Returns the routes of a router, `GET /path`. */
+export function routesOf(router: AnyElysia): string[] {
+  return router.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
+}
+
 /**
  * Answers all other methods of the router's paths with 405 and `Allow`. This includes OPTIONS, because there is no CORS.
  * The server handles HEAD as GET without a body.

@@ -3,12 +3,14 @@ import type { Logger } from "../../telemetry/index.ts";
 import { toApiError } from "./error-envelope.ts";
 import type { ApiError } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
-import { createRouter } from "./router.ts";
+import { createRouter, routesOf } from "./router.ts";
 
 /** A part of the server with paths, a way of access and a form of errors of its own, such as an API or the console. */
 export interface Surface {
   /** Returns whether a path belongs to this surface. */
   owns(path: string): boolean;
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
   /** Returns whether the settings enable it; otherwise it has no paths. */
   isOn(): boolean;
   /** Answers a request for one of its paths. Errors are answers, too. */
@@ -40,7 +42,7 @@ export function createSurface({ isOn = () => true, check = () => {}, ...options 
       return toAnswer(refusal);
     },
   });
-  return { owns, isOn, toAnswer, handle: async (request) => router.handle(request) };
+  return { owns, isOn, toAnswer, routes: routesOf(router), handle: async (request) => router.handle(request) };
 }
 
 /** The surfaces of a server. The last one is always on and owns every path. */
@@ -49,6 +51,11 @@ export class Surfaces {
 
   constructor(...all: readonly [...Surface[], Surface]) {
     this.#all = all;
+  }
+
+  /** The routes of all surfaces. */
+  get routes(): string[] {
+    return this.#all.flatMap((surface) => surface.routes);
   }
 
   of(path: string): Surface {
