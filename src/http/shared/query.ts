@@ -20,7 +20,7 @@ export function pageSize(options: { readonly maximum: number; readonly default: 
     minimum: 1,
     ...options,
     description: `a whole number from 1 to ${options.maximum}`,
-    documented: { description: "Maximum number of entries in a page." },
+    documented: { description: "Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB." },
   });
 }
 

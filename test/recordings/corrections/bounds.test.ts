@@ -48,7 +48,7 @@ const replace = (find: string, replacement: string): corrections.Correction => (
 
 describe("corrections", () => {
   test("make no transcript longer than 32 MiB, but one that is can become shorter", () => {
-    const transcript = transcriptOf(Array(25).fill("a"), manyWords);
+    const transcript = transcriptOf(Array(26).fill("a"), manyWords);
     const shorter = correct(transcript, { action: "text", segment: 0, text: "b" });
     expect(shorter).toMatchObject({ number: 1 });
     expect(correct(transcript, { action: "text", segment: 0, text: "b ".repeat(5000) })).toBe("transcript_too_long");
@@ -56,7 +56,7 @@ describe("corrections", () => {
   });
 
   test("count the bytes of a transcript that an earlier version has corrected", () => {
-    const transcript = transcriptOf(Array(25).fill("a"), manyWords);
+    const transcript = transcriptOf(Array(26).fill("a"), manyWords);
     correct(transcript, { action: "text", segment: 0, text: "b" });
     store.$client.run("UPDATE recordings SET corrected_state = json_remove(corrected_state, '$.size')");
     expect(correct(transcript, { action: "text", segment: 1, text: "c".repeat(20_000) })).toMatchObject({ number: 2 });
