@@ -1,4 +1,5 @@
 import { Elysia } from "elysia";
+import { ExportQueue } from "../exports/index.ts";
 import { type ApiError, contextOf, createRouter, routesOf, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
 import { corrections } from "../recordings/index.ts";
@@ -56,6 +57,8 @@ export function createConsole(services: ConsoleServices): Console {
   const voices = new Voices(services.store);
   const facts = new RecordingFacts(services, voices);
   const searchIndexer = new SearchIndexer(services);
+  // Each search of a whole transcript has some megabytes in memory.
+  const searches = new ExportQueue(2);
   const { playback, events } = services;
   const subscriptions = [
     events.onEnded("search index", ({ id }) => searchIndexer.add(id)),
@@ -71,8 +74,8 @@ export function createConsole(services: ConsoleServices): Console {
     .use(sessionRoutes(services, sessions, provider))
     .use(overviewRoutes(services, feed))
     .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
-    .use(transcriptRoutes(services, facts, voices))
-    .use(correctionRoutes(services))
+    .use(transcriptRoutes(services, facts, voices, searches))
+    .use(correctionRoutes(services, searches))
     .use(voiceRoutes(services, facts, voices))
     .use(playbackRoutes(services))
     .use(accountRoutes(services, voices));

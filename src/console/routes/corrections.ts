@@ -41,8 +41,11 @@ const replacementsQuery = Type.Object({
 /** Number of revisions, differences and replacements in a response. */
 const PAGE_SIZE = 100;
 
-/** Creates the routes that correct a transcript, and show and compare its revisions. */
-export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia {
+/**
+ * Creates the routes that correct a transcript, and show and compare its revisions.
+ * @param searches runs searches of whole transcripts
+ */
+export function correctionRoutes({ library, store }: ConsoleServices, searches: ExportQueue): AnyElysia {
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const changesFor = (request: Request, id: string, seen: Seen) => {
     const viewer = viewerOf(request, store);
@@ -87,7 +90,8 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
 
   addRoute(routes, "GET /replacements", { 200: replacementPageSchema }, (request, id) => {
     const { after = 0, ...wanted } = readQuery(request, replacementsQuery);
-    return findReplacements(transcriptFor(request, id), wanted, after);
+    const find = () => findReplacements(transcriptFor(request, id), wanted, after);
+    return searches.run(viewerOf(request, store).actor, find, request.signal);
   });
 
   return routes;

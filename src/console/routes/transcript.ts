@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
-import { exportFormatSchema } from "../../exports/index.ts";
+import { type ExportQueue, exportFormatSchema } from "../../exports/index.ts";
 import { fillPage, PageFiller, pageSize, readQuery } from "../../http/index.ts";
 import {
   corrections,
@@ -51,8 +51,16 @@ const findQuery = Type.Object({
   limit: pageSize({ maximum: 1000, default: 200 }),
 });
 
-/** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
-export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts, voices: Voices): AnyElysia {
+/**
+ * Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports.
+ * @param searches runs searches of whole transcripts
+ */
+export function transcriptRoutes(
+  services: ConsoleServices,
+  facts: RecordingFacts,
+  voices: Voices,
+  searches: ExportQueue,
+): AnyElysia {
   const { library, exports, store } = services;
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
@@ -82,7 +90,8 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
 
   addRoute(routes, "GET /find", { 200: findSchema }, (request, id) => {
     const query = readQuery(request, findQuery);
-    return findInTranscript(transcriptFor(request, id), query);
+    const find = () => findInTranscript(transcriptFor(request, id), query);
+    return searches.run(viewerOf(request, store).actor, find, request.signal);
   });
 
   addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
