@@ -1,6 +1,6 @@
 import { Elysia } from "elysia";
 import { ExportQueue } from "../exports/index.ts";
-import { type ApiError, contextOf, createRouter, routesOf, toApiError } from "../http/index.ts";
+import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
 import { corrections } from "../recordings/index.ts";
 import { Voices, VoicesError } from "../voices/index.ts";
@@ -91,7 +91,7 @@ export function createConsole(services: ConsoleServices): Console {
     onError: (error, code, request) => refuse(services, error, code, request),
   });
   return {
-    routes: routesOf(app),
+    routes: app.routes,
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
     async close() {
       clearInterval(catchUpTimer);

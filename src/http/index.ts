@@ -11,7 +11,6 @@ export { parseHostNames } from "./shared/hosts.ts";
 export {
   decodeCursor,
   encodeCursor,
-  fillPage,
   PageFiller,
   pageSize,
   parseStatuses,
@@ -19,7 +18,7 @@ export {
   statusList,
 } from "./shared/query.ts";
 export { SlidingWindow } from "./shared/rate-limits.ts";
-export { contextOf, heldBody, type RequestContext } from "./shared/request-context.ts";
-export { createRouter, routesOf } from "./shared/router.ts";
+export { contextOf, type RequestContext } from "./shared/request-context.ts";
+export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
 export type { Surface } from "./shared/surface.ts";

@@ -16,7 +16,7 @@ import {
   scopes,
 } from "../../accounts/index.ts";
 import { timestamp } from "../../api/index.ts";
-import { decodeCursor, encodeCursor, fillPage, pageSize, readQuery } from "../../http/index.ts";
+import { decodeCursor, encodeCursor, PageFiller, pageSize, readQuery } from "../../http/index.ts";
 import { auditorOf } from "../../library/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { Voices } from "../../voices/index.ts";
@@ -58,7 +58,7 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
     const { cursor, limit } = readQuery(request, accountsQuery);
     const after = decodeCursor("a", isAccountId, cursor);
     const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
-    const { entries, last } = fillPage(rows, limit, (account) => showAccount(services, account, voices));
+    const { entries, last } = PageFiller.fill(rows, limit, (account) => showAccount(services, account, voices));
     return {
       accounts: entries,
       scopes: [...scopes],

@@ -2,7 +2,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { timestamp } from "../../api/index.ts";
 import { ExportQueue } from "../../exports/index.ts";
-import { fillPage, readQuery } from "../../http/index.ts";
+import { PageFiller, readQuery } from "../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -69,7 +69,7 @@ export function correctionRoutes({ library, store }: ConsoleServices, searches: 
     const { before = null } = readQuery(request, revisionsQuery);
     const viewer = viewerOf(request, store);
     const revisions = library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1);
-    const { entries, last } = fillPage(revisions, PAGE_SIZE, ({ number, author, at, action, segments }) => ({
+    const { entries, last } = PageFiller.fill(revisions, PAGE_SIZE, ({ number, author, at, action, segments }) => ({
       ...{ number, action, segments },
       author: showAuthor(store, author, viewer),
       at: timestamp(at),
@@ -127,7 +127,7 @@ function showComparison(compared: corrections.Comparison, numbers: readonly numb
       speaker: speakerLabel(speakers.indexOf(speaker)),
       text,
     }));
-  const { entries } = fillPage(differences.slice(after), PAGE_SIZE, (difference) => ({
+  const { entries } = PageFiller.fill(differences.slice(after), PAGE_SIZE, (difference) => ({
     index: difference.index,
     before: show(difference.before, speakersBefore),
     after: show(difference.after, numbers),

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
-import { fillPage } from "../../http/index.ts";
+import { PageFiller } from "../../http/index.ts";
 import type { Viewer } from "../../library/index.ts";
 import { addRoute } from "../add-route.ts";
 import { overviewSchema } from "../contract/overview.ts";
@@ -30,7 +30,7 @@ function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleSer
     .filter(({ id }) => library.sees(viewer, id))
     .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
     .sort((a, b) => a.name.localeCompare(b.name, "en"));
-  const { entries } = fillPage(accounts, accounts.length, (account) => ({
+  const { entries } = PageFiller.fill(accounts, accounts.length, (account) => ({
     ...named(account),
     workspaces: listWorkspaces(store, account).slice(0, MAX_WORKSPACES).map(named),
   }));

@@ -4,7 +4,7 @@ import {
   contextOf,
   decodeCursor,
   encodeCursor,
-  fillPage,
+  PageFiller,
   pageSize,
   parseStatuses,
   readQuery,
@@ -101,7 +101,7 @@ function listRecordings({ store, library }: ConsoleServices, viewer: Viewer, que
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const beforeId = decodeCursor("r", isRecordingId, query.cursor) ?? undefined;
   const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
-  const { entries, last } = fillPage(library.list(viewer, filter, limit + 1), limit, (recording) =>
+  const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) =>
     showRecording(store, recording, viewer),
   );
   return {

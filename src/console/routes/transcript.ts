@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
 import { type ExportQueue, exportFormatSchema } from "../../exports/index.ts";
-import { fillPage, PageFiller, pageSize, readQuery } from "../../http/index.ts";
+import { PageFiller, pageSize, readQuery } from "../../http/index.ts";
 import {
   corrections,
   findAll,
@@ -68,7 +68,7 @@ export function transcriptRoutes(
   addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
     const { after, limit } = readQuery(request, segmentsQuery);
     const transcript = transcriptFor(request, id);
-    const { entries } = fillPage(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
+    const { entries } = PageFiller.fill(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
     return { revision: transcript.revision, segments: entries };
   });
 

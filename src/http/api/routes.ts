@@ -9,7 +9,7 @@ import type { Language } from "../../speech/index.ts";
 import { isRecordingId, type Store } from "../../storage/index.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
 import { addRoute } from "../shared/operations.ts";
-import { decodeCursor, encodeCursor, fillPage, parseStatuses, parseTime } from "../shared/query.ts";
+import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { addRecordingRoute, operations } from "./operations.ts";
 
@@ -39,7 +39,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
       createdBefore: parseTime("created_before", query.created_before),
       beforeId: decodeCursor("r", isRecordingId, query.cursor) ?? undefined,
     };
-    const { entries, last } = fillPage(library.list(viewer, filter, limit + 1), limit, (recording) => {
+    const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) => {
       const { progress, ...rest } = toTranscription(store, recording);
       return { ...rest, progress: { step: progress.step } };
     });
@@ -58,7 +58,7 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     const transcript = library.transcript(viewer, recording);
     const segments = words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from);
-    const { entries, next } = fillPage<StoredSegment, SegmentResource>(segments, limit, toSegment);
+    const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segments, limit, toSegment);
     return {
       data: entries,
       has_more: next !== null,

@@ -164,11 +164,31 @@ export function decodeCursor(
 /** Size of a page's entries in JSON. The last entry may exceed it only if it is the only one. */
 export const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
+/** A page of rows. */
+interface Page<Row, Entry> {
+  readonly entries: Entry[];
+  /** The last row of the page; null if no row follows. */
+  readonly last: Row | null;
+  /** The first row behind the page; null if there is none. */
+  readonly next: Row | null;
+}
+
 /** Fills a page: at most `limit` entries, and as many as MAX_PAGE_BYTES hold, but at least one. */
 export class PageFiller<Entry> {
   readonly entries: Entry[] = [];
   readonly #limit: number;
   #bytes = 0;
+
+  /** Returns a page of the first rows. Rows behind the page are not read, except for the first. */
+  static fill<Row, Entry>(rows: Iterable<Row>, limit: number, show: (row: Row) => Entry): Page<Row, Entry> {
+    const page = new PageFiller<Entry>(limit);
+    let last: Row | null = null;
+    for (const row of rows) {
+      if (page.isFull || !page.add(show(row))) return { entries: page.entries, last, next: row };
+      last = row;
+    }
+    return { entries: page.entries, last: null, next: null };
+  }
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -186,24 +206,4 @@ export class PageFiller<Entry> {
     this.entries.push(entry);
     return true;
   }
-}
-
-/** A page of rows. */
-interface Page<Row, Entry> {
-  readonly entries: Entry[];
-  /** The last row of the page; null if no row follows. */
-  readonly last: Row | null;
-  /** The first row behind the page; null if there is none. */
-  readonly next: Row | null;
-}
-
-/** Fills a page with the first rows. Rows behind the page are not read, except for the first. */
-export function fillPage<Row, Entry>(rows: Iterable<Row>, limit: number, show: (row: Row) => Entry): Page<Row, Entry> {
-  const filling = new PageFiller<Entry>(limit);
-  let last: Row | null = null;
-  for (const row of rows) {
-    if (filling.isFull || !filling.add(show(row))) return { entries: filling.entries, last, next: row };
-    last = row;
-  }
-  return { entries: filling.entries, last: null, next: null };
 }

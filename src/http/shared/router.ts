@@ -12,8 +12,14 @@ interface RouterOptions {
   readonly onError: (error: unknown, code: string | number, request: Request) => Response;
 }
 
+interface Router {
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
+  handle(request: Request): Promise<Response>;
+}
+
 /** Creates the router of the API or of the console. */
-export function createRouter({ secure, routes, check, onError }: RouterOptions): AnyElysia {
+export function createRouter({ secure, routes, check, onError }: RouterOptions): Router {
   // Elysia searches for the path after the URL's eleventh character, or after the seventh. Over HTTP only the latter is
   // right for every host. Over HTTPS the former is right, and server.ts handles shorter hosts.
   const router: AnyElysia = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: secure } })
@@ -30,13 +36,9 @@ export function createRouter({ secure, routes, check, onError }: RouterOptions):
       return new Response(heldBody(request, JSON.stringify(value)), { headers });
     });
   for (const route of routes) router.use(route);
+  const added = router.routes.map(({ method, path }) => `${method} ${path}`);
   refuseOtherMethods(router);
-  return router;
-}
-
-/** Returns the routes of a router, `GET /path`. */
-export function routesOf(router: AnyElysia): string[] {
-  return router.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`);
+  return { routes: added, handle: async (request) => await router.handle(request) };
 }
 
 /**

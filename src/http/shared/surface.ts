@@ -3,7 +3,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import { toApiError } from "./error-envelope.ts";
 import type { ApiError } from "./errors.ts";
 import { contextOf } from "./request-context.ts";
-import { createRouter, routesOf } from "./router.ts";
+import { createRouter } from "./router.ts";
 
 /** A part of the server with paths, a way of access and a form of errors of its own, such as an API or the console. */
 export interface Surface {
@@ -42,7 +42,7 @@ export function createSurface({ isOn = () => true, check = () => {}, ...options 
       return toAnswer(refusal);
     },
   });
-  return { owns, isOn, toAnswer, routes: routesOf(router), handle: async (request) => router.handle(request) };
+  return { owns, isOn, toAnswer, ...router };
 }
 
 /** The surfaces of a server. The last one is always on and owns every path. */
