@@ -434,6 +434,11 @@ export const strings = {
     keysOf: (account: string) => `Keys of ${account}`,
     pastOf: (account: string) => `Expired and revoked keys of ${account}`,
     noKeys: "No active keys.",
+    hidden: (count: number) =>
+      plural(count, {
+        one: "# more key is not shown; list it with: transcribe keys list",
+        other: "# more keys are not shown; list them with: transcribe keys list",
+      }),
     past: (count: number) => plural(count, { one: "# expired or revoked key", other: "# expired or revoked keys" }),
     states: { active: "active", expired: "expired", revoked: "revoked" },
     scopes: (scopes: readonly string[]) =>

@@ -1,6 +1,8 @@
 import { Elysia } from "elysia";
+import { ExportQueue } from "../exports/index.ts";
 import { type ApiError, contextOf, createRouter, toApiError } from "../http/index.ts";
 import { LibraryError } from "../library/index.ts";
+import { corrections } from "../recordings/index.ts";
 import { Voices, VoicesError } from "../voices/index.ts";
 import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError, refusalToConsoleError, voiceRefusalToConsoleError } from "./errors.ts";
@@ -35,6 +37,8 @@ export function isConsolePath(path: string): boolean {
 
 /** The console of a server. */
 export interface Console {
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
   handle(request: Request): Promise<Response>;
   /** Ends the responses that are still being sent, and stops the background work. */
   close(): Promise<void>;
@@ -53,6 +57,8 @@ export function createConsole(services: ConsoleServices): Console {
   const voices = new Voices(services.store);
   const facts = new RecordingFacts(services, voices);
   const searchIndexer = new SearchIndexer(services);
+  // Each search of a whole transcript has some megabytes in memory.
+  const searches = new ExportQueue(2);
   const { playback, events } = services;
   const subscriptions = [
     events.onEnded("search index", ({ id }) => searchIndexer.add(id)),
@@ -68,8 +74,8 @@ export function createConsole(services: ConsoleServices): Console {
     .use(sessionRoutes(services, sessions, provider))
     .use(overviewRoutes(services, feed))
     .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
-    .use(transcriptRoutes(services, facts, voices))
-    .use(correctionRoutes(services))
+    .use(transcriptRoutes(services, facts, voices, searches))
+    .use(correctionRoutes(services, searches))
     .use(voiceRoutes(services, facts, voices))
     .use(playbackRoutes(services))
     .use(accountRoutes(services, voices));
@@ -85,6 +91,7 @@ export function createConsole(services: ConsoleServices): Console {
     onError: (error, code, request) => refuse(services, error, code, request),
   });
   return {
+    routes: app.routes,
     handle: async (request) => withConsoleHeaders(await app.handle(request)),
     async close() {
       clearInterval(catchUpTimer);
@@ -115,6 +122,9 @@ function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number
 
 function toConsoleError(thrown: unknown): unknown {
   if (thrown instanceof LibraryError) return refusalToConsoleError(thrown.refusal);
+  if (thrown instanceof corrections.CorrectionError) {
+    return refusalToConsoleError({ kind: "not_corrected", reason: thrown.reason });
+  }
   return thrown instanceof VoicesError ? voiceRefusalToConsoleError(thrown.refusal) : thrown;
 }
 

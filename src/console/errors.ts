@@ -65,6 +65,7 @@ const correctionTexts: Readonly<Record<corrections.CorrectionRefusal, string>> =
   nothing_to_split: "Place the cursor between two words: both parts need a text.",
   not_mergeable: "These segments do not follow each other, or would be too long together.",
   text_too_long: "A segment would be too long.",
+  transcript_too_long: "The transcript would be longer than a transcript may be.",
   too_many_speakers: "The transcript has as many speakers as it may have.",
   too_many_segments: "The transcript has as many segments as it may have.",
 };

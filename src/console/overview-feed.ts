@@ -23,6 +23,8 @@ const MAX_READERS_OF_SESSION = 10;
 interface Reader {
   readonly session: ConsoleSession;
   readonly controller: ReadableStreamDefaultController<Uint8Array>;
+  /** Whether the last event was skipped, because the reader had not read the one before. */
+  isBehind: boolean;
 }
 
 const encoder = new TextEncoder();
@@ -62,7 +64,7 @@ export class OverviewFeed {
     let reader: Reader;
     const body = new ReadableStream<Uint8Array>({
       start: (controller) => {
-        reader = { session, controller };
+        reader = { session, controller, isBehind: false };
         this.#readers.add(reader);
         // A comment, so that the browser sees that the response has begun.
         controller.enqueue(encoder.encode(":\n\n"));
@@ -112,7 +114,10 @@ export class OverviewFeed {
         this.#last = { steady, event, at: now };
         this.#send(event);
       } else if (now - this.#sentAt >= HEARTBEAT_MILLISECONDS) this.#send(encoder.encode(":\n\n"));
-      else return;
+      else {
+        this.#catchUp();
+        return;
+      }
       this.#sentAt = now;
     } catch (error) {
       // If the database cannot be read now, the next interval retries.
@@ -124,8 +129,18 @@ export class OverviewFeed {
 
   #send(bytes: Uint8Array): void {
     for (const reader of this.#readers) {
-      // A slow reader skips this event and gets the next one.
-      if ((reader.controller.desiredSize ?? 0) > 0) reader.controller.enqueue(bytes);
+      // A slow reader skips this event, so that it never has more than one in memory.
+      reader.isBehind = (reader.controller.desiredSize ?? 0) <= 0;
+      if (!reader.isBehind) reader.controller.enqueue(bytes);
+    }
+  }
+
+  /** Sends the last event to the readers that have skipped one and read again. */
+  #catchUp(): void {
+    for (const reader of this.#readers) {
+      if (!reader.isBehind || (reader.controller.desiredSize ?? 0) <= 0) continue;
+      reader.isBehind = false;
+      reader.controller.enqueue(this.#last.event);
     }
   }
 }

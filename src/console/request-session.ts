@@ -27,6 +27,7 @@ export function admit(request: Request, sessions: Sessions, access: Access): voi
   if (session === null) throw new ConsoleError("not_signed_in", "Sign in first.");
   requireRole(roleOf(session), access);
   admissions.set(request, { session, sessions, access });
+  contextOf(request).session = session.user?.id ?? session.hash;
 }
 
 /**

@@ -23,6 +23,7 @@ export interface ExportOptions extends ChildOptions {
 /** A completed export. A long one is in a file, which is removed on disposal. */
 export interface ExportResult extends Disposable {
   readonly content: Blob;
+  readonly isInMemory: boolean;
 }
 
 /**
@@ -47,13 +48,12 @@ export async function exportTranscript(
       const { textWriters } = await import("./text-writers.ts");
       const segments = withPauses(document.segments, options.signal);
       const parts = withPauses(textWriters[format]({ ...document, segments }), options.signal);
-      const text = await writeText(parts, path, options.reserve);
-      if (text !== null) return { content: text, [Symbol.dispose]() {} };
+      return await writeText(parts, { ...options, path });
     } else {
       using _reserved = options.reserve?.();
       await runExportChild(format, document, path, options);
     }
-    return { content: Bun.file(path), [Symbol.dispose]: remove };
+    return { content: Bun.file(path), isInMemory: false, [Symbol.dispose]: remove };
   } catch (error) {
     remove();
     throw error;
@@ -61,14 +61,14 @@ export async function exportTranscript(
 }
 
 /**
- * Writes a long text to a file.
- * @returns a short text; null if the text is in the file
+ * Writes a text that comes in parts. A long one is written to a file, so that the text takes no memory.
+ * @param options with the path of the file
+ * @throws the signal's reason after an abort
  */
-async function writeText(
+export async function writeText(
   text: AsyncIterable<string>,
-  path: string,
-  reserve: ExportOptions["reserve"],
-): Promise<Blob | null> {
+  { path, reserve, signal }: Pick<ExportOptions, "path" | "reserve" | "signal">,
+): Promise<ExportResult> {
   using reserved = new DisposableStack();
   let file: FileHandle | null = null;
   let parts: string[] = [];
@@ -78,6 +78,7 @@ async function writeText(
       parts.push(part);
       characters += part.length;
       if (characters < CHARACTERS_PER_WRITE) continue;
+      signal?.throwIfAborted();
       if (file === null) {
         reserved.use(reserve?.());
         file = await open(path, "wx", 0o600);
@@ -86,9 +87,12 @@ async function writeText(
       parts = [];
       characters = 0;
     }
-    if (file === null) return new Blob(parts);
+    if (file === null) return { content: new Blob(parts), isInMemory: true, [Symbol.dispose]() {} };
     await file.appendFile(parts.join(""));
-    return null;
+    return { content: Bun.file(path), isInMemory: false, [Symbol.dispose]: () => removeFile(path) };
+  } catch (error) {
+    if (file !== null) removeFile(path);
+    throw error;
   } finally {
     await file?.close();
   }

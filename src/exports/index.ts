@@ -2,7 +2,7 @@ export { ExportError, ExportTooLargeError } from "./child-process.ts";
 export { jsonExportSchema, toWord, wordSchema } from "./data-formats.ts";
 export type { ExportDocument, ExportSegment } from "./document.ts";
 export { ExportQueue } from "./export-queue.ts";
-export { type ExportOptions, type ExportResult, exportTranscript } from "./export-transcript.ts";
+export { type ExportOptions, type ExportResult, exportTranscript, writeText } from "./export-transcript.ts";
 export {
   type ExportFormat,
   exportExtension,

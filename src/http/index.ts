@@ -11,7 +11,7 @@ export { parseHostNames } from "./shared/hosts.ts";
 export {
   decodeCursor,
   encodeCursor,
-  firstPage,
+  PageFiller,
   pageSize,
   parseStatuses,
   readQuery,

@@ -16,6 +16,8 @@ const stateSchema = Type.Object({
   nextSegment: count,
   /** Number of the latest revision that was removed because there were too many; 0 for none. */
   trimmed: count,
+  /** Bytes of the segments in their stored form; absent in a state of an earlier version. */
+  size: Type.Optional(count),
 });
 /** Facts about a corrected transcript. Numbers of speakers and ids of segments are never used again. */
 export type CorrectedState = Static<typeof stateSchema>;
@@ -114,15 +116,21 @@ function* parsed({ shownSpeaker }: Latest, rows: readonly Row[]): Generator<Segm
   }
 }
 
-/** Returns up to `limit` segments of a recording with their words from `fromIndex` on, in order. */
-export function readSegmentsWithWords(
-  store: Store,
-  recordingId: string,
-  fromIndex: number,
-  limit: number,
-): SegmentWithWords[] {
-  const latest = latestOf(store, recordingId);
-  return [...parsed(latest, readRows(store, latest, fromIndex, limit))];
+/** Number of segments that a page reads at once: a page may end after any of them, and each may take a megabyte. */
+const PAGE_ROWS = 20;
+
+/** Yields the segments of a recording from `fromIndex` on, in order. It reads no more of them than a page takes. */
+export function* segmentsFromIndex(store: Store, recordingId: string, fromIndex: number): Generator<StoredSegment> {
+  for (let from = fromIndex; ; from += PAGE_ROWS) {
+    const rows = readSegments(store, recordingId, from, PAGE_ROWS);
+    yield* rows;
+    if (rows.length < PAGE_ROWS) return;
+  }
+}
+
+/** Yields the same segments with their words. */
+export function* wordsFromIndex(store: Store, recordingId: string, fromIndex: number): Generator<SegmentWithWords> {
+  yield* onDemand(store, latestOf(store, recordingId), fromIndex, PAGE_ROWS);
 }
 
 const ROWS_AT_ONCE = 500;
@@ -132,14 +140,16 @@ const ALL_ROWS = 2 ** 21;
 /** Returns all segments of a recording with their words, in order. Recognized ones are read on demand. */
 export function allSegmentsWithWords(store: Store, recordingId: string): Generator<SegmentWithWords> {
   const latest = latestOf(store, recordingId);
-  return latest.isCorrected ? parsed(latest, readRows(store, latest, 0, ALL_ROWS)) : onDemand(store, latest);
+  return latest.isCorrected
+    ? parsed(latest, readRows(store, latest, 0, ALL_ROWS))
+    : onDemand(store, latest, 0, ROWS_AT_ONCE);
 }
 
-function* onDemand(store: Store, latest: Latest): Generator<SegmentWithWords> {
-  for (let fromIndex = 0; ; fromIndex += ROWS_AT_ONCE) {
-    const rows = readRows(store, latest, fromIndex, ROWS_AT_ONCE);
+function* onDemand(store: Store, latest: Latest, fromIndex: number, rowsAtOnce: number): Generator<SegmentWithWords> {
+  for (let from = fromIndex; ; from += rowsAtOnce) {
+    const rows = readRows(store, latest, from, rowsAtOnce);
     yield* parsed(latest, rows);
-    if (rows.length < ROWS_AT_ONCE) return;
+    if (rows.length < rowsAtOnce) return;
   }
 }
 

@@ -18,8 +18,9 @@ import {
   readOutline,
   readSegment,
   readSegments,
-  readSegmentsWithWords,
+  segmentsFromIndex,
   speakersOf,
+  wordsFromIndex,
 } from "./latest-segments.ts";
 import type { Recording } from "./recording-rows.ts";
 import type { Outline, SegmentWithWords, StoredSegment } from "./segments.ts";
@@ -54,9 +55,14 @@ export class Transcript {
     return readSegment(this.#store, this.recording.id, id);
   }
 
-  /** Returns up to `limit` segments with their words from an index on, in order. */
-  segmentsWithWords(from: number, limit: number): SegmentWithWords[] {
-    return readSegmentsWithWords(this.#store, this.recording.id, from, limit);
+  /** Yields the segments from an index on, in order, for a page that may end after any of them. */
+  segmentsFrom(index: number): Generator<StoredSegment> {
+    return segmentsFromIndex(this.#store, this.recording.id, index);
+  }
+
+  /** Yields the segments with their words from an index on, likewise. */
+  wordsFrom(index: number): Generator<SegmentWithWords> {
+    return wordsFromIndex(this.#store, this.recording.id, index);
   }
 
   /** Returns all segments with their words, in order. */

@@ -26,6 +26,10 @@ export class ConsoleSwitch implements Surface {
   readonly owns = isConsolePath;
   readonly toAnswer = toConsoleAnswer;
 
+  get routes(): readonly string[] {
+    return this.#console?.routes ?? [];
+  }
+
   isOn(): boolean {
     return this.#console !== null;
   }

@@ -20,6 +20,7 @@ const outline: Outline = {
   end_milliseconds: [0, 0, 0],
   speaker: [0, 0, 0],
   characters: [17, 6, 5],
+  next_after: null,
 };
 const data = { outline, get: (index: number) => segments[index] ?? null, loaded: async () => null };
 

@@ -17,6 +17,7 @@ const outline: Outline = {
   end_milliseconds: [2_500, 4_000, 6_000, 9_000],
   speaker: [0, 1, 1, 0],
   characters: [5, 5, 5, 5],
+  next_after: null,
 };
 const words: Word[] = [
   [0, 3, 1, 1.4, 0.9],

@@ -57,6 +57,7 @@ export class ConsoleServer implements Disposable {
         return [
           {
             owns: isConsolePath,
+            routes: made.routes,
             isOn: () => true,
             handle: (request) => made.handle(request),
             toAnswer: toConsoleAnswer,

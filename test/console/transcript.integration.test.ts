@@ -72,6 +72,7 @@ describe("the segments of a transcript", () => {
       end_milliseconds: [900, 1900, 2900],
       speaker: [0, 1, 0],
       characters: [4, 8, 6],
+      next_after: null,
     });
   });
 });

@@ -23,7 +23,7 @@ class TestConnection {
 /** At most two answers per owner, on a clock that a test sets. */
 function opened() {
   const clock = { now: 1_000_000 };
-  const answers = new OpenAnswers(2, "answers of this account", () => clock.now);
+  const answers = new OpenAnswers({ perOwner: 2, inAll: 3, refusal: "Read them." }, () => clock.now);
   const open = (owner = "acme", ending: Parameters<typeof answers.open>[2] = {}) => {
     const connection = new TestConnection();
     return { connection, answer: answers.open(owner, connection, ending) };

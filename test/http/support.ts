@@ -87,6 +87,8 @@ export class ApiServer implements Disposable {
   readonly log: Record<string, unknown>[] = [];
   /** The options of the application, with which a test may create another one. */
   appOptions!: AppOptions;
+  /** The routes of all surfaces, `GET /path`. */
+  routes!: readonly string[];
   /** The current limits. A test may replace them, as a reload of the settings does. */
   limits!: Settings["limits"];
   /** Reason why the server is not ready; null if it is. */
@@ -354,8 +356,10 @@ export class ApiServer implements Disposable {
     const more = options.surfaces?.({ ...this.appOptions, recordings, dataDirectory }, usage) ?? [];
     const proxies = parseNetworks(options.trustedProxies ?? []);
     const hosts = parseHostNames(options.hosts ?? []);
+    const surfaces = createSurfaces({ ...this.appOptions, surfaces: more });
+    this.routes = surfaces.routes;
     const server = startServer({
-      surfaces: createSurfaces({ ...this.appOptions, surfaces: more }),
+      surfaces,
       host: "127.0.0.1",
       port,
       proxies: () => proxies,

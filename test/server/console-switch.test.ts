@@ -5,6 +5,7 @@ import { ConsoleSwitch } from "../../src/server/console-switch.ts";
 /** Returns a console that responds with its number and records when it is closed. */
 function numbered(number: number, closed: string[]): Console {
   return {
+    routes: [],
     handle: async () => new Response(String(number)),
     close: async () => void closed.push(`${number} closed`),
   };

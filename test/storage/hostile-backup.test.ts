@@ -161,6 +161,17 @@ describe("a manipulated backup", () => {
     ["a word whose probability is an object", segment('[["a",0,1,{}]]'), "segments.words"],
     ["a word with a mark of another kind", segment('[["a",0,1,0.5,true]]'), "segments.words"],
     ["a word with more behind its mark", segment('[["a",0,1,0.5,false,false]]'), "segments.words"],
+    [
+      "more words than a segment can have",
+      segment(JSON.stringify(Array(20_001).fill(["a", 0, 1, 1]))),
+      "segments.words",
+    ],
+    ["a word of megabytes", segment(JSON.stringify([["a".repeat(2_000_000), 0, 1, 1]])), "segments.words"],
+    [
+      "a segment of megabytes",
+      `${segment("[]")}; UPDATE segments SET text = printf('%.*c', 2000000, 'a')`,
+      "segments.text",
+    ],
     ["a correction's words that are no list", corrected("{}"), "corrected_segments.words"],
     ["facts of corrections that are no object", recording(", corrected_state", ", '[]'"), "recordings.corrected_state"],
     [

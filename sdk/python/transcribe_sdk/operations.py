@@ -72,7 +72,7 @@ class Operations:
     ) -> TranscriptionPage:
         """List recordings.
 
-        limit: Maximum number of entries in a page.
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
         cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
         opaque.
         status: Only recordings with this status: one of `queued`, `processing`, `completed`,
@@ -165,7 +165,7 @@ class Operations:
     ) -> SegmentPage:
         """Read the transcript.
 
-        limit: Maximum number of entries in a page.
+        limit: Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB.
         cursor: The unchanged `next_cursor` of the previous page; omitted for the first page. It is
         opaque.
         words: Whether each segment also has its words with their times.

@@ -264,7 +264,7 @@ export interface CreateTranscriptionParameters {
 
 /** Parameters of {@link Operations.listTranscriptions}. */
 export interface ListTranscriptionsParameters {
-  /** Maximum number of entries in a page. */
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
   limit?: number | undefined;
   /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
   cursor?: string | undefined;
@@ -307,7 +307,7 @@ export interface DeleteTranscriptionParameters {
 
 /** Parameters of {@link Operations.listSegments}. */
 export interface ListSegmentsParameters {
-  /** Maximum number of entries in a page. */
+  /** Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB. */
   limit?: number | undefined;
   /** The unchanged `next_cursor` of the previous page; omitted for the first page. It is opaque. */
   cursor?: string | undefined;

@@ -98,6 +98,7 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         ))}
       </div>
       <KeyTable account={name} keys={keys} onKey={change} />
+      {account.hidden_keys > 0 && <p class="soft">{texts.hidden(account.hidden_keys)}</p>}
       {isCreating && <NewKeyDialog {...{ account, scopes }} onKey={change} onClose={() => setCreating(false)} />}
     </section>
   );

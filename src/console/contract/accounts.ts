@@ -39,11 +39,14 @@ const accountSchema = Type.Object({
     creates_per_day: usageSchema,
   }),
   requests_per_minute: countSchema,
+  /** Oldest first; at most 1,000. */
   workspaces: Type.Array(namedSchema),
   /** Number of voices that the account remembers; null if it does not remember voices. */
   voices: nullable(countSchema),
-  /** Oldest first. */
+  /** Oldest first; at most 500. */
   keys: Type.Array(keySchema),
+  /** Number of further keys, most of them revoked. */
+  hidden_keys: countSchema,
 });
 export type Account = Static<typeof accountSchema>;
 

@@ -74,8 +74,8 @@ const comparedSchema = Type.Object({ start: secondsSchema, speaker: Type.String(
 export type Compared = Static<typeof comparedSchema>;
 
 /**
- * GET recordings/ID/comparison?revision=&after=: the first 100 differences, from segment `after` on, between the
- * transcript after a revision, or as recognized (0), and the latest.
+ * GET recordings/ID/comparison?revision=&after=: the differences between the transcript after a revision, or as
+ * recognized (0), and the latest: the first 100 behind the first `after` ones. A page holds 2 MiB.
  */
 export const comparisonSchema = Type.Object({
   differences: Type.Array(
@@ -88,7 +88,8 @@ export type Comparison = Static<typeof comparisonSchema>;
 
 /**
  * GET recordings/ID/replacements?find=&replacement=&matches_case=&whole_words=&after=: the first 100 segments, from
- * `after` on, that the correction `replace` would change.
+ * `after` on, that the correction `replace` would change. A page holds 2 MiB. A replacement that makes a segment too
+ * long is refused like the correction: 422.
  */
 export const replacementPageSchema = Type.Object({
   replacements: Type.Array(

@@ -111,7 +111,10 @@ export type SignInMethods = Static<typeof signInMethodsSchema>;
 
 /** GET upload-options: the choices in the form for a new recording, and the accounts by which the list is filtered. */
 export const uploadOptionsSchema = Type.Object({
-  /** Accounts that may create recordings and that the person sees, by name, with their workspaces. */
+  /**
+   * Accounts that may create recordings and that the person sees, by name, with up to 1,000 workspaces each. They take
+   * at most 2 MiB, which is enough for some 20,000 accounts.
+   */
   accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), workspaces: Type.Array(namedSchema) })),
   /** Languages that the current model accepts, by code. */
   languages: Type.Array(Type.Object({ code: Type.String(), name: Type.String() })),

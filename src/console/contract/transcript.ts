@@ -22,7 +22,7 @@ export type Segment = Static<typeof segmentSchema>;
 
 /**
  * GET recordings/ID/segments?after=&limit=: the segments after index `after`; without it, from the first. `limit` is
- * 1–500, default 200.
+ * 1–500, default 200. Long segments are fewer, but at least one: a page holds 2 MiB.
  */
 export const segmentPageSchema = Type.Object({
   /** Number of the transcript's latest revision. */
@@ -32,7 +32,8 @@ export const segmentPageSchema = Type.Object({
 export type SegmentPage = Static<typeof segmentPageSchema>;
 
 /**
- * GET recordings/ID/outline: data of all segments, by segment index, that the page needs before it loads the segments.
+ * GET recordings/ID/outline?after=: data of up to 50,000 segments, by segment index, from segment `after` on. The page
+ * needs those of all segments before it loads the segments.
  * The page draws the speaker strip, finds the segment at a time, and estimates row heights from it. Start times never
  * decrease.
  */
@@ -45,12 +46,14 @@ export const outlineSchema = Type.Object({
   speaker: Type.Array(countSchema),
   /** Length of the text. */
   characters: Type.Array(countSchema),
+  /** Value of `after` for the next request; null if these are the last segments. */
+  next_after: nullable(countSchema),
 });
 export type Outline = Static<typeof outlineSchema>;
 
 /**
  * GET recordings/ID/find?q=&after=&limit=: segments that contain the text, ignoring case and accents. `limit` is
- * 1–1000, default 200.
+ * 1–1000, default 200. A page holds 2 MiB.
  */
 export const findSchema = Type.Object({
   /** `marks` are ranges in the segment's text. */

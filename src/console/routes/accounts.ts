@@ -16,7 +16,7 @@ import {
   scopes,
 } from "../../accounts/index.ts";
 import { timestamp } from "../../api/index.ts";
-import { decodeCursor, encodeCursor, firstPage, pageSize, readQuery } from "../../http/index.ts";
+import { decodeCursor, encodeCursor, PageFiller, pageSize, readQuery } from "../../http/index.ts";
 import { auditorOf } from "../../library/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { Voices } from "../../voices/index.ts";
@@ -42,6 +42,10 @@ const accountsQuery = Type.Object({
   limit: pageSize({ maximum: 100, default: 50 }),
 });
 
+/** Number of an account's keys and workspaces in a response: of keys, those that can be used, then the latest others. */
+const MAX_KEYS = 500;
+const MAX_WORKSPACES = 1000;
+
 const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
 
@@ -54,9 +58,9 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
     const { cursor, limit } = readQuery(request, accountsQuery);
     const after = decodeCursor("a", isAccountId, cursor);
     const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
-    const { page, last } = firstPage(rows, limit);
+    const { entries, last } = PageFiller.fill(rows, limit, (account) => showAccount(services, account, voices));
     return {
-      accounts: page.map((account) => showAccount(services, account, voices)),
+      accounts: entries,
       scopes: [...scopes],
       next_cursor: last === null ? null : encodeCursor("a", last.id),
     };
@@ -105,7 +109,9 @@ function revoke(store: Store, id: string, by: Auditor): ApiKey {
 /** Returns an account with the used part of its limits, its workspaces and its keys. */
 function showAccount(services: ConsoleServices, account: StoredAccount, voices: Voices): Account {
   const { store, now } = services;
-  const workspaces = listWorkspaces(store, account).map(named);
+  const all = listWorkspaces(store, account).map(named);
+  const workspaces = new Map(all.map((workspace) => [workspace.id, workspace]));
+  const keys = listKeys(store, account);
   return {
     id: account.id,
     name: account.name,
@@ -114,12 +120,14 @@ function showAccount(services: ConsoleServices, account: StoredAccount, voices: 
     priority: account.priority,
     created_at: timestamp(account.createdAt),
     ...usageOf(services, account),
-    workspaces,
+    workspaces: all.slice(0, MAX_WORKSPACES),
     voices: account.voices ? voices.list(account.id).length : null,
-    keys: listKeys(store, account).map((key) => {
-      const workspace = workspaces.find(({ id }) => id === key.workspaceId);
-      return showKey(key, workspace ?? null, now());
-    }),
+    keys: keys
+      .toSorted((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null) || (a.id < b.id ? 1 : -1))
+      .slice(0, MAX_KEYS)
+      .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      .map((key) => showKey(key, workspaces.get(key.workspaceId ?? "") ?? null, now())),
+    hidden_keys: Math.max(0, keys.length - MAX_KEYS),
   };
 }
 

@@ -1,7 +1,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import { timestamp } from "../../api/index.ts";
-import { firstPage, readQuery } from "../../http/index.ts";
+import { ExportQueue } from "../../exports/index.ts";
+import { PageFiller, readQuery } from "../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import {
@@ -40,8 +41,11 @@ const replacementsQuery = Type.Object({
 /** Number of revisions, differences and replacements in a response. */
 const PAGE_SIZE = 100;
 
-/** Creates the routes that correct a transcript, and show and compare its revisions. */
-export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia {
+/**
+ * Creates the routes that correct a transcript, and show and compare its revisions.
+ * @param searches runs searches of whole transcripts
+ */
+export function correctionRoutes({ library, store }: ConsoleServices, searches: ExportQueue): AnyElysia {
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const changesFor = (request: Request, id: string, { seen, editor }: Seen) => {
     const viewer = viewerOf(request, store);
@@ -49,6 +53,8 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
     const changes = transcript.changesAfter(seen, { author: viewer.actor, editor });
     return showChanges(transcript, changes, (author) => showAuthor(store, author, viewer));
   };
+  // A comparison has two states of a whole transcript in memory.
+  const comparisons = new ExportQueue(1);
   const routes = new Elysia({ name: "console-corrections", prefix: "/recordings/:id" });
 
   addRoute(routes, "POST /corrections", { 200: correctedSchema }, async (request, id) => {
@@ -64,28 +70,30 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
   addRoute(routes, "GET /revisions", { 200: revisionPageSchema }, (request, id) => {
     const { before = null } = readQuery(request, revisionsQuery);
     const viewer = viewerOf(request, store);
-    const { page, last } = firstPage(library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1), PAGE_SIZE);
-    return {
-      revisions: page.map(({ number, author, at, action, segments }) => ({
-        ...{ number, action, segments },
-        author: showAuthor(store, author, viewer),
-        at: timestamp(at),
-      })),
-      next_before: last?.number ?? null,
-    };
+    const revisions = library.transcript(viewer, id).revisions(before, PAGE_SIZE + 1);
+    const { entries, last } = PageFiller.fill(revisions, PAGE_SIZE, ({ number, author, at, action, segments }) => ({
+      ...{ number, action, segments },
+      author: showAuthor(store, author, viewer),
+      at: timestamp(at),
+    }));
+    return { revisions: entries, next_before: last?.number ?? null };
   });
 
   addRoute(routes, "GET /comparison", { 200: comparisonSchema }, async (request, id) => {
     const { revision, after = 0 } = readQuery(request, comparisonQuery);
-    // Both are of the same moment: others may correct the transcript until the comparison is complete.
-    const speakers = transcriptFor(request, id).speakerNumbers();
-    const compared = await library.compare(viewerOf(request, store), id, revision);
+    const compare = async () => {
+      // Both are of the same moment: others may correct the transcript until the comparison is complete.
+      const speakers = transcriptFor(request, id).speakerNumbers();
+      return { speakers, compared: await library.compare(viewerOf(request, store), id, revision) };
+    };
+    const { speakers, compared } = await comparisons.run(viewerOf(request, store).actor, compare, request.signal);
     return showComparison(compared, speakers, after);
   });
 
   addRoute(routes, "GET /replacements", { 200: replacementPageSchema }, (request, id) => {
     const { after = 0, ...wanted } = readQuery(request, replacementsQuery);
-    return findReplacements(transcriptFor(request, id), wanted, after);
+    const find = () => findReplacements(transcriptFor(request, id), wanted, after);
+    return searches.run(viewerOf(request, store).actor, find, request.signal);
   });
 
   return routes;
@@ -118,38 +126,44 @@ function showChanges(
 
 function showComparison(compared: corrections.Comparison, numbers: readonly number[], after: number): Comparison {
   const { differences, speakersBefore } = compared;
-  const later = differences.filter(({ index }) => index >= after);
   const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]): Compared[] =>
     segments.map(({ startMilliseconds, speaker, text }) => ({
       start: startMilliseconds / 1000,
       speaker: speakerLabel(speakers.indexOf(speaker)),
       text,
     }));
-  return {
-    differences: later.slice(0, PAGE_SIZE).map((difference) => ({
-      index: difference.index,
-      before: show(difference.before, speakersBefore),
-      after: show(difference.after, numbers),
-    })),
-    total: differences.length,
-    next_after: later[PAGE_SIZE]?.index ?? null,
-  };
+  const { entries } = PageFiller.fill(differences.slice(after), PAGE_SIZE, (difference) => ({
+    index: difference.index,
+    before: show(difference.before, speakersBefore),
+    after: show(difference.after, numbers),
+  }));
+  const next = after + entries.length;
+  return { differences: entries, total: differences.length, next_after: next < differences.length ? next : null };
 }
 
-/** Finds the segments that a replacement changes, and counts them in the whole transcript. */
+/**
+ * Finds the segments that a replacement changes, and counts them in the whole transcript. The replacement would be
+ * refused if one of its segments became too long, so this is, too.
+ * @throws {CorrectionError} `text_too_long`
+ */
 async function findReplacements(
   transcript: Transcript,
   wanted: corrections.Replacement,
   after: number,
 ): Promise<ReplacementPage> {
-  const marksIn = (text: string) => corrections.placesToReplace(text, wanted);
-  const found = await matchingSegments(transcript, marksIn, after, PAGE_SIZE);
-  return {
-    replacements: found.page.map(({ segment: { id, index, startMilliseconds, text }, marks }) => ({
-      ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
-      after: corrections.replaceIn(text, wanted),
-    })),
-    total: found.segments,
-    next_after: found.next,
+  const marksIn = (text: string) => {
+    const marks = corrections.placesToReplace(text, wanted);
+    corrections.requireShort(text, wanted, marks);
+    return marks;
   };
+  const found = await matchingSegments(
+    transcript,
+    marksIn,
+    ({ id, index, startMilliseconds, text }, marks) => ({
+      ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
+      after: corrections.replaceIn(text, wanted, marks),
+    }),
+    { after, limit: PAGE_SIZE },
+  );
+  return { replacements: found.entries, total: found.segments, next_after: found.next };
 }

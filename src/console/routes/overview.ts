@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { listAccounts, listWorkspaces } from "../../accounts/index.ts";
+import { PageFiller } from "../../http/index.ts";
 import type { Viewer } from "../../library/index.ts";
 import { addRoute } from "../add-route.ts";
 import { overviewSchema } from "../contract/overview.ts";
@@ -9,6 +10,9 @@ import type { OverviewFeed } from "../overview-feed.ts";
 import { sessionOf, viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named } from "../show-recording.ts";
+
+/** Number of an account's workspaces in a response. */
+const MAX_WORKSPACES = 1000;
 
 /** Creates the routes for the overview, once or as a stream of events, and for the choices in the upload form. */
 export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed): AnyElysia {
@@ -22,12 +26,16 @@ export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed): A
 
 function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleServices, viewer: Viewer): UploadOptions {
   const { limits, fetch } = settings();
+  const accounts = listAccounts(store)
+    .filter(({ id }) => library.sees(viewer, id))
+    .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
+    .sort((a, b) => a.name.localeCompare(b.name, "en"));
+  const { entries } = PageFiller.fill(accounts, accounts.length, (account) => ({
+    ...named(account),
+    workspaces: listWorkspaces(store, account).slice(0, MAX_WORKSPACES).map(named),
+  }));
   return {
-    accounts: listAccounts(store)
-      .filter(({ id }) => library.sees(viewer, id))
-      .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
-      .map((account) => ({ ...named(account), workspaces: listWorkspaces(store, account).map(named) }))
-      .sort((a, b) => a.name.localeCompare(b.name, "en")),
+    accounts: entries,
     languages: modelInUse().languages.map(({ code, name }) => ({ code, name })),
     max_bytes: limits.upload_bytes,
     links: fetch.enabled,

@@ -4,7 +4,7 @@ import {
   contextOf,
   decodeCursor,
   encodeCursor,
-  firstPage,
+  PageFiller,
   pageSize,
   parseStatuses,
   readQuery,
@@ -101,9 +101,11 @@ function listRecordings({ store, library }: ConsoleServices, viewer: Viewer, que
   const { limit, status, account: accountId, workspace: workspaceId } = query;
   const beforeId = decodeCursor("r", isRecordingId, query.cursor) ?? undefined;
   const filter = { accountId, workspaceId, statuses: parseStatuses(status), beforeId };
-  const { page, last } = firstPage(library.list(viewer, filter, limit + 1), limit);
+  const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) =>
+    showRecording(store, recording, viewer),
+  );
   return {
-    recordings: page.map((recording) => showRecording(store, recording, viewer)),
+    recordings: entries,
     next_cursor: last === null ? null : encodeCursor("r", last.id),
     is_partial: null,
   };

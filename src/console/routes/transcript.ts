@@ -2,8 +2,8 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { type AnyElysia, Elysia } from "elysia";
-import { exportFormatSchema } from "../../exports/index.ts";
-import { pageSize, readQuery } from "../../http/index.ts";
+import { type ExportQueue, exportFormatSchema } from "../../exports/index.ts";
+import { PageFiller, pageSize, readQuery } from "../../http/index.ts";
 import {
   corrections,
   findAll,
@@ -42,14 +42,26 @@ const segmentsQuery = Type.Object({
   limit: pageSize({ maximum: 500, default: 200 }),
 });
 
+/** Number of segments in an outline, each of which takes up to 35 bytes. */
+const OUTLINE_SEGMENTS = 50_000;
+const outlineQuery = Type.Object({ after: Type.Integer({ minimum: 0, default: 0 }) });
+
 const findQuery = Type.Object({
   q: searchText,
   after: Type.Integer({ minimum: 0, default: 0 }),
   limit: pageSize({ maximum: 1000, default: 200 }),
 });
 
-/** Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports. */
-export function transcriptRoutes(services: ConsoleServices, facts: RecordingFacts, voices: Voices): AnyElysia {
+/**
+ * Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports.
+ * @param searches runs searches of whole transcripts
+ */
+export function transcriptRoutes(
+  services: ConsoleServices,
+  facts: RecordingFacts,
+  voices: Voices,
+  searches: ExportQueue,
+): AnyElysia {
   const { library, exports, store } = services;
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
@@ -57,28 +69,30 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
   addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
     const { after, limit } = readQuery(request, segmentsQuery);
     const transcript = transcriptFor(request, id);
-    return {
-      revision: transcript.revision,
-      segments: transcript.segmentsWithWords(Number(after) + 1, limit).map(showSegment),
-    };
+    const { entries } = PageFiller.fill(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
+    return { revision: transcript.revision, segments: entries };
   });
 
   addRoute(routes, "GET /outline", { 200: outlineSchema }, async (request, id) => {
+    const { after } = readQuery(request, outlineQuery);
     const transcript = transcriptFor(request, id);
     const { revision } = transcript;
     const outline = await facts.outline(transcript);
+    const end = after + OUTLINE_SEGMENTS;
     return {
       revision,
-      start_milliseconds: outline.startMilliseconds,
-      end_milliseconds: outline.endMilliseconds,
-      speaker: outline.speakers,
-      characters: outline.characters,
+      start_milliseconds: outline.startMilliseconds.slice(after, end),
+      end_milliseconds: outline.endMilliseconds.slice(after, end),
+      speaker: outline.speakers.slice(after, end),
+      characters: outline.characters.slice(after, end),
+      next_after: end < outline.speakers.length ? end : null,
     };
   });
 
   addRoute(routes, "GET /find", { 200: findSchema }, (request, id) => {
     const query = readQuery(request, findQuery);
-    return findInTranscript(transcriptFor(request, id), query);
+    const find = () => findInTranscript(transcriptFor(request, id), query);
+    return searches.run(viewerOf(request, store).actor, find, request.signal);
   });
 
   addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
@@ -112,22 +126,19 @@ async function findInTranscript(
   transcript: Transcript,
   { q, after, limit }: { readonly q: string; readonly after: number; readonly limit: number },
 ): Promise<Find> {
-  const found = await matchingSegments(transcript, (text) => findAll(text, q), after, limit);
-  return {
-    matches: found.page.map(({ segment, marks }) => ({
-      segment: segment.index,
-      start: segment.startMilliseconds / 1000,
-      marks,
-    })),
-    total: found.marks,
-    next_after: found.next,
-  };
+  const found = await matchingSegments(
+    transcript,
+    (text) => findAll(text, q),
+    (segment, marks) => ({ segment: segment.index, start: segment.startMilliseconds / 1000, marks }),
+    { after, limit },
+  );
+  return { matches: found.entries, total: found.marks, next_after: found.next };
 }
 
 /** The segments of a transcript in which something is found. */
-interface MatchingSegments {
-  /** Some of them, with the ranges in their texts. */
-  readonly page: readonly { readonly segment: StoredSegment; readonly marks: Mark[] }[];
+interface MatchingSegments<Entry> {
+  /** Some of them. */
+  readonly entries: Entry[];
   /** Index of the first one behind the page; null if there is none. */
   readonly next: number | null;
   /** Numbers of segments and of ranges in the whole transcript. */
@@ -135,21 +146,22 @@ interface MatchingSegments {
   readonly marks: number;
 }
 
-const BATCH_ROWS = 1000;
+/** Number of segments that are searched at once. Each may have 20,000 characters. */
+const BATCH_ROWS = 100;
 
 /**
  * Finds ranges in the texts of a transcript. Searching days of speech takes a few tenths of a second, so the loop yields
  * to other requests between batches.
- * @param after index of the first segment that the page may have
- * @param limit maximum number of segments of the page
+ * @param show returns the entry of a segment and its ranges
+ * @param page index of the first segment that the page may have, and its maximum number of segments
  */
-export async function matchingSegments(
+export async function matchingSegments<Entry>(
   transcript: Transcript,
   marksIn: (text: string) => Mark[],
-  after: number,
-  limit: number,
-): Promise<MatchingSegments> {
-  const page: MatchingSegments["page"][number][] = [];
+  show: (segment: StoredSegment, marks: Mark[]) => Entry,
+  page: { readonly after: number; readonly limit: number },
+): Promise<MatchingSegments<Entry>> {
+  const filling = new PageFiller<Entry>(page.limit);
   const found = { segments: 0, marks: 0 };
   let next: number | null = null;
   for (let from = 0; ; from += BATCH_ROWS) {
@@ -159,11 +171,10 @@ export async function matchingSegments(
       if (marks.length === 0) continue;
       found.segments += 1;
       found.marks += marks.length;
-      if (segment.index < after) continue;
-      if (page.length === limit) next ??= segment.index;
-      else page.push({ segment, marks });
+      if (next !== null || segment.index < page.after) continue;
+      if (filling.isFull || !filling.add(show(segment, marks))) next = segment.index;
     }
-    if (rows.length < BATCH_ROWS) return { page, next, ...found };
+    if (rows.length < BATCH_ROWS) return { entries: filling.entries, next, ...found };
     await nextTick();
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
-import { toSegment, toTranscription } from "../../api/index.ts";
+import { type SegmentResource, toSegment, toTranscription } from "../../api/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";
@@ -8,10 +8,8 @@ import type { Recording, StoredSegment } from "../../recordings/index.ts";
 import type { Language } from "../../speech/index.ts";
 import { isRecordingId, type Store } from "../../storage/index.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
-import { MAX_OPEN_ANSWERS, OpenAnswers } from "../shared/open-answers.ts";
 import { addRoute } from "../shared/operations.ts";
-import { decodeCursor, encodeCursor, firstPage, parseStatuses, parseTime } from "../shared/query.ts";
-import { contextOf } from "../shared/request-context.ts";
+import { decodeCursor, encodeCursor, PageFiller, parseStatuses, parseTime } from "../shared/query.ts";
 import type { TranscriptionCreator } from "./create-transcription.ts";
 import { addRecordingRoute, operations } from "./operations.ts";
 
@@ -22,21 +20,13 @@ export interface ApiServices {
   readonly exports: ExportAnswers;
   /** Returns the languages of the model in use. */
   readonly languages: () => readonly Language[];
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 const isSegmentIndex = (text: string) => /^(0|[1-9]\d{0,8})$/.test(text);
 
-/** Upper bound of the size of a page of 1,000 segments. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** The same with words: each takes up to 80 bytes more than its text. */
-const MAX_WORDS_PAGE_BYTES = 16 * 1024 * 1024;
-
 /** Creates the routes of the public API, below its base path. */
 export function apiRoutes(services: ApiServices): AnyElysia {
-  const { store, library, creator, exports, languages, now } = services;
-  const pages = new OpenAnswers(MAX_OPEN_ANSWERS, "pages of segments of this account", now);
+  const { store, library, creator, exports, languages } = services;
   const api = new Elysia({ name: "api" });
 
   addRoute(api, operations.createTranscription, ({ request }) => creator.create(request));
@@ -49,12 +39,11 @@ export function apiRoutes(services: ApiServices): AnyElysia {
       createdBefore: parseTime("created_before", query.created_before),
       beforeId: decodeCursor("r", isRecordingId, query.cursor) ?? undefined,
     };
-    const { page, last } = firstPage(library.list(viewer, filter, limit + 1), limit);
-    const data = page.map((recording) => {
+    const { entries, last } = PageFiller.fill(library.list(viewer, filter, limit + 1), limit, (recording) => {
       const { progress, ...rest } = toTranscription(store, recording);
       return { ...rest, progress: { step: progress.step } };
     });
-    return { data, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
+    return { data: entries, has_more: last !== null, next_cursor: last === null ? "" : encodeCursor("r", last.id) };
   });
 
   addRecordingRoute(api, library, operations.getTranscription, ({ recording }) => toTranscription(store, recording));
@@ -64,17 +53,16 @@ export function apiRoutes(services: ApiServices): AnyElysia {
     return new Response(null, { status: 204 });
   });
 
-  addRecordingRoute(api, library, operations.listSegments, ({ request, viewer, recording, query }) => {
+  addRecordingRoute(api, library, operations.listSegments, ({ viewer, recording, query }) => {
     const { limit, cursor, words } = query;
     const from = Number(decodeCursor("i", isSegmentIndex, cursor) ?? 0);
     const transcript = library.transcript(viewer, recording);
-    pages.open(viewer.account.id, contextOf(request).connection).send(words ? MAX_WORDS_PAGE_BYTES : MAX_PAGE_BYTES);
-    const segments = words ? transcript.segmentsWithWords(from, limit + 1) : transcript.segments(from, limit + 1);
-    const { page, last } = firstPage<StoredSegment>(segments, limit);
+    const segments = words ? transcript.wordsFrom(from) : transcript.segmentsFrom(from);
+    const { entries, next } = PageFiller.fill<StoredSegment, SegmentResource>(segments, limit, toSegment);
     return {
-      data: page.map((segment) => toSegment(segment)),
-      has_more: last !== null,
-      next_cursor: last === null ? "" : encodeCursor("i", String(last.index + 1)),
+      data: entries,
+      has_more: next !== null,
+      next_cursor: next === null ? "" : encodeCursor("i", String(next.index)),
     };
   });
 

@@ -6,11 +6,16 @@ import { ApiError } from "../shared/errors.ts";
 import { type Sender, senderOf } from "../shared/intake.ts";
 import { contextOf } from "../shared/request-context.ts";
 import { type AsrOrder, asrParts, FILE_PART, readAsrOrder } from "./asr-order.ts";
-import type { ClientWait } from "./client-wait.ts";
 import { languageName } from "./languages.ts";
 import { invalidParam, toOpenAiAnswer, toOpenAiForm } from "./openai-error.ts";
-import { renderAsrJson } from "./render.ts";
-import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
+import { renderAsrJson, renderText } from "./render.ts";
+import {
+  JSON_TYPE,
+  languageFor,
+  type TranscriptionServices,
+  textType,
+  WaitingTranscripts,
+} from "./waiting-transcripts.ts";
 
 interface AsrServices extends TranscriptionServices, Pick<AccessOptions, "asrNetworks"> {}
 
@@ -48,10 +53,9 @@ export function toAsrAnswer(error: ApiError): Response {
 /** The engine of whisper-asr-webservice whose JSON the answers in JSON follow. */
 const ASR_ENGINE = "openai_whisper";
 
-/** Returns an answer with the headers of whisper-asr-webservice, which sends every format as plain text. */
-function asrAnswer(body: string, fileName: string): Response {
-  const headers = { "Asr-Engine": ASR_ENGINE, "Content-Disposition": percentEncodedDisposition(fileName) };
-  return text(body, "text/plain", headers);
+/** Returns the headers of whisper-asr-webservice, which sends every format as plain text. */
+function asrHeaders(fileName: string) {
+  return { ...textType(), "Asr-Engine": ASR_ENGINE, "Content-Disposition": percentEncodedDisposition(fileName) };
 }
 
 /** Handles the requests of whisper-asr-webservice's API, like those of OpenAI's, with other fields and answers. */
@@ -72,9 +76,10 @@ class AsrTranscriptions {
     const isTransient = !this.#services.compat().keep;
     const { id, fileName } = await this.#waiting.create(request, wait, this.#formOf(sender, order, isTransient));
     const recording = await this.#waiting.ended(id, wait);
-    const body = await this.#render(sender, recording, order, wait);
+    const headers = asrHeaders(safeFileName(fileName, order.output));
+    const response = await this.#render(request, sender, recording, order, headers);
     await this.#waiting.answered(id, wait);
-    return asrAnswer(body, safeFileName(fileName, order.output));
+    return response;
   }
 
   /** Answers with the language of a recording, of which nothing is kept. @throws {ApiError} */
@@ -85,7 +90,8 @@ class AsrTranscriptions {
     const spoken = await this.#waiting.language(request, wait, this.#formOf(sender, order, true));
     if (spoken === null) throw invalidParam(FILE_PART, "The recording has no speech.");
     const { language, confidence } = spoken;
-    return json(JSON.stringify({ detected_language: languageName(language), language_code: language, confidence }));
+    const body = { detected_language: languageName(language), language_code: language, confidence };
+    return new Response(JSON.stringify(body), { headers: JSON_TYPE });
   }
 
   #formOf(sender: Sender, order: AsrOrder, isTransient: boolean) {
@@ -96,13 +102,19 @@ class AsrTranscriptions {
   }
 
   async #render(
+    request: Request,
     sender: Sender,
     recording: Recording,
     { output, hasWords, hasSpeakers }: AsrOrder,
-    { signal }: ClientWait,
-  ): Promise<string> {
-    if (output !== "json") return await this.#waiting.textOf(sender, recording, output, signal);
-    return await renderAsrJson(this.#waiting.transcriptOf(sender, recording), { hasWords, hasSpeakers });
+    headers: ReturnType<typeof asrHeaders>,
+  ): Promise<Response> {
+    if (output !== "json" && output !== "txt") {
+      return await this.#waiting.sendAs(output, request, sender, recording, headers);
+    }
+    const transcript = this.#waiting.transcriptOf(sender, recording);
+    const parts =
+      output === "txt" ? renderText(transcript, "\n") : renderAsrJson(transcript, { hasWords, hasSpeakers });
+    return await this.#waiting.send(request, recording, parts, headers);
   }
 
   /** Returns the account for which a request creates a recording: that of its key, or of its network. */

@@ -41,13 +41,14 @@ export const openAiTranscriptSchema = Type.Object(
   { description: "A transcript in the form of OpenAI's API." },
 );
 
-/** A transcript to render. Its segments are read once, in order. */
+/** A transcript to render. */
 export interface Transcript {
   /** Seconds; 0 if no audio could be decoded. */
   readonly durationSeconds: number;
   /** ISO 639; null if no speech was found and none was given. */
   readonly language: string | null;
-  readonly segments: Iterable<SegmentWithWords>;
+  /** Reads the segments in order. An answer lists them several times: their texts, themselves, their words. */
+  readonly segments: () => Iterable<SegmentWithWords>;
 }
 
 /** Number of segments after which the event loop runs: a few milliseconds of work. */
@@ -65,10 +66,10 @@ interface JoinedSegment {
 }
 
 /** Yields the segments of a transcript, and lets other work run in between. */
-export async function* joinedSegments(segments: Transcript["segments"]): AsyncGenerator<JoinedSegment> {
+export async function* joinedSegments({ segments }: Pick<Transcript, "segments">): AsyncGenerator<JoinedSegment> {
   let last = "";
   let read = 0;
-  for (const segment of segments) {
+  for (const segment of segments()) {
     const needsSpace = last !== "" && !meetIn(unspaced, last, segment.text);
     yield { segment, text: needsSpace ? ` ${segment.text}` : segment.text };
     last = segment.text;
@@ -76,30 +77,62 @@ export async function* joinedSegments(segments: Transcript["segments"]): AsyncGe
   }
 }
 
-/** Returns the whole text of a transcript. */
-export async function renderText({ segments }: Pick<Transcript, "segments">): Promise<string> {
-  const texts = [];
-  for await (const { text } of joinedSegments(segments)) texts.push(text);
-  return texts.join("");
+/** Parts of an answer. Joined, they are the answer; none of them grows with the transcript. */
+export type Parts = AsyncGenerator<string>;
+
+/** Yields the whole text of a transcript. @param end follows it */
+export async function* renderText(transcript: Pick<Transcript, "segments">, end = ""): Parts {
+  for await (const { text } of joinedSegments(transcript)) yield text;
+  if (end !== "") yield end;
 }
 
-/** Returns the body for `json`. */
-export async function renderJson(
-  { durationSeconds, language, segments }: Transcript,
-  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
-): Promise<string> {
-  const texts: string[] = [];
-  const logprobs: ReturnType<typeof toLogprob>[] = [];
-  for await (const { segment, text } of joinedSegments(segments)) {
-    texts.push(text);
-    if (hasLogprobs) logprobs.push(...segment.words.map(toLogprob));
+/** Yields the whole text as a string of JSON. */
+async function* quotedText(transcript: Transcript): Parts {
+  yield '"';
+  for await (const text of renderText(transcript)) yield JSON.stringify(text).slice(1, -1);
+  yield '"';
+}
+
+/** Yields a JSON array of the items of all segments. */
+async function* listOf(transcript: Transcript, itemsOf: (joined: JoinedSegment) => readonly object[]): Parts {
+  let separator = "[";
+  for await (const joined of joinedSegments(transcript)) {
+    const items = itemsOf(joined);
+    if (items.length === 0) continue;
+    yield separator + items.map((item) => JSON.stringify(item)).join(",");
+    separator = ",";
   }
-  return JSON.stringify({
-    text: texts.join(""),
-    ...(hasLanguages ? { languages: languagesOf(language) } : {}),
-    ...(hasLogprobs ? { logprobs } : {}),
-    usage: usageOf(durationSeconds),
-  });
+  yield separator === "[" ? "[]" : "]";
+}
+
+const logprobsOf = (transcript: Transcript) => listOf(transcript, ({ segment }) => segment.words.map(toLogprob));
+
+/** Yields the body for `json`. */
+export async function* renderJson(
+  transcript: Transcript,
+  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
+): Parts {
+  yield '{"text":';
+  yield* quotedText(transcript);
+  if (hasLanguages) yield `,"languages":${JSON.stringify(languagesOf(transcript.language))}`;
+  if (hasLogprobs) {
+    yield ',"logprobs":';
+    yield* logprobsOf(transcript);
+  }
+  yield usageOf(transcript);
+}
+
+/** Yields the last event of a stream, up to its closing brace. */
+export async function* renderDone(
+  transcript: Transcript,
+  { hasLogprobs, hasLanguages }: { readonly hasLogprobs: boolean; readonly hasLanguages: boolean },
+): Parts {
+  yield '{"type":"transcript.text.done","text":';
+  yield* quotedText(transcript);
+  if (hasLanguages) yield `,"languages":${JSON.stringify(languagesOf(transcript.language))}`;
+  if (!hasLogprobs) return;
+  yield ',"logprobs":';
+  yield* logprobsOf(transcript);
 }
 
 /** Returns the languages of a recording as the answer of gpt-transcribe has them. */
@@ -107,52 +140,44 @@ export function languagesOf(language: string | null) {
   return language === null ? [] : [{ code: language }];
 }
 
-/** Returns the body for `verbose_json`. */
-export async function renderVerboseJson(transcript: Transcript, hasWords: boolean): Promise<string> {
+/** Yields the body for `verbose_json`. */
+export async function* renderVerboseJson(transcript: Transcript, hasWords: boolean): Parts {
   const { durationSeconds, language } = transcript;
-  const texts: string[] = [];
-  const segments: string[] = [];
-  const words: string[] = [];
-  for await (const { segment, text } of joinedSegments(transcript.segments)) {
-    texts.push(text);
-    segments.push(JSON.stringify(toVerboseSegment(segment, text)));
-    if (hasWords) words.push(...segment.words.map((word) => JSON.stringify(toWord(word))));
+  const name = language === null ? "unknown" : languageName(language);
+  yield `{"task":"transcribe","language":${JSON.stringify(name)},"duration":${durationSeconds},"text":`;
+  yield* quotedText(transcript);
+  yield ',"segments":';
+  yield* listOf(transcript, ({ segment, text }) => [toVerboseSegment(segment, text)]);
+  if (hasWords) {
+    yield ',"words":';
+    yield* listOf(transcript, ({ segment }) => segment.words.map(toWord));
   }
-  const head = {
-    task: "transcribe",
-    language: language === null ? "unknown" : languageName(language),
-    duration: durationSeconds,
-    text: texts.join(""),
-  };
-  return objectOf(head, { segments, ...(hasWords ? { words } : {}) }, usageOf(durationSeconds));
+  yield usageOf(transcript);
 }
 
-/** Returns the body for `diarized_json`. */
-export async function renderDiarizedJson({ durationSeconds, segments }: Transcript): Promise<string> {
-  const texts: string[] = [];
-  const rendered: string[] = [];
-  for await (const { segment, text } of joinedSegments(segments)) {
-    texts.push(text);
-    rendered.push(JSON.stringify(toDiarizedSegment(segment)));
-  }
-  const head = { task: "transcribe", duration: durationSeconds, text: texts.join("") };
-  return objectOf(head, { segments: rendered }, usageOf(durationSeconds));
+/** Yields the body for `diarized_json`. */
+export async function* renderDiarizedJson(transcript: Transcript): Parts {
+  yield `{"task":"transcribe","duration":${transcript.durationSeconds},"text":`;
+  yield* quotedText(transcript);
+  yield ',"segments":';
+  yield* listOf(transcript, ({ segment }) => [toDiarizedSegment(segment)]);
+  yield usageOf(transcript);
 }
 
-/** Returns the JSON of whisper-asr-webservice: Whisper's segments, on request with their words and speakers. */
-export async function renderAsrJson(
-  { language, segments }: Transcript,
+/** Yields the JSON of whisper-asr-webservice: Whisper's segments, on request with their words and speakers. */
+export async function* renderAsrJson(
+  transcript: Transcript,
   { hasWords, hasSpeakers }: { readonly hasWords: boolean; readonly hasSpeakers: boolean },
-): Promise<string> {
-  const texts: string[] = [];
-  const rendered: string[] = [];
-  for await (const { segment, text } of joinedSegments(segments)) {
-    texts.push(text);
+): Parts {
+  yield '{"text":';
+  yield* quotedText(transcript);
+  yield ',"segments":';
+  yield* listOf(transcript, ({ segment, text }) => {
     const words = hasWords ? { words: segment.words.map(toWhisperWord) } : {};
     const speaker = hasSpeakers ? { speaker: `SPEAKER_${String(segment.speaker).padStart(2, "0")}` } : {};
-    rendered.push(JSON.stringify({ ...toVerboseSegment(segment, text), ...words, ...speaker }));
-  }
-  return `{"text":${JSON.stringify(texts.join(""))},"segments":[${rendered.join(",")}],"language":${JSON.stringify(language)}}`;
+    return [{ ...toVerboseSegment(segment, text), ...words, ...speaker }];
+  });
+  yield `,"language":${JSON.stringify(transcript.language)}}`;
 }
 
 function toWhisperWord([word, start, end, probability]: SegmentWithWords["words"][number]) {
@@ -172,7 +197,7 @@ export function toDiarizedSegment({ index, startMilliseconds, endMilliseconds, s
 }
 
 /** Returns the token of a word with its log probability. A word counts as one token. */
-export function toLogprob([text, , , probability]: SegmentWithWords["words"][number]) {
+function toLogprob([text, , , probability]: SegmentWithWords["words"][number]) {
   return { token: text, logprob: logOf(probability), bytes: [...Buffer.from(text)] };
 }
 
@@ -214,12 +239,7 @@ function round(value: number): number {
   return Math.round(value * 10_000) / 10_000;
 }
 
-function usageOf(durationSeconds: number) {
-  return { type: "duration", seconds: Math.ceil(durationSeconds) };
-}
-
-/** Joins a JSON object from its first properties, from lists of rendered items, and from its usage. */
-function objectOf(head: object, lists: Readonly<Record<string, readonly string[]>>, usage: object): string {
-  const arrays = Object.entries(lists).map(([name, items]) => `"${name}":[${items.join(",")}]`);
-  return `{${[JSON.stringify(head).slice(1, -1), ...arrays, `"usage":${JSON.stringify(usage)}`].join(",")}}`;
+/** Returns the usage, which ends an answer. */
+function usageOf({ durationSeconds }: Transcript): string {
+  return `,"usage":${JSON.stringify({ type: "duration", seconds: Math.ceil(durationSeconds) })}}`;
 }

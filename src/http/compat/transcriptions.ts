@@ -2,21 +2,28 @@ import type { Recording } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
 import { type Sender, senderOf } from "../shared/intake.ts";
 import type { ClientWait } from "./client-wait.ts";
-import { eventStream, type SendEvent } from "./event-stream.ts";
+import { type EventSink, eventStream } from "./event-stream.ts";
 import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";
 import { modelFor } from "./models.ts";
 import { toOpenAiForm } from "./openai-error.ts";
 import { followText } from "./recognized-text.ts";
 import {
   joinedSegments,
-  languagesOf,
+  type Parts,
   renderDiarizedJson,
+  renderDone,
   renderJson,
+  renderText,
   renderVerboseJson,
   toDiarizedSegment,
-  toLogprob,
 } from "./render.ts";
-import { json, languageFor, type TranscriptionServices, text, WaitingTranscripts } from "./waiting-transcripts.ts";
+import {
+  JSON_TYPE,
+  languageFor,
+  type TranscriptionServices,
+  textType,
+  WaitingTranscripts,
+} from "./waiting-transcripts.ts";
 
 /** A recording whose client waits, and what the client asked for. */
 interface Pending {
@@ -92,40 +99,40 @@ export class OpenAiTranscriptions {
 
   async #render({ request, sender, order }: Pending, recording: Recording): Promise<Response> {
     const transcript = this.#waiting.transcriptOf(sender, recording);
-    const textAs = (format: "txt" | "srt" | "vtt") => this.#waiting.textOf(sender, recording, format, request.signal);
+    const send = (parts: Parts, type = JSON_TYPE) => this.#waiting.send(request, recording, parts, type);
     switch (order.format) {
       case "json":
-        return json(await renderJson(transcript, order));
+        return await send(renderJson(transcript, order));
       case "verbose_json":
-        return json(await renderVerboseJson(transcript, order.hasWords));
+        return await send(renderVerboseJson(transcript, order.hasWords));
       case "diarized_json":
-        return json(await renderDiarizedJson(transcript));
+        return await send(renderDiarizedJson(transcript));
       case "text":
-        return text(await textAs("txt"));
+        return await send(renderText(transcript, "\n"), textType());
       case "srt":
-        return text(await textAs("srt"));
+        return await this.#waiting.sendAs("srt", request, sender, recording, textType());
       case "vtt":
-        return text(await textAs("vtt"), "text/vtt");
+        return await this.#waiting.sendAs("vtt", request, sender, recording, textType("text/vtt"));
     }
   }
 
   #stream(pending: Pending): Response {
     const { request, wait } = pending;
     const { log } = this.#services;
-    const run = async (send: SendEvent) => {
+    const run = async (sink: EventSink) => {
       using _ended = wait;
       try {
-        await this.#sendEvents(pending, send);
+        await this.#sendEvents(pending, sink);
       } catch (error) {
-        send({ type: "error", ...toOpenAiForm(toApiError(error, "UNKNOWN", log, request)) });
+        sink.send({ type: "error", ...toOpenAiForm(toApiError(error, "UNKNOWN", log, request)) });
       }
     };
     return eventStream({ run, onDisconnect: () => wait.disconnected() });
   }
 
-  async #sendEvents({ sender, wait, order, created }: Pending, send: SendEvent): Promise<void> {
+  async #sendEvents({ sender, wait, order, created }: Pending, sink: EventSink): Promise<void> {
     const { id } = await created;
-    const sendDelta = (delta: string) => send({ type: "transcript.text.delta", delta });
+    const sendDelta = (delta: string) => sink.send({ type: "transcript.text.delta", delta });
     const endDeltas = followText(this.#services.events, id, sendDelta);
     let recording: Recording;
     let hasDeltas = false;
@@ -134,19 +141,19 @@ export class OpenAiTranscriptions {
     } finally {
       hasDeltas = endDeltas();
     }
-    const texts: string[] = [];
-    const logprobs: ReturnType<typeof toLogprob>[] = [];
-    for await (const { segment, text } of joinedSegments(this.#waiting.transcriptOf(sender, recording).segments)) {
-      texts.push(text);
+    const transcript = this.#waiting.transcriptOf(sender, recording);
+    for await (const { segment, text } of joinedSegments(transcript)) {
       if (!hasDeltas) sendDelta(text);
-      if (order.format === "diarized_json") send(toDiarizedSegment(segment));
-      if (order.hasLogprobs) logprobs.push(...segment.words.map(toLogprob));
+      if (order.format === "diarized_json") sink.send(toDiarizedSegment(segment));
+      await sink.ready();
     }
-    await this.#waiting.answered(id, wait);
-    send({
-      ...{ type: "transcript.text.done", text: texts.join("") },
-      ...(order.hasLanguages ? { languages: languagesOf(recording.language) } : {}),
-      ...(order.hasLogprobs ? { logprobs } : {}),
-    });
+    const answered = () => this.#waiting.answered(id, wait);
+    const done = async function* () {
+      yield* renderDone(transcript, order);
+      // Nothing is left of the recording when the client has the whole event.
+      await answered();
+      yield "}";
+    };
+    await sink.sendParts(done());
   }
 }

@@ -9,7 +9,7 @@ import { findLanguage } from "./languages.ts";
 import type { CompatModels, UsableModel } from "./models.ts";
 import { invalidParam, OpenAiError } from "./openai-error.ts";
 import { PendingRecordings, type PendingServices } from "./pending-recordings.ts";
-import { renderText, type Transcript } from "./render.ts";
+import type { Parts, Transcript } from "./render.ts";
 
 export interface TranscriptionServices extends PendingServices {
   readonly store: Store;
@@ -145,23 +145,28 @@ export class WaitingTranscripts {
     return found.language ?? null;
   }
 
-  /** Returns a transcript in a text format. @param format `txt` is the text without speakers and times */
-  async textOf(
+  /** Returns an answer that comes in parts. A long one is sent from a file, so that a slow client takes no memory. */
+  send(request: Request, { accountId }: Recording, parts: Parts, headers: AnswerHeaders): Promise<Response> {
+    return this.#services.exports.sendParts({ request, owner: accountId, parts, headers });
+  }
+
+  /** Returns an answer with a transcript in a text format. */
+  sendAs(
+    format: "srt" | "vtt" | "tsv",
+    request: Request,
     sender: Sender,
     recording: Recording,
-    format: "txt" | "srt" | "vtt" | "tsv",
-    signal: AbortSignal,
-  ): Promise<string> {
-    if (format === "txt") return `${await renderText(this.transcriptOf(sender, recording))}\n`;
+    headers: AnswerHeaders,
+  ): Promise<Response> {
     const transcript = this.#services.library.transcriptOf(viewerOfSender(sender), recording);
-    return await this.#services.exports.text({ owner: recording.accountId, transcript, format }, signal);
+    return this.#services.exports.sendText({ request, owner: recording.accountId, transcript, format, headers });
   }
 
   transcriptOf(sender: Sender, recording: Recording): Transcript {
     return {
       durationSeconds: recording.durationSeconds ?? 0,
       language: recording.language,
-      segments: this.#services.library.transcriptOf(viewerOfSender(sender), recording).allSegments(),
+      segments: () => this.#services.library.transcriptOf(viewerOfSender(sender), recording).allSegments(),
     };
   }
 }
@@ -177,14 +182,14 @@ export function languageFor({ languages }: UsableModel, sent: string | null, par
   return language?.code ?? null;
 }
 
-/** Returns an answer in JSON. */
-export function json(body: string): Response {
-  return new Response(body, { headers: { "Content-Type": "application/json" } });
-}
+type AnswerHeaders = Readonly<Record<string, string>>;
 
-/** Returns an answer in plain text. Some clients read a text without a charset as Latin-1. */
-export function text(body: string, mediaType = "text/plain", headers: Readonly<Record<string, string>> = {}): Response {
-  return new Response(body, { headers: { "Content-Type": `${mediaType}; charset=utf-8`, ...headers } });
+/** Headers of an answer in JSON. */
+export const JSON_TYPE: AnswerHeaders = { "Content-Type": "application/json" };
+
+/** Returns the headers of an answer in plain text. Some clients read a text without a charset as Latin-1. */
+export function textType(mediaType = "text/plain"): AnswerHeaders {
+  return { "Content-Type": `${mediaType}; charset=utf-8` };
 }
 
 /** @throws {OpenAiError} 415 if the body is no form */

@@ -4,7 +4,7 @@ import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
 import { ApiError } from "../shared/errors.ts";
-import { contextOf } from "../shared/request-context.ts";
+import { contextOf, heldBody } from "../shared/request-context.ts";
 
 export interface ServiceOptions {
   /** Returns the reason why the server can't accept work, as text for people; null if it can. */
@@ -50,9 +50,9 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
           "Only this machine may read the metrics; the setting metrics.remote opens them.",
         );
       }
-      return answer(await metrics.read(), metricsMediaType);
+      return answer(heldBody(request, await metrics.read()), metricsMediaType);
     })
-    .get("/openapi.json", () => answer(documentOf(), "application/json;charset=utf-8"))
+    .get("/openapi.json", ({ request }) => answer(heldBody(request, documentOf()), "application/json;charset=utf-8"))
     .get("/docs", () =>
       answer(page, "text/html; charset=utf-8", {
         "Content-Security-Policy": pagePolicy,

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
   type ExportFormat,
+  type ExportOptions,
   ExportQueue,
   type ExportResult,
   exportExtension,
@@ -10,13 +11,14 @@ import {
   isTextFormat,
   recordingDocument,
   type TextFormat,
+  writeText,
 } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import type { Transcript } from "../../recordings/index.ts";
 import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
-import { MAX_OPEN_ANSWERS, OpenAnswers } from "./open-answers.ts";
+import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
 interface ExportServices {
@@ -39,6 +41,21 @@ interface ExportRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** A client that has waited for its transcript. */
+interface WaitingRequest {
+  readonly request: Request;
+  readonly owner: string;
+  /** All headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface OpenRequest {
+  readonly request: Request;
+  readonly owner: string;
+  /** Returns whether the answer is still needed. */
+  readonly isWanted?: () => boolean;
+}
+
 /** Number of exports generated in parallel. More would take memory and cores from the processing of recordings. */
 const SLOTS = 2;
 /** Reserved disk space: twice that of an export of 18 hours, which takes 17 MB as JSON and 5 MB as PDF. */
@@ -55,10 +72,15 @@ export class ExportAnswers {
   readonly #texts = new ExportQueue(SLOTS);
   readonly #documents = new ExportQueue(SLOTS);
   readonly #answers: OpenAnswers;
+  /** Answers to clients that have waited for their transcripts. */
+  readonly #waiting: OpenAnswers;
 
   constructor(services: ExportServices) {
     this.#services = services;
-    this.#answers = new OpenAnswers(MAX_OPEN_ANSWERS, "exports of this account", services.now);
+    const refusal = `${MAX_OPEN_EXPORTS} exports of this account are being prepared or sent; read their answers before asking for more.`;
+    this.#answers = new OpenAnswers({ perOwner: MAX_OPEN_EXPORTS, refusal }, services.now);
+    // The requests that wait are bounded themselves, and none of them is refused after its recording was processed.
+    this.#waiting = new OpenAnswers({ perOwner: Number.POSITIVE_INFINITY, refusal }, services.now);
   }
 
   /**
@@ -70,23 +92,13 @@ export class ExportAnswers {
   async answer(exportRequest: ExportRequest): Promise<Response> {
     const { request, owner, transcript, format } = exportRequest;
     const { recording } = transcript;
-    const controller = new AbortController();
-    let file: ExportResult | null = null;
-    const answer = this.#answers.open(owner, contextOf(request).connection, {
-      isWanted: () => !this.#isDeleted(recording.id),
-      onEnd: () => {
-        controller.abort();
-        file?.[Symbol.dispose]();
-      },
-    });
-    request.signal.addEventListener("abort", answer.close, { once: true });
+    const isWanted = () => !this.#isDeleted(recording.id);
     try {
-      file = await this.make(exportRequest, controller.signal);
-      answer.send(file.content.size);
-      if (this.#isDeleted(recording.id)) throw notFound();
-      controller.signal.throwIfAborted();
-      const { size } = file.content;
-      return new Response(file.content, {
+      const make = (signal: AbortSignal) => this.make(exportRequest, signal);
+      const { content, isInMemory } = await this.#open(this.#answers, { request, owner, isWanted }, make);
+      const { size } = content;
+      if (isInMemory) contextOf(request).heldBytes = size;
+      return new Response(content, {
         headers: {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
@@ -99,27 +111,66 @@ export class ExportAnswers {
         },
       });
     } catch (error) {
-      const isEnded = controller.signal.aborted;
-      answer.close();
-      file?.[Symbol.dispose]();
       // An export of a recording that is being deleted may fail in any way.
-      if (this.#isDeleted(recording.id)) throw notFound();
-      // The check of open answers may detect a lost connection before the request's own signal does.
-      if (isEnded) throw new ApiError("bad_request", "The connection was lost before the answer.");
-      throw error;
+      throw isWanted() ? error : notFound();
     }
   }
 
   /**
-   * Returns an export in a text format, when it is the owner's turn.
-   * @throws the signal's reason after an abort
+   * Sends a text that comes in parts to a client that has waited for its transcript. The recording may be deleted as
+   * soon as there is an answer.
+   * @throws {ApiError} 429 when the owner has too many open
+   * @throws {MachineError} when there is no disk space for the file
    */
-  async text(
-    wanted: Pick<ExportRequest, "owner" | "transcript"> & { readonly format: TextFormat },
-    signal: AbortSignal,
-  ): Promise<string> {
-    using file = await this.make(wanted, signal);
-    return await file.content.text();
+  async sendParts({ request, owner, parts, headers }: WaitingRequest & { readonly parts: AsyncIterable<string> }) {
+    const make = (signal: AbortSignal) => writeText(parts, this.#target(signal));
+    const { content } = await this.#open(this.#waiting, { request, owner }, make);
+    return new Response(content, { headers });
+  }
+
+  /** Sends a transcript in a text format to such a client, when it is the owner's turn. @throws as `sendParts` */
+  async sendText({
+    request,
+    owner,
+    transcript,
+    format,
+    headers,
+  }: WaitingRequest & { readonly transcript: Transcript; readonly format: TextFormat }) {
+    const make = (signal: AbortSignal) => this.make({ owner, transcript, format }, signal);
+    const { content } = await this.#open(this.#waiting, { request, owner }, make);
+    return new Response(content, { headers });
+  }
+
+  /** Makes a file, which is removed when its answer ends. @throws what `make` throws */
+  async #open(
+    answers: OpenAnswers,
+    { request, owner, isWanted = () => true }: OpenRequest,
+    make: (signal: AbortSignal) => Promise<ExportResult>,
+  ): Promise<ExportResult> {
+    const controller = new AbortController();
+    let file: ExportResult | null = null;
+    const answer = answers.open(owner, contextOf(request).connection, {
+      isWanted,
+      onEnd: () => {
+        controller.abort();
+        file?.[Symbol.dispose]();
+      },
+    });
+    request.signal.addEventListener("abort", answer.close, { once: true });
+    try {
+      file = await make(controller.signal);
+      answer.send(file.content.size);
+      if (!isWanted()) throw notFound();
+      controller.signal.throwIfAborted();
+      return file;
+    } catch (error) {
+      const isEnded = controller.signal.aborted;
+      answer.close();
+      file?.[Symbol.dispose]();
+      // The check of open answers may detect a lost connection before the request's own signal does.
+      if (isEnded) throw new ApiError("bad_request", "The connection was lost before the answer.");
+      throw error;
+    }
   }
 
   /**
@@ -131,15 +182,19 @@ export class ExportAnswers {
     { owner, transcript, format, hasNames }: Omit<ExportRequest, "request">,
     signal: AbortSignal,
   ): Promise<ExportResult> {
-    const { dataDirectory, diskSpace } = this.#services;
     const queue = isTextFormat(format) ? this.#texts : this.#documents;
-    const make = () =>
-      exportTranscript(format, recordingDocument(transcript, hasNames), {
-        path: join(dataDirectory.incoming, `export-${randomUUID()}`),
-        reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
-        signal,
-      });
+    const make = () => exportTranscript(format, recordingDocument(transcript, hasNames), this.#target(signal));
     return queue.run(owner, make, signal);
+  }
+
+  /** Returns where and how an export is written. */
+  #target(signal: AbortSignal): ExportOptions {
+    const { dataDirectory, diskSpace } = this.#services;
+    return {
+      path: join(dataDirectory.incoming, `export-${randomUUID()}`),
+      reserve: () => diskSpace.reserve(RESERVED_BYTES, "work"),
+      signal,
+    };
   }
 
   /** Ends the exports of deleted recordings and removes their files. */
@@ -150,6 +205,7 @@ export class ExportAnswers {
   /** Removes all files. Called when the server has stopped. */
   close(): void {
     this.#answers.close();
+    this.#waiting.close();
   }
 
   #isDeleted(id: string): boolean {

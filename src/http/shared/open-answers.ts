@@ -11,6 +11,7 @@ interface Ending {
 
 interface Entry extends Ending {
   readonly owner: string;
+  readonly weight: number;
   readonly connection: Connection;
   /** Time at which the connection is cut; null while the answer is being prepared. */
   deadline: number | null;
@@ -24,46 +25,50 @@ interface OpenAnswer {
   close(): void;
 }
 
-/** Maximum number of open exports, and likewise of open pages of segments, per account. */
-export const MAX_OPEN_ANSWERS = 16;
+/** Maximum number of open exports per account. */
+export const MAX_OPEN_EXPORTS = 16;
 /** Returns the milliseconds that an answer of a size may take. The contract's minimum pace also applies to answers. */
 const allowedMilliseconds = (bytes: number) => (UPLOAD_PACE.graceSeconds + bytes / UPLOAD_PACE.bytesPerSecond) * 1000;
 /** Interval of the checks of open answers. Bun reports the end of an answer only when asked. */
 const CHECK_MILLISECONDS = 250;
 
-/** Large answers that are being prepared or sent. Their number is bounded per owner, and each has a deadline. */
+/** What an OpenAnswers allows. An answer has a weight, such as its bytes. */
+interface OpenLimits {
+  /** Maximum weight of the open answers of an owner, and of all owners together. */
+  readonly perOwner: number;
+  readonly inAll?: number;
+  /** Message of a refusal. */
+  readonly refusal: string;
+}
+
+/** Large answers that are being prepared or sent. Their total weight is bounded per owner, and each has a deadline. */
 export class OpenAnswers {
-  readonly #max: number;
-  readonly #name: string;
+  readonly #limits: OpenLimits;
   readonly #now: () => number;
   readonly #entries = new Set<Entry>();
   #checkTimer: Timer | null = null;
 
-  /**
-   * @param max maximum number of open answers per owner
-   * @param name name of the answers in messages, e.g. `exports`
-   * @param now milliseconds since the epoch
-   */
-  constructor(max: number, name: string, now: () => number) {
-    this.#max = max;
-    this.#name = name;
+  /** @param now milliseconds since the epoch */
+  constructor(limits: OpenLimits, now: () => number) {
+    this.#limits = limits;
     this.#now = now;
   }
 
-  /** Registers an answer of an owner. @throws {ApiError} 429 when the owner has too many open */
-  open(owner: string, connection: Connection, ending: Partial<Ending> = {}): OpenAnswer {
-    if (this.#of(owner).length >= this.#max) this.check();
-    const others = this.#of(owner);
-    if (others.length >= this.#max) {
+  /** Registers an answer of an owner. @throws {ApiError} 429 when too many are open */
+  open(
+    owner: string,
+    connection: Connection,
+    { weight = 1, ...ending }: Partial<Ending> & { weight?: number } = {},
+  ): OpenAnswer {
+    if (this.#obstacles(owner, weight) !== null) this.check();
+    const obstacles = this.#obstacles(owner, weight);
+    if (obstacles !== null) {
       const now = this.#now();
-      const ends = others.map(({ deadline }) => deadline ?? now + allowedMilliseconds(0));
-      throw rateLimited(
-        `${this.#max} ${this.#name} are being prepared or sent; read their answers before asking for more.`,
-        Math.min(...ends) - now,
-      );
+      const ends = obstacles.map(({ deadline }) => deadline ?? now + allowedMilliseconds(0));
+      throw rateLimited(this.#limits.refusal, Math.min(...ends) - now);
     }
     const { isWanted = () => true, onEnd = () => {} } = ending;
-    const entry: Entry = { owner, connection, isWanted, onEnd, deadline: null };
+    const entry: Entry = { owner, weight, connection, isWanted, onEnd, deadline: null };
     this.#entries.add(entry);
     this.#checkTimer ??= setInterval(() => this.check(), CHECK_MILLISECONDS).unref();
     return {
@@ -91,8 +96,13 @@ export class OpenAnswers {
     for (const entry of this.#entries) this.#close(entry);
   }
 
-  #of(owner: string): Entry[] {
-    return [...this.#entries].filter((entry) => entry.owner === owner);
+  /** Returns the open answers that leave no space for another one; null if there is space. */
+  #obstacles(owner: string, weight: number): Entry[] | null {
+    const { perOwner, inAll = Number.POSITIVE_INFINITY } = this.#limits;
+    const all = [...this.#entries];
+    const own = all.filter((entry) => entry.owner === owner);
+    if (weightOf(own) + weight > perOwner) return own;
+    return weightOf(all) + weight > inAll ? all : null;
   }
 
   #close(entry: Entry): void {
@@ -102,4 +112,8 @@ export class OpenAnswers {
     clearInterval(this.#checkTimer);
     this.#checkTimer = null;
   }
+}
+
+function weightOf(entries: readonly Entry[]): number {
+  return entries.reduce((sum, { weight }) => sum + weight, 0);
 }

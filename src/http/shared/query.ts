@@ -20,7 +20,7 @@ export function pageSize(options: { readonly maximum: number; readonly default: 
     minimum: 1,
     ...options,
     description: `a whole number from 1 to ${options.maximum}`,
-    documented: { description: "Maximum number of entries in a page." },
+    documented: { description: "Maximum number of entries in a page. Very long ones are fewer: a page holds 2 MiB." },
   });
 }
 
@@ -161,8 +161,49 @@ export function decodeCursor(
   throw invalidField("cursor", "It is not a cursor of this list; send next_cursor of the previous page unchanged.");
 }
 
-/** Returns the first `limit` rows, and the last of them if there are more rows; otherwise null. */
-export function firstPage<Row>(rows: readonly Row[], limit: number): { page: readonly Row[]; last: Row | null } {
-  const page = rows.slice(0, limit);
-  return { page, last: rows.length > limit ? (page.at(-1) ?? null) : null };
+/** Size of a page's entries in JSON. The last entry may exceed it only if it is the only one. */
+export const MAX_PAGE_BYTES = 2 * 1024 * 1024;
+
+/** A page of rows. */
+interface Page<Row, Entry> {
+  readonly entries: Entry[];
+  /** The last row of the page; null if no row follows. */
+  readonly last: Row | null;
+  /** The first row behind the page; null if there is none. */
+  readonly next: Row | null;
+}
+
+/** Fills a page: at most `limit` entries, and as many as MAX_PAGE_BYTES hold, but at least one. */
+export class PageFiller<Entry> {
+  readonly entries: Entry[] = [];
+  readonly #limit: number;
+  #bytes = 0;
+
+  /** Returns a page of the first rows. Rows behind the page are not read, except for the first. */
+  static fill<Row, Entry>(rows: Iterable<Row>, limit: number, show: (row: Row) => Entry): Page<Row, Entry> {
+    const page = new PageFiller<Entry>(limit);
+    let last: Row | null = null;
+    for (const row of rows) {
+      if (page.isFull || !page.add(show(row))) return { entries: page.entries, last, next: row };
+      last = row;
+    }
+    return { entries: page.entries, last: null, next: null };
+  }
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Whether the page has `limit` entries. */
+  get isFull(): boolean {
+    return this.entries.length >= this.#limit;
+  }
+
+  /** Adds an entry. Returns false, and adds nothing, if the page has no space for it. */
+  add(entry: Entry): boolean {
+    this.#bytes += Buffer.byteLength(JSON.stringify(entry)) + 1;
+    if (this.isFull || (this.#bytes > MAX_PAGE_BYTES && this.entries.length > 0)) return false;
+    this.entries.push(entry);
+    return true;
+  }
 }

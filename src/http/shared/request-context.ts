@@ -38,6 +38,10 @@ export interface RequestContext {
   caller: Caller | null;
   /** Account of a request without a key, from a network that needs none; null for others. */
   keylessAccount: Account | null;
+  /** Id of the session of a person who is signed in to the console; null for others. */
+  session: string | null;
+  /** Bytes of the answer that are held in memory until the client has read them; 0 for a file and a stream. */
+  heldBytes: number;
   /** The limits applied to the request, for the answer's headers. */
   limits: readonly RateLimit[];
 }
@@ -59,6 +63,8 @@ export function contextOf(request: Request): RequestContext {
     refusal: null,
     caller: null,
     keylessAccount: null,
+    session: null,
+    heldBytes: 0,
     limits: [],
   };
   contexts.set(request, context);
@@ -69,6 +75,18 @@ export function contextOf(request: Request): RequestContext {
 export function shareContext(request: Request, original: Request): Request {
   contexts.set(request, contextOf(original));
   return request;
+}
+
+/** Records that the body of a request's answer is held in memory, and returns the body. */
+export function heldBody<Body extends string | Uint8Array>(request: Request, body: Body): Body {
+  contextOf(request).heldBytes = Buffer.byteLength(body);
+  return body;
+}
+
+/** Returns the owner of an answer: an account, a session of the console, or the address of anybody else. */
+export function ownerOf(request: Request): string {
+  const { caller, keylessAccount, session, client } = contextOf(request);
+  return caller?.account.id ?? keylessAccount?.id ?? session ?? client.addressGroup;
 }
 
 /** Returns the caller of a request that has passed accessCheck. */

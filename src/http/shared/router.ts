@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { ApiError } from "./errors.ts";
+import { heldBody } from "./request-context.ts";
 
 interface RouterOptions {
   /** Whether clients reach the server by https URLs. */
@@ -11,8 +12,14 @@ interface RouterOptions {
   readonly onError: (error: unknown, code: string | number, request: Request) => Response;
 }
 
+interface Router {
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
+  handle(request: Request): Promise<Response>;
+}
+
 /** Creates the router of the API or of the console. */
-export function createRouter({ secure, routes, check, onError }: RouterOptions): AnyElysia {
+export function createRouter({ secure, routes, check, onError }: RouterOptions): Router {
   // Elysia searches for the path after the URL's eleventh character, or after the seventh. Over HTTP only the latter is
   // right for every host. Over HTTPS the former is right, and server.ts handles shorter hosts.
   const router: AnyElysia = new Elysia({ strictPath: true, normalize: false, handler: { standardHostname: secure } })
@@ -22,10 +29,16 @@ export function createRouter({ secure, routes, check, onError }: RouterOptions):
       // differently, a path might pass it and still reach a route.
       if (!("path" in incoming) || typeof incoming.path !== "string") throw new Error("the router gives no path");
       check(incoming.request, incoming.path);
+    })
+    .mapResponse({ as: "global" }, ({ request, responseValue: value }) => {
+      if (typeof value !== "object" || value === null || value instanceof Response) return;
+      const headers = { "Content-Type": "application/json" };
+      return new Response(heldBody(request, JSON.stringify(value)), { headers });
     });
   for (const route of routes) router.use(route);
+  const added = router.routes.map(({ method, path }) => `${method} ${path}`);
   refuseOtherMethods(router);
-  return router;
+  return { routes: added, handle: async (request) => await router.handle(request) };
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Logger, Metrics } from "../../telemetry/index.ts";
 import { type Client, clientOf, type Networks } from "./client.ts";
 import type { Credentials } from "./credentials.ts";
 import { ApiError } from "./errors.ts";
+import { HeldAnswers } from "./held-answers.ts";
 import { type HostNames, hostRefusal } from "./hosts.ts";
 import { rateLimitHeaders } from "./rate-limits.ts";
 import { hasDotSegments, type RawSegments, rawPathRoutes } from "./raw-path.ts";
@@ -26,6 +27,10 @@ interface ServerOptions {
   readonly now: () => number;
 }
 
+interface ListenOptions extends ServerOptions {
+  readonly held: HeldAnswers;
+}
+
 /** A listening server. */
 interface HttpServer {
   readonly port: number;
@@ -44,7 +49,8 @@ const IDLE_SECONDS = 120;
 const HEAD_SECONDS = 30;
 
 /** Starts listening. Every answer, errors included, passes through this module and gets the common headers. */
-export function startServer(options: ServerOptions): HttpServer {
+export function startServer(serverOptions: ServerOptions): HttpServer {
+  const options: ListenOptions = { ...serverOptions, held: new HeldAnswers(serverOptions) };
   let current = listen(options, options.port, options.credentials);
   const port = current.port ?? options.port;
   const stopping = new Set<Server<undefined>>();
@@ -63,8 +69,8 @@ export function startServer(options: ServerOptions): HttpServer {
   };
 }
 
-function listen(options: ServerOptions, port: number, credentials: Credentials | null): Server<undefined> {
-  const served: ServerOptions = { ...options, credentials };
+function listen(options: ListenOptions, port: number, credentials: Credentials | null): Server<undefined> {
+  const served: ListenOptions = { ...options, credentials };
   return Bun.serve({
     hostname: options.host,
     port,
@@ -84,7 +90,8 @@ interface Arrival {
   readonly segments: RawSegments;
 }
 
-async function respond(request: Request, { server, segments }: Arrival, options: ServerOptions): Promise<Response> {
+async function respond(request: Request, { server, segments }: Arrival, options: ListenOptions): Promise<Response> {
+  const { held } = options;
   const startedAt = options.now();
   const context = contextOf(request);
   context.client = clientOf(server.requestIP(request)?.address ?? "", request.headers, options.proxies());
@@ -97,9 +104,14 @@ async function respond(request: Request, { server, segments }: Arrival, options:
   context.origin = originOf(URL.parse(request.url) ?? url, context.client);
   const path = url?.pathname ?? "";
   const refusal = refusalOf(request, url, segments, options);
-  if (refusal !== null) context.refusal = refusal.code;
   const { surfaces } = options;
-  const response = refusal === null ? await answer(surfaces, routable, path) : surfaces.of(path).toAnswer(refusal);
+  const refuse = (error: ApiError) => {
+    context.refusal = error.code;
+    return surfaces.of(path).toAnswer(error);
+  };
+  let response = refusal === null ? await answer(surfaces, routable, path) : refuse(refusal);
+  const heldRefusal = request.method === "HEAD" ? null : held.refusalOf(request);
+  if (heldRefusal !== null) response = refuse(heldRefusal);
   const headers = response.headers;
   headers.set("X-Request-Id", context.requestId);
   headers.set("X-Content-Type-Options", "nosniff");

@@ -9,6 +9,8 @@ import { createRouter } from "./router.ts";
 export interface Surface {
   /** Returns whether a path belongs to this surface. */
   owns(path: string): boolean;
+  /** Its routes, `GET /path`. */
+  readonly routes: readonly string[];
   /** Returns whether the settings enable it; otherwise it has no paths. */
   isOn(): boolean;
   /** Answers a request for one of its paths. Errors are answers, too. */
@@ -40,7 +42,7 @@ export function createSurface({ isOn = () => true, check = () => {}, ...options 
       return toAnswer(refusal);
     },
   });
-  return { owns, isOn, toAnswer, handle: async (request) => router.handle(request) };
+  return { owns, isOn, toAnswer, ...router };
 }
 
 /** The surfaces of a server. The last one is always on and owns every path. */
@@ -49,6 +51,11 @@ export class Surfaces {
 
   constructor(...all: readonly [...Surface[], Surface]) {
     this.#all = all;
+  }
+
+  /** The routes of all surfaces. */
+  get routes(): string[] {
+    return this.#all.flatMap((surface) => surface.routes);
   }
 
   of(path: string): Surface {

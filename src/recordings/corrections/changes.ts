@@ -96,6 +96,10 @@ function isSound(change: StoredChange): boolean {
   );
 }
 
+/** Number of segments, before or after, and of their characters, beyond which a difference is shown in parts. */
+const MAX_DIFFERENCE_SEGMENTS = 50;
+const MAX_DIFFERENCE_CHARACTERS = 64 * 1024;
+
 /**
  * Returns the differences between two states of a transcript, in order and as small as possible. Segments are in the
  * order of their start in all states, and ids never change it, so the common ids divide the others.
@@ -106,16 +110,17 @@ export function differencesOf(before: readonly CorrectedSegment[], after: readon
   let reached = 0;
   let index = 0;
   const add = (place: number, next: number) => {
-    if (place > reached || next > index) {
-      differences.push({
+    while (place > reached || next > index) {
+      const part = {
         index,
         place: reached,
-        before: before.slice(reached, place),
-        after: after.slice(index, next),
-      });
+        before: firstOf(before, reached, place),
+        after: firstOf(after, index, next),
+      };
+      differences.push(part);
+      reached += part.before.length;
+      index += part.after.length;
     }
-    reached = place;
-    index = next;
   };
   after.forEach((segment, next) => {
     const place = places.get(segment.id);
@@ -131,12 +136,35 @@ export function differencesOf(before: readonly CorrectedSegment[], after: readon
   return differences;
 }
 
-/** Joins differences that follow each other, as people read them. */
+/** Returns the segments between two positions that one difference may have: at least one if there are any. */
+function firstOf(segments: readonly CorrectedSegment[], from: number, to: number): CorrectedSegment[] {
+  const first: CorrectedSegment[] = [];
+  let characters = 0;
+  for (let place = from; place < to && first.length < MAX_DIFFERENCE_SEGMENTS; place++) {
+    const segment = segments[place];
+    if (segment === undefined) break;
+    characters += segment.text.length;
+    if (first.length > 0 && characters > MAX_DIFFERENCE_CHARACTERS) break;
+    first.push(segment);
+  }
+  return first;
+}
+
+/** Returns whether the segments of two differences are few enough for one. */
+function fitTogether(first: readonly CorrectedSegment[], second: readonly CorrectedSegment[]): boolean {
+  const all = [...first, ...second];
+  const characters = all.reduce((sum, { text }) => sum + text.length, 0);
+  return all.length <= MAX_DIFFERENCE_SEGMENTS && characters <= MAX_DIFFERENCE_CHARACTERS;
+}
+
+/** Joins differences that follow each other, as people read them, up to the limits of one. */
 export function joinDifferences(differences: readonly Difference[]): Difference[] {
   const joined: (Difference & { readonly before: CorrectedSegment[]; readonly after: CorrectedSegment[] })[] = [];
   for (const { index, place, before, after } of differences) {
     const last = joined.at(-1);
-    if (last === undefined || index !== last.index + last.after.length || place !== last.place + last.before.length) {
+    const follows =
+      last !== undefined && index === last.index + last.after.length && place === last.place + last.before.length;
+    if (!follows || !fitTogether(last.before, before) || !fitTogether(last.after, after)) {
       joined.push({ index, place, before: [...before], after: [...after] });
       continue;
     }

@@ -94,10 +94,18 @@ export class CorrectedRows {
     return this.#writer.select({ rows: count() }).from(correctedSegments).where(isOf).get()?.rows ?? 0;
   }
 
+  /** Returns the bytes of all segments in their stored form. */
+  size(): number {
+    const { text, words, recordingId } = correctedSegments;
+    const bytes = sql<number>`coalesce(sum(octet_length(${text}) + octet_length(${words})), 0)`;
+    const isOf = eq(recordingId, this.#recordingId);
+    return this.#writer.select({ bytes }).from(correctedSegments).where(isOf).get()?.bytes ?? 0;
+  }
+
   /** Returns the facts about a transcript that has just been copied. */
   firstState(): CorrectedState {
     const order = this.speakers();
-    return { order, nextSpeaker: Math.max(-1, ...order) + 1, nextSegment: this.count(), trimmed: 0 };
+    return { order, nextSpeaker: Math.max(-1, ...order) + 1, nextSegment: this.count(), trimmed: 0, size: this.size() };
   }
 
   /** Returns the speakers in order of first appearance. */

@@ -4,6 +4,13 @@ import { type Static, Type } from "@sinclair/typebox";
 export const MAX_TEXT_CHARACTERS = 20_000;
 /** Maximum number of segments that one request changes or leaves out. */
 const MAX_SEGMENTS = 1000;
+/**
+ * Bytes of a transcript, in its stored form with all words, beyond which no correction makes it longer. 18 hours of
+ * speech take 8 million, so this limits the memory of everything that reads a transcript at once.
+ */
+export const MAX_TRANSCRIPT_BYTES = 32 * 1024 * 1024;
+/** Number of segments of a transcript beyond which none is split. 18 hours of speech have 20,000. */
+export const MAX_TRANSCRIPT_SEGMENTS = 50_000;
 
 const id = Type.Integer({ minimum: 0, maximum: 2 ** 21 });
 const speaker = Type.Integer({ minimum: 0, maximum: 1_000_000 });
@@ -99,6 +106,7 @@ export type CorrectionRefusal =
   /** The segments do not follow each other, or would be too long together. */
   | "not_mergeable"
   | "text_too_long"
+  | "transcript_too_long"
   | "too_many_speakers"
   | "too_many_segments";
 

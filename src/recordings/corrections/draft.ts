@@ -3,14 +3,22 @@ import type { CorrectedState } from "../latest-segments.ts";
 import type { StoredWord } from "../segments.ts";
 import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";
 import type { CorrectedRows, Place, PlacedSegment } from "./corrected-rows.ts";
-import { CorrectionError, MAX_TEXT_CHARACTERS, type Replacement } from "./correction.ts";
-import { replaceIn } from "./replacements.ts";
+import {
+  CorrectionError,
+  MAX_TEXT_CHARACTERS,
+  MAX_TRANSCRIPT_BYTES,
+  MAX_TRANSCRIPT_SEGMENTS,
+  type Replacement,
+} from "./correction.ts";
+import { placesToReplace, replaceIn } from "./replacements.ts";
 import { joined, retimeWords, splitAt, type TimedText } from "./word-times.ts";
 
 /** Maximum number of segments that one request changes or restores, so that others wait for a tenth of a second. */
 const SEGMENTS_AT_ONCE = 100;
+/** Bytes of changed segments, before and after, beyond which one request changes or restores no more. */
+const BYTES_AT_ONCE = 2 * 1024 * 1024;
 /** Number of segments that are searched at once for a text to replace. */
-const SEARCHED_AT_ONCE = 1000;
+const SEARCHED_AT_ONCE = 25;
 /** The highest id of a segment: the next row of the search index is the recording's name. */
 const MAX_SEGMENT_ID = 2 ** 21 - 2;
 /** Maximum number of speakers of a transcript; a recording starts with at most 50. */
@@ -26,6 +34,10 @@ export class Draft {
   /** Segments that were added or removed. */
   readonly #shifts: (Place & { readonly by: 1 | -1 })[] = [];
   #state: CorrectedState;
+  /** Bytes of the transcript in its stored form. */
+  #size: number;
+  /** Bytes of the recorded changes. */
+  #recorded = 0;
 
   /** @param number number of the revision */
   constructor(
@@ -35,6 +47,7 @@ export class Draft {
   ) {
     this.#rows = rows;
     this.#state = state;
+    this.#size = state.size ?? rows.size();
   }
 
   get changes(): readonly Change[] {
@@ -48,7 +61,8 @@ export class Draft {
 
   /** Returns the facts about the transcript after the changes. */
   state(): CorrectedState {
-    return this.#changes.every(keepsSpeakers) ? this.#state : { ...this.#state, order: this.#rows.speakers() };
+    const state = { ...this.#state, size: Math.max(0, this.#size) };
+    return this.#changes.every(keepsSpeakers) ? state : { ...state, order: this.#rows.speakers() };
   }
 
   /** Replaces the text of a segment; an empty text removes the segment. */
@@ -104,16 +118,16 @@ export class Draft {
    * @param after place behind which to search; null: from the first segment
    * @param except ids of segments that stay as they are
    * @returns the place from which to continue; null at the end
+   * @throws {CorrectionError} `text_too_long`
    */
   replaceText(replacement: Replacement, after: Place | null, except: ReadonlySet<number>): Place | null {
     for (let from = after; ; ) {
       const some = this.#rows.after(from, SEARCHED_AT_ONCE);
       for (const segment of some) {
-        const text = except.has(segment.id) ? segment.text : replaceIn(segment.text, replacement);
-        if (text.length > MAX_TEXT_CHARACTERS) throw new CorrectionError("text_too_long");
-        if (text !== segment.text) {
-          if (this.segments >= SEGMENTS_AT_ONCE) return from;
-          this.setText(segment, text);
+        const places = except.has(segment.id) ? [] : placesToReplace(segment.text, replacement);
+        if (places.length > 0) {
+          if (this.#isFull) return from;
+          this.setText(segment, replaceIn(segment.text, replacement, places));
         }
         from = { id: segment.id, startMilliseconds: segment.startMilliseconds };
       }
@@ -136,7 +150,7 @@ export class Draft {
    */
   restore(before: readonly CorrectedSegment[], latest: readonly CorrectedSegment[]): boolean {
     for (const difference of differencesOf(before, latest)) {
-      if (this.segments >= SEGMENTS_AT_ONCE) return true;
+      if (this.#isFull) return true;
       const present = difference.after.flatMap(({ id }) => this.#rows.find(id) ?? []);
       this.#exchange(present, difference.before);
     }
@@ -216,7 +230,17 @@ export class Draft {
     this.#shifts.push({ ...segment, by: 1 });
   }
 
+  /** Whether one request has changed as much as it may. */
+  get #isFull(): boolean {
+    return this.segments >= SEGMENTS_AT_ONCE || this.#recorded >= BYTES_AT_ONCE;
+  }
+
+  /** @throws {CorrectionError} `transcript_too_long` */
   #record(index: number, removed: readonly CorrectedSegment[], inserted: readonly CorrectedSegment[]): void {
+    const [before, after] = [sizeOf(removed), sizeOf(inserted)];
+    this.#size += after - before;
+    this.#recorded += after + before;
+    if (after > before && this.#size > MAX_TRANSCRIPT_BYTES) throw new CorrectionError("transcript_too_long");
     this.#changes.push({ kind: "segments", index, removed: removed.map(asStored), inserted: inserted.map(asStored) });
     for (const { id } of [...removed, ...inserted]) this.#touched.add(id);
     for (const { id } of removed) this.#texts.set(id, null);
@@ -236,7 +260,9 @@ export class Draft {
 
   #newSegment(): number {
     const id = this.#state.nextSegment;
-    if (id > MAX_SEGMENT_ID) throw new CorrectionError("too_many_segments");
+    if (id > MAX_SEGMENT_ID || this.#rows.count() >= MAX_TRANSCRIPT_SEGMENTS) {
+      throw new CorrectionError("too_many_segments");
+    }
     this.#state = { ...this.#state, nextSegment: id + 1 };
     return id;
   }
@@ -256,6 +282,11 @@ function keepsSpeakers(change: Change): boolean {
   return (
     removed.length === inserted.length && removed.every(({ speaker }, place) => speaker === inserted[place]?.speaker)
   );
+}
+
+/** Returns the bytes of segments in their stored form. */
+function sizeOf(segments: readonly CorrectedSegment[]): number {
+  return segments.reduce((sum, { text, words }) => sum + Buffer.byteLength(text) + Buffer.byteLength(words), 0);
 }
 
 function asStored({

@@ -2,16 +2,8 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, desc, eq, gt, lt } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
 import { latestRevision } from "../latest-segments.ts";
-import {
-  type Change,
-  type CorrectedSegment,
-  type Difference,
-  differencesOf,
-  joinDifferences,
-  unpackChanges,
-} from "./changes.ts";
+import { type Change, type CorrectedSegment, type Difference, differencesOf, joinDifferences } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
-import { CorrectionError } from "./correction.ts";
 import { changesOf } from "./revisions.ts";
 
 const { revisions } = tables;
@@ -79,16 +71,15 @@ function* undoingTo(
   const state = new EarlierState(latest);
   for (let reached = Number.MAX_SAFE_INTEGER; ; ) {
     const later = writer
-      .select({ number: revisions.number, changes: revisions.changes })
+      .select({ number: revisions.number })
       .from(revisions)
       .where(and(eq(revisions.recordingId, recordingId), gt(revisions.number, number), lt(revisions.number, reached)))
       .orderBy(desc(revisions.number))
       .limit(BATCH)
       .all();
     for (const revision of later) {
-      const changes = unpackChanges(revision.changes);
-      if (changes === null) throw new CorrectionError("no_such_revision");
-      state.undo(changes);
+      // One at a time: the changes of a revision may take megabytes.
+      state.undo(changesOf(writer, recordingId, revision.number));
       reached = revision.number;
     }
     // The oldest revisions are removed first, so that none is missing as long as this one is there.

@@ -11,6 +11,6 @@ export {
   replacementSchema,
 } from "./correction.ts";
 export { type Comparison, compareRevision } from "./earlier-states.ts";
-export { placesToReplace, replaceIn } from "./replacements.ts";
+export { placesToReplace, replaceIn, requireShort } from "./replacements.ts";
 export { changesAfter, type Editing, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
 export { placeWords } from "./word-times.ts";

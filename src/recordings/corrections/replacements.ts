@@ -1,6 +1,6 @@
 import { cleanText } from "../../text/index.ts";
 import { findAll, foldText, type TextSpan } from "../search/folded-text.ts";
-import type { Replacement } from "./correction.ts";
+import { CorrectionError, MAX_TEXT_CHARACTERS, type Replacement } from "./correction.ts";
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
@@ -11,11 +11,26 @@ export function placesToReplace(text: string, replacement: Replacement): TextSpa
   return whole_words ? places.filter((place) => isWholeWord(text, place)) : places;
 }
 
-/** Returns a text after a replacement, in the form of corrections. */
-export function replaceIn(text: string, replacement: Replacement): string {
-  const places = placesToReplace(text, replacement);
+/**
+ * Requires that a replacement does not make a text too long. A long text may still become shorter.
+ * @param places the places that are replaced
+ * @throws {CorrectionError} `text_too_long`
+ */
+export function requireShort(text: string, { replacement }: Replacement, places: readonly TextSpan[]): void {
+  const removed = places.reduce((sum, [from, to]) => sum + to - from, 0);
+  const length = text.length - removed + places.length * replacement.length;
+  if (length > Math.max(MAX_TEXT_CHARACTERS, text.length)) throw new CorrectionError("text_too_long");
+}
+
+/**
+ * Returns a text after a replacement, in the form of corrections.
+ * @param places the places that are replaced
+ * @throws as `requireShort`, before the text takes memory
+ */
+export function replaceIn(text: string, replacement: Replacement, places: readonly TextSpan[]): string {
   // A text without a match stays as it is, also its spaces.
   if (places.length === 0) return text;
+  requireShort(text, replacement, places);
   let reached = 0;
   const parts = places.map(([from, to]) => {
     const before = text.slice(reached, from);

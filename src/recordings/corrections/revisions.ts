@@ -62,6 +62,8 @@ export type Splice = Omit<Extract<Change, { kind: "segments" }>, "kind">;
 /** Limits of what a page is told of changes, instead of reading the transcript again. */
 const MAX_SPLICED_REVISIONS = 100;
 const MAX_SPLICED_SEGMENTS = 200;
+/** In the stored form. The page's form takes up to 2.5 times as much. */
+const MAX_SPLICED_BYTES = 1024 * 1024;
 
 /** The changes of a transcript after a revision. */
 export interface LaterChanges {
@@ -77,7 +79,11 @@ export interface LaterChanges {
  */
 export function changesAfter(store: Store, recordingId: string, seen: number, by: Editing): LaterChanges {
   const later = store
-    .select({ ...columns, reorders: revisions.reorders })
+    .select({
+      ...columns,
+      reorders: revisions.reorders,
+      bytes: sql<number>`octet_length(${revisions.changes})`,
+    })
     .from(revisions)
     .where(and(isOf(recordingId), gt(revisions.number, seen)))
     .orderBy(asc(revisions.number))
@@ -86,8 +92,10 @@ export function changesAfter(store: Store, recordingId: string, seen: number, by
   const others = later.filter((revision) => !isBy(revision, by));
   const authors = [...new Set(others.map(({ author }) => author))];
   const segments = later.reduce((sum, revision) => sum + revision.segments, 0);
+  const bytes = later.reduce((sum, revision) => sum + revision.bytes, 0);
   const { revision, state } = latestRevision(store, recordingId);
-  const isShort = later.length <= MAX_SPLICED_REVISIONS && segments <= MAX_SPLICED_SEGMENTS;
+  const isShort =
+    later.length <= MAX_SPLICED_REVISIONS && segments <= MAX_SPLICED_SEGMENTS && bytes <= MAX_SPLICED_BYTES;
   // A page may have seen more than a database that was restored from a backup.
   const isWhole = seen <= revision && seen >= (state?.trimmed ?? 0);
   if (!isShort || !isWhole || later.some(({ reorders }) => reorders)) return { splices: null, authors };
@@ -95,11 +103,16 @@ export function changesAfter(store: Store, recordingId: string, seen: number, by
   const spoken = new Set(changes.flatMap((change) => (change.kind === "speakers" ? change.ids : [])));
   const rows = new CorrectedRows(store, recordingId);
   // Segments with another speaker follow, in their latest state and at their latest positions.
-  const assigned = [...spoken].flatMap((id): Splice[] => {
+  const splices: Splice[] = changes.filter((change) => change.kind === "segments");
+  let assignedBytes = 0;
+  for (const id of spoken) {
     const row = rows.find(id);
-    return row === null ? [] : [{ index: row.index, removed: [row], inserted: [row] }];
-  });
-  return { splices: [...changes.filter((change) => change.kind === "segments"), ...assigned], authors };
+    if (row === null) continue;
+    assignedBytes += Buffer.byteLength(row.text) + Buffer.byteLength(row.words);
+    if (bytes + assignedBytes > MAX_SPLICED_BYTES) return { splices: null, authors };
+    splices.push({ index: row.index, removed: [row], inserted: [row] });
+  }
+  return { splices, authors };
 }
 
 /** Returns the changes of a revision. @throws {CorrectionError} `no_such_revision` */

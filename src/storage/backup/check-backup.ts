@@ -113,6 +113,12 @@ const words = json(
     AND json_type(value, '$[3]') IN ('integer', 'real') END`,
 );
 
+/** Words take at most 3 MiB in an answer, which has to hold a segment. A corrected segment has up to 20,000. */
+const boundedWords = `CASE WHEN octet_length(?) <= 1572864 AND json_valid(?) AND json_array_length(?) <= 20000
+  THEN ${words} END`;
+/** A corrected segment has up to 20,000 characters, and a recognized one some hundred. */
+const MAX_SEGMENT_CHARACTERS = 40_000;
+
 /** The form that recordings/ writes, see CorrectedState there. */
 const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = 'array'
   AND json_type(?, '$.nextSpeaker') = 'integer' AND json_type(?, '$.nextSegment') = 'integer'
@@ -236,8 +242,10 @@ const rules: readonly ColumnRule[] = [
   { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
   { column: "accounts.limits", rule: limits },
   { column: "api_keys.scopes", rule: scopes },
-  { column: "segments.words", rule: words },
-  { column: "corrected_segments.words", rule: words },
+  { column: "segments.text", rule: `length(?) <= ${MAX_SEGMENT_CHARACTERS}` },
+  { column: "segments.words", rule: boundedWords },
+  { column: "corrected_segments.text", rule: `length(?) <= ${MAX_SEGMENT_CHARACTERS}` },
+  { column: "corrected_segments.words", rule: boundedWords },
   { column: "recordings.corrected_state", rule: correctedState },
   { column: "revisions.action", rule: `? ${oneOf(correctionActions)}` },
   // Whoever reads changes checks them by their schema.

@@ -55,8 +55,10 @@ export function ReplaceDialog({ recording, corrections, find: initial, onClose }
   }, [find, replacement, matchesCase, wholeWords]);
   const loadMore = async () => {
     if (preview?.next_after == null) return;
-    const more = await load(preview.next_after);
-    setPreview({ ...more, replacements: [...preview.replacements, ...more.replacements] });
+    await load(preview.next_after).then(
+      (more) => setPreview({ ...more, replacements: [...preview.replacements, ...more.replacements] }),
+      (error: unknown) => setProblem(messageOf(error)),
+    );
   };
   const count = (preview?.total ?? 0) - except.size;
   const submit = async () => {

@@ -134,8 +134,8 @@ function ComparedRevision({ recording, revision, onBack, onRestore }: ComparedRe
       <Problem problem={problem} />
       <p role="status">{comparison === null ? "" : texts.differences(comparison.total)}</p>
       <ul class="comparison">
-        {comparison?.differences.map(({ index, before, after }) => (
-          <li key={index}>
+        {comparison?.differences.map(({ before, after }, place) => (
+          <li key={place}>
             <Difference before={before} after={after} />
           </li>
         ))}

@@ -126,7 +126,7 @@ export class TranscriptData {
     const first = Math.max(0, this.#shown - SEGMENTS_PER_REQUEST / 2);
     const signal = this.#aborted.signal;
     const [outline, page] = await Promise.all([
-      requestJson<Outline>(`${this.#path}/outline`, { signal }),
+      this.#requestOutline(signal),
       requestJson<SegmentPage>(pageAddress(this.#path, first), { signal }),
     ]);
     if (outline.revision !== page.revision) return this.reload();
@@ -152,38 +152,53 @@ export class TranscriptData {
 
   async #loadFirst(): Promise<void> {
     await this.#attempt(async (signal) => {
-      this.#outline = await requestJson<Outline>(`${this.#path}/outline`, { signal });
+      this.#outline = await this.#requestOutline(signal);
       this.#segments = new Array(this.#outline.characters.length);
     });
   }
 
+  /** Loads the outline of all segments, which the server sends in parts. */
+  async #requestOutline(signal: AbortSignal): Promise<Outline> {
+    const load = (after: number) => requestJson<Outline>(`${this.#path}/outline?after=${after}`, { signal });
+    const whole = await load(0);
+    for (let next = whole.next_after; next !== null; ) {
+      const part = await load(next);
+      // Somebody has changed the transcript meanwhile.
+      if (part.revision !== whole.revision) return this.#requestOutline(signal);
+      for (const name of ["start_milliseconds", "end_milliseconds", "speaker", "characters"] as const) {
+        whole[name] = whole[name].concat(part[name]);
+      }
+      next = part.next_after;
+    }
+    return whole;
+  }
+
   async #fetch(first: number): Promise<void> {
     this.#requested.add(first);
-    const isLoaded = await this.#attempt(async (signal) => {
+    await this.#attempt(async (signal) => {
       const { revision } = this;
       const page = await requestJson<SegmentPage>(pageAddress(this.#path, first), { signal });
+      // After a failure it counts as requested until the retry. Long segments come in smaller pages, so that a view
+      // requests the next ones when it is rendered again.
+      this.#requested.delete(first);
       if (page.revision !== this.revision) this.onStale();
       if (page.revision !== revision || revision !== this.revision) return;
       page.segments.forEach((segment, place) => {
         this.#segments[first + place] ??= segment;
       });
     });
-    // After a failure it counts as requested until the retry.
-    if (isLoaded) this.#requested.delete(first);
   }
 
   /** Runs a request. After a temporary failure, whoever still needs the data requests it again after a delay. */
-  async #attempt(run: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+  async #attempt(run: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.#aborted;
     try {
       await run(signal);
       this.#setProblem(null);
-      return true;
     } catch (error) {
-      if (signal.aborted) return false;
+      if (signal.aborted) return;
       this.#setProblem(messageOf(error));
       if (error instanceof RequestError && error.isTemporary) setTimeout(() => this.#retryLater(), RETRY_MILLISECONDS);
-      return false;
     }
   }
 

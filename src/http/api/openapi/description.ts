@@ -1,6 +1,7 @@
 import type { Settings } from "../../../config/index.ts";
 import { errorEntries } from "../../shared/errors.ts";
-import { MAX_OPEN_ANSWERS } from "../../shared/open-answers.ts";
+import { MAX_BYTES_OF_OWNER } from "../../shared/held-answers.ts";
+import { MAX_OPEN_EXPORTS } from "../../shared/open-answers.ts";
 
 /**
  * Returns the introduction for developers of clients, in Markdown.
@@ -38,8 +39,8 @@ function limitsText(limits: Settings["limits"]): string {
       number(limits.recordings_per_account),
       "409 `concurrency_limit`",
     ],
-    ["Exports of an account that are being generated or sent", number(MAX_OPEN_ANSWERS), "429"],
-    ["Pages of segments of an account that are being sent", number(MAX_OPEN_ANSWERS), "429"],
+    ["Exports of an account that are being generated or sent", number(MAX_OPEN_EXPORTS), "429"],
+    ["Bytes of other answers of an account that are being sent", number(MAX_BYTES_OF_OWNER), "429"],
     [
       "Uploads of an account in progress, replays included",
       number(limits.recordings_per_account),
