@@ -1,4 +1,5 @@
-export { correct } from "./correct.ts";
+export { applyRerun, correct } from "./correct.ts";
+export { recognizedSegments } from "./corrected-rows.ts";
 export {
   type Corrected,
   type Correcting,
@@ -13,4 +14,5 @@ export {
 export { type Comparison, compareRevision } from "./earlier-states.ts";
 export { placesToReplace, replaceIn } from "./replacements.ts";
 export { changesAfter, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
+export { readFacts } from "./transcript-facts.ts";
 export { placeWords } from "./word-times.ts";
