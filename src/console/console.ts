@@ -14,6 +14,7 @@ import { logoutRoutes } from "./routes/logout.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { playbackRoutes } from "./routes/playback.ts";
+import { processingRoutes } from "./routes/processing.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptRoutes } from "./routes/transcript.ts";
@@ -69,7 +70,8 @@ export function createConsole(services: ConsoleServices): Console {
     .use(overviewRoutes(services, feed))
     .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
     .use(transcriptRoutes(services, facts, voices))
-    .use(correctionRoutes(services))
+    .use(correctionRoutes(services, (id) => searchIndexer.add(id)))
+    .use(processingRoutes(services, facts))
     .use(voiceRoutes(services, facts, voices))
     .use(playbackRoutes(services))
     .use(accountRoutes(services, voices));

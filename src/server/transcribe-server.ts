@@ -211,6 +211,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     now,
     clock: () => performance.now(),
   });
+  const installedModels = compatModels(speech, modelInUse);
   const openConsole = () =>
     createConsole({
       store,
@@ -222,6 +223,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
       queue,
       usage,
       modelInUse,
+      models: installedModels,
       metrics,
       disk,
       log,
@@ -249,7 +251,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
   const server = serveApi({
     ...parts,
     events,
-    models: compatModels(speech, modelInUse),
+    models: installedModels,
     attributions: () => speech.attributions(),
     stopping: stopping.signal,
     address: settings.server,

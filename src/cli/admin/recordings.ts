@@ -147,8 +147,6 @@ function processCommand(): Command {
       const recording = await orRefused(id, () => library.require(operator(), id));
       const model = rerunModel(context, options.model);
       const pinnedLanguage = rerunLanguage(context, model, options.language, recording);
-      // A model that is queued for a recording is not removed.
-      using _lock = await context.library.lock(model.id);
       const rerun = await orRefused(id, () =>
         library.processAgain(operator(), id, {
           ...{ speechModel: model.id, pinnedLanguage },

@@ -40,8 +40,14 @@ const replacementsQuery = Type.Object({
 /** Number of revisions, differences and replacements in a response. */
 const PAGE_SIZE = 100;
 
-/** Creates the routes that correct a transcript, and show and compare its revisions. */
-export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia {
+/**
+ * Creates the routes that correct a transcript, and show and compare its revisions.
+ * @param onReplaced called with a recording whose whole transcript may be another one, which is not indexed yet
+ */
+export function correctionRoutes(
+  { library, store }: ConsoleServices,
+  onReplaced: (recordingId: string) => void,
+): AnyElysia {
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const changesFor = (request: Request, id: string, seen: Seen) => {
     const viewer = viewerOf(request, store);
@@ -52,6 +58,7 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
   addRoute(routes, "POST /corrections", { 200: correctedSchema }, async (request, id) => {
     const { correction, shown, ...from } = await readBody(request, correctionRequestSchema);
     const corrected = library.correct(viewerOf(request, store), id, correction, from);
+    if (correction.action === "restore" || correction.action === "revert") onReplaced(id);
     return { ...corrected, ...changesFor(request, id, { seen: shown, editor: from.editor }) };
   });
 
