@@ -6,7 +6,6 @@ import {
   type Recording,
   type RecordingFilter,
   type Recordings,
-  type RerunRequest,
   type SearchPage,
   type SearchQuery,
   searchRecordings,
@@ -44,7 +43,7 @@ export interface Entry {
 }
 
 /** How a recording is processed again, and how many recordings of an account without own limits may be open. */
-export type Rerun = Omit<RerunRequest, "author"> & { readonly recordingsPerAccount: number };
+type Rerun = Omit<Parameters<Recordings["reruns"]["create"]>[1], "author"> & { readonly recordingsPerAccount: number };
 
 /** The page that sends a correction, and what its user has seen. */
 type CorrectionOrigin = Pick<corrections.Correcting, "editor" | "sequence" | "seen">;

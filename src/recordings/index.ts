@@ -9,7 +9,6 @@ export { RecordingQueue } from "./queue/queue.ts";
 export { newRecordingId } from "./recording-ids.ts";
 export type { Recording } from "./recording-rows.ts";
 export { Recordings } from "./recordings.ts";
-export type { RerunRequest } from "./reruns.ts";
 export { findAll } from "./search/folded-text.ts";
 export { type SearchPage, searchRecordings } from "./search/search.ts";
 export { indexMissing, indexRecording } from "./search/search-index.ts";

@@ -3,8 +3,8 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { preparedFor, type Store, tables } from "../storage/index.ts";
-import { transcriptFactsSchema } from "./corrections/transcript-facts.ts";
 import type { Outline, SegmentWithWords, StoredSegment } from "./segments.ts";
+import { transcriptFactsSchema } from "./transcript-facts.ts";
 
 const count = Type.Integer({ minimum: 0 });
 

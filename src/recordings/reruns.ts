@@ -1,15 +1,16 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
 import { preparedFor, type Store, tables, transact, type Writer } from "../storage/index.ts";
-import { applyRerun, readFacts, recognizedSegments } from "./corrections/index.ts";
+import { applyRerun, recognizedSegments } from "./corrections/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
 import type { Recording } from "./recording-rows.ts";
 import { isOpen, OPEN_STATES } from "./states.ts";
+import { readFacts } from "./transcript-facts.ts";
 
 const { recordings, speakerVoices } = tables;
 
 /** How a recording is processed again. */
-export interface RerunRequest {
+interface RerunRequest {
   /** Id of the speech model. */
   readonly speechModel: string;
   /** ISO 639; null for language detection. */

@@ -142,6 +142,18 @@ describe("a recording that is processed again", () => {
     expect(() => correct({ action: "revert", revision: 1 })).toThrow("changed_meanwhile");
   });
 
+  test("is compared with an earlier transcript in parts that are divided where nobody speaks in either", async () => {
+    complete(start(), [said("one", 0, 0), said("zwei", 1, 1), said("drei", 2, 0), said("neu", 4, 0)]);
+    const { differences } = await transcript.compareWith(0);
+    expect(differences.map(({ before, after }) => [before, after].map((each) => each.map(({ text }) => text)))).toEqual(
+      [
+        [["two"], ["zwei"]],
+        [["three"], ["drei"]],
+        [[], ["neu"]],
+      ],
+    );
+  });
+
   test("refuses a correction of a segment of the former transcript", () => {
     process();
     expect(() => correct({ action: "text", segment: 0, text: "late" })).toThrow("changed_meanwhile");

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import { type TranscriptFacts, transcriptFactsSchema } from "./transcript-facts.ts";
+import { type TranscriptFacts, transcriptFactsSchema } from "../transcript-facts.ts";
 
 /** A segment of a corrected transcript, as it is stored. */
 export interface CorrectedSegment {
@@ -118,12 +118,13 @@ function isSound(change: StoredChange): boolean {
 }
 
 /**
- * Returns the differences between two states of a transcript, in order. If the whole transcript was replaced between
- * them, no segment is in both.
+ * Returns the differences between two states of a transcript, in order, as people read them. If the whole transcript was
+ * replaced between them, no segment is in both.
  */
-export function differencesOf(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
+export function compareStates(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
   const ids = new Set(before.map(({ id }) => id));
-  return after.some(({ id }) => ids.has(id)) ? differencesById(before, after) : differencesByTime(before, after);
+  const hasCommon = after.some(({ id }) => ids.has(id));
+  return hasCommon ? joinDifferences(differencesOf(before, after)) : differencesByTime(before, after);
 }
 
 /** Returns the differences between two transcripts of the same audio. They are divided where nobody speaks in either. */
@@ -158,7 +159,7 @@ function differencesByTime(before: readonly CorrectedSegment[], after: readonly 
  * Returns the differences between two states of a transcript, as small as possible. Segments are in the order of their
  * start in all states, and ids never change it, so the common ids divide the others.
  */
-function differencesById(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
+export function differencesOf(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
   const places = new Map(before.map(({ id }, place) => [id, place]));
   const differences: Difference[] = [];
   let reached = 0;
@@ -189,8 +190,8 @@ function differencesById(before: readonly CorrectedSegment[], after: readonly Co
   return differences;
 }
 
-/** Joins differences that follow each other, as people read them. */
-export function joinDifferences(differences: readonly Difference[]): Difference[] {
+/** Joins differences that follow each other. */
+function joinDifferences(differences: readonly Difference[]): Difference[] {
   const joined: (Difference & { readonly before: CorrectedSegment[]; readonly after: CorrectedSegment[] })[] = [];
   for (const { index, place, before, after } of differences) {
     const last = joined.at(-1);

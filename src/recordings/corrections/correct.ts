@@ -2,6 +2,7 @@ import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../../storage/index.ts";
 import { type CorrectedState, parseState } from "../latest-segments.ts";
 import type { Recording } from "../recording-rows.ts";
+import { readFacts, type TranscriptFacts, writeFacts } from "../transcript-facts.ts";
 import type { CorrectedSegment } from "./changes.ts";
 import { CorrectedRows, type PlacedSegment, recognizedSegments } from "./corrected-rows.ts";
 import { type Corrected, type Correcting, type Correction, CorrectionError } from "./correction.ts";
@@ -9,7 +10,6 @@ import { Draft } from "./draft.ts";
 import { stateAfter } from "./earlier-states.ts";
 import { matchSpeakers } from "./match-speakers.ts";
 import { changesOf, type NewRevision, sentBefore, storeRevision, trimRevisions } from "./revisions.ts";
-import { readFacts, type TranscriptFacts, writeFacts } from "./transcript-facts.ts";
 
 /** A restoration compares the whole transcript in each request. */
 const FIRST_PLACE = { id: 0, start_milliseconds: 0 };

@@ -1,10 +1,10 @@
 import type { CorrectedState } from "../latest-segments.ts";
 import type { StoredWord } from "../segments.ts";
+import type { TranscriptFacts } from "../transcript-facts.ts";
 import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";
 import type { CorrectedRows, Place, PlacedSegment } from "./corrected-rows.ts";
 import { CorrectionError, cleanCorrection, MAX_TEXT_CHARACTERS, type Replacement } from "./correction.ts";
 import { replaceIn } from "./replacements.ts";
-import type { TranscriptFacts } from "./transcript-facts.ts";
 import { joined, retimeWords, splitAt, type TimedText } from "./word-times.ts";
 
 /** Maximum number of segments that one request changes or restores, so that others wait for a tenth of a second. */

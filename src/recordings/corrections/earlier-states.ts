@@ -2,18 +2,11 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, desc, eq, gt, lt } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
 import { latestRevision, parseState } from "../latest-segments.ts";
-import {
-  type Change,
-  type CorrectedSegment,
-  type Difference,
-  differencesOf,
-  joinDifferences,
-  unpackChanges,
-} from "./changes.ts";
+import type { TranscriptFacts } from "../transcript-facts.ts";
+import { type Change, type CorrectedSegment, compareStates, type Difference, unpackChanges } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
 import { CorrectionError } from "./correction.ts";
 import { changesOf } from "./revisions.ts";
-import type { TranscriptFacts } from "./transcript-facts.ts";
 
 const { revisions } = tables;
 
@@ -42,7 +35,7 @@ export async function compareRevision(store: Store, recordingId: string, number:
   }
   const before = step.value.segments;
   return {
-    differences: latest === null ? [] : joinDifferences(differencesOf(before, latest)),
+    differences: latest === null ? [] : compareStates(before, latest),
     speakersBefore: [...new Set(before.map(({ speaker }) => speaker))],
   };
 }

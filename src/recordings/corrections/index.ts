@@ -14,5 +14,4 @@ export {
 export { type Comparison, compareRevision } from "./earlier-states.ts";
 export { placesToReplace, replaceIn } from "./replacements.ts";
 export { changesAfter, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
-export { readFacts } from "./transcript-facts.ts";
 export { placeWords } from "./word-times.ts";

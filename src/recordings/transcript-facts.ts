@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
-import { tables, type Writer } from "../../storage/index.ts";
+import { tables, type Writer } from "../storage/index.ts";
 
 const parts = Type.Integer({ minimum: 1 });
 const optionalText = Type.Union([Type.String(), Type.Null()]);
