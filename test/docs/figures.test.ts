@@ -37,3 +37,17 @@ test("README.md names the command of each figure, and compares programs on three
   const measured = rows.map(({ row }) => row).join("\n");
   for (const machine of ["AVX-512", "AVX2 only", "NVIDIA"]) expect(measured).toContain(machine);
 });
+
+test("README.md and docs/operations.md give the same figures for the same subject", () => {
+  const figuresBySubject = (page: string) =>
+    new Map(
+      [...pageNamed(page).text.matchAll(/^\| ([^|]+) \| ([^|]+) \|/gm)].map(([, subject = "", figures = ""]) => [
+        subject.replace(/ \(.*\)/, ""),
+        figures.replace(/ and up to .* process/, ""),
+      ]),
+    );
+  const inReadme = figuresBySubject("README.md");
+  const common = [...figuresBySubject("docs/operations.md")].filter(([subject]) => inReadme.has(subject));
+  expect(common.length).toBeGreaterThan(1);
+  expect(common.filter(([subject, figures]) => inReadme.get(subject) !== figures)).toEqual([]);
+});
