@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { bodyOf } from "../../harness/client.ts";
 import { changeAccount } from "../../src/accounts/index.ts";
+import { overviewSchema } from "../../src/console/contract/overview.ts";
 import { processingOptionsSchema } from "../../src/console/contract/processing.ts";
 import { recordingPageSchema, recordingSchema } from "../../src/console/contract/recordings.ts";
 import { signedIn } from "./people.ts";
@@ -41,6 +42,8 @@ describe("a completed recording in the console", () => {
     expect((await shown()).processed_again?.place).toBe(2);
     api.recordings.claim(rerun());
     api.recordings.progress(rerun(), "transcribe", 40);
+    const overview = await (await server.operator()).read("/overview", overviewSchema);
+    expect(overview.recordings).toMatchObject([{ id, name: "interview", status: "processing" }]);
     expect((await shown()).processed_again).toMatchObject({ status: "processing", progress: { step: "transcribe" } });
     expect([await client.get(id), await etagOf()]).toEqual([before, etag]);
     const list = (await (await client.fetch("/transcriptions")).json()) as { data: unknown[] };

@@ -64,6 +64,7 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
   const { id } = recording;
   const { value: options, problem, retry } = useData<ProcessingOptions>(`recordings/${id}/processing`);
   const [chosen, setModel] = useState<string | null>(null);
+  const [pinned, setLanguage] = useState<string | null>(null);
   const title = texts.title(recordingName(recording));
   if (options === null) {
     return (
@@ -76,9 +77,9 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
   const languages = (model?.languages ?? [])
     .map(({ code }) => ({ id: code, name: languageName(code) }))
     .sort((a, b) => alphabetical(a.name, b.name));
-  const isKnown = languages.some((language) => language.id === options.language);
-  const send = async (form: FormData) => {
-    const language = String(form.get("language") ?? "");
+  const wanted = pinned ?? options.language ?? "";
+  const language = languages.some((known) => known.id === wanted) ? wanted : "";
+  const send = async () => {
     const body: ProcessAgain = { model: model?.id ?? "", language: language === "" ? null : language };
     onChange(await requestJson<RecordingDetail>(`recordings/${id}/processing`, { method: "POST", body }));
     announce(texts.started);
@@ -93,9 +94,9 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
           <Options of={options.models.map((each) => ({ id: each.id, name: each.id }))} />
         </select>
       </label>
-      <label key={model?.id}>
+      <label>
         {texts.language}
-        <select name="language" defaultValue={isKnown ? (options.language ?? "") : ""}>
+        <select value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
           <option value="">{strings.upload.anyLanguage}</option>
           <Options of={languages} />
         </select>
