@@ -20,7 +20,8 @@ import users from "./migrations/0015-users.sql" with { type: "text" };
 import folders from "./migrations/0016-folders.sql" with { type: "text" };
 import voices from "./migrations/0017-voices.sql" with { type: "text" };
 import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
-import reruns from "./migrations/0019-reruns.sql" with { type: "text" };
+import searchWords from "./migrations/0019-search-words.sql" with { type: "text" };
+import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -50,7 +51,8 @@ const migrations: readonly Migration[] = [
   { name: "0016-folders", sql: folders },
   { name: "0017-voices", sql: voices },
   { name: "0018-incomplete-files", sql: incompleteFiles },
-  { name: "0019-reruns", sql: reruns },
+  { name: "0019-search-words", sql: searchWords },
+  { name: "0020-reruns", sql: reruns },
 ];
 
 /** Names of all migrations, in order. */

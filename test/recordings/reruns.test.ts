@@ -157,7 +157,7 @@ describe("a recording that is processed again", () => {
   test("refuses a correction of a segment of the former transcript", () => {
     process();
     expect(() => correct({ action: "text", segment: 0, text: "late" })).toThrow("changed_meanwhile");
-    expect(transcript.changesAfter(0, "page-one")).toMatchObject({ splices: null, authors: ["bob"] });
+    expect(transcript.changesAfter(0, { author: "anna", editor: "page-one" })).toMatchObject({ splices: null, authors: ["bob"] });
   });
 
   test("keeps the names of speakers who speak at the same times, and names no other", () => {
