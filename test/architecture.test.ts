@@ -1,32 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dirname, resolve } from "node:path";
+import { layers } from "./support/layers.ts";
 import { type Import, importsOf, importsOfValues, readSources } from "./support/source-files.ts";
-
-/** Top-level folders of src/, the highest layer first. A folder may import the entry points of folders in lower layers. */
-const layers = [
-  ["cli"],
-  ["diagnostics", "release"],
-  ["install"],
-  ["server"],
-  ["console-page"],
-  ["console"],
-  ["folders"],
-  ["http"],
-  ["api"],
-  ["exports", "pipeline"],
-  ["media", "models"],
-  ["speech"],
-  ["fleet"],
-  ["engine"],
-  ["timeline"],
-  ["library", "users", "voices"],
-  ["recordings", "accounts"],
-  ["storage"],
-  ["config", "telemetry"],
-  ["program"],
-  ["files", "machine"],
-  ["text"],
-];
 
 /** Names that an entry point may export. A wider one hides nothing. */
 const MAX_EXPORTED_NAMES = 25;

@@ -295,6 +295,7 @@ export const strings = {
       delete: "Deleted",
       redo: "Made again",
       restore: "Restored",
+      process: "Processed again",
     },
     differences: (count: number) =>
       count === 0
@@ -303,6 +304,21 @@ export const strings = {
     back: "Back",
     restore: "Restore this revision",
     restored: "The revision has been restored.",
+  },
+  processing: {
+    ask: "Process again…",
+    title: (name: string) => `Process ${name} again`,
+    means:
+      "The new transcript becomes a revision: corrections of the present one can be restored. The present one stays until then. The audio counts against the account's limit again.",
+    model: "Speech model",
+    language: "Language",
+    submit: "Process again",
+    started: "The recording is processed again.",
+    running: (status: string) => `It is being processed again: ${status}. The transcript stays as it is until then.`,
+    failed: (reason: string) => `It could not be processed again: ${reason}. The transcript is as before.`,
+    cancel: "Cancel",
+    cancelled: "The processing is cancelled. The transcript is as before.",
+    progress: (name: string) => `Progress of processing ${name} again`,
   },
   voices: {
     name: "Voices",

@@ -16,6 +16,7 @@ import { logoutRoutes } from "./routes/logout.ts";
 import { overviewRoutes } from "./routes/overview.ts";
 import { pageRoutes } from "./routes/page.ts";
 import { playbackRoutes } from "./routes/playback.ts";
+import { processingRoutes } from "./routes/processing.ts";
 import { recordingRoutes } from "./routes/recordings.ts";
 import { sessionRoutes } from "./routes/session.ts";
 import { transcriptRoutes } from "./routes/transcript.ts";
@@ -75,7 +76,8 @@ export function createConsole(services: ConsoleServices): Console {
     .use(overviewRoutes(services, feed))
     .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
     .use(transcriptRoutes(services, facts, voices, searches))
-    .use(correctionRoutes(services, searches))
+    .use(correctionRoutes(services, searches, (id) => searchIndexer.add(id)))
+    .use(processingRoutes(services, facts))
     .use(voiceRoutes(services, facts, voices))
     .use(playbackRoutes(services))
     .use(accountRoutes(services, voices));

@@ -15,6 +15,7 @@
  * | GET, DELETE recordings/ID | `RecordingDetail`; 204 |
  * | GET recordings/ID/segments, …/outline, …/find | `SegmentPage`, `Outline`, `Find` |
  * | GET recordings/ID/playback, …/audio, …/waveform | `PlaybackCopy` (starts the copy), bytes, `Waveform` |
+ * | GET, POST, DELETE recordings/ID/processing | `ProcessingOptions`; `ProcessAgain` → `RecordingDetail`; `RecordingDetail` |
  * | POST recordings/ID/corrections, GET …/changes | `CorrectionRequest` → `Corrected`; `Changes` |
  * | GET recordings/ID/revisions, …/comparison, …/replacements | `RevisionPage`, `Comparison`, `ReplacementPage` |
  * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
@@ -30,6 +31,7 @@
 export * from "./contract/accounts.ts";
 export * from "./contract/corrections.ts";
 export * from "./contract/overview.ts";
+export * from "./contract/processing.ts";
 export * from "./contract/recordings.ts";
 export * from "./contract/shared.ts";
 export * from "./contract/transcript.ts";

@@ -1,5 +1,5 @@
 import type { ApiError } from "../http/index.ts";
-import type { Refusal } from "../library/index.ts";
+import type { Refusal, RerunRefusal } from "../library/index.ts";
 import type { corrections } from "../recordings/index.ts";
 import type { VoiceRefusal } from "../voices/index.ts";
 import type { ConsoleErrorBody } from "./contract/shared.ts";
@@ -70,6 +70,12 @@ const correctionTexts: Readonly<Record<corrections.CorrectionRefusal, string>> =
   too_many_segments: "The transcript has as many segments as it may have.",
 };
 
+const rerunTexts: Readonly<Record<RerunRefusal, string>> = {
+  no_audio: "The audio of the recording is no longer stored, so it can't be processed again.",
+  already_open: "The recording is being processed again already.",
+  no_place: "The account has as many queued and processing recordings as it may have; wait until one has finished.",
+};
+
 /** Returns the error for a recording that was not read or changed. */
 export function refusalToConsoleError(refusal: Refusal): ConsoleError {
   switch (refusal.kind) {
@@ -90,6 +96,8 @@ export function refusalToConsoleError(refusal: Refusal): ConsoleError {
         refusal.reason === "changed_meanwhile" ? "changed_meanwhile" : "validation_failed",
         correctionTexts[refusal.reason],
       );
+    case "not_processed":
+      return new ConsoleError("not_ready", rerunTexts[refusal.reason]);
     case "not_completed":
     case "has_ended":
       return new ConsoleError("not_ready", `The recording has no transcript: it is ${refusal.status}.`);

@@ -105,7 +105,7 @@ const SHOWN_RECORDINGS = 100;
  * queue, since it depends on more than their age.
  */
 function openRecordings(services: ConsoleServices): OpenRecording[] {
-  const { recordings, queue, store } = services;
+  const { recordings, library, queue, store } = services;
   const { processing, queued } = recordings.open.list();
   const places = new Map(queue.waiting(SHOWN_RECORDINGS).map((id, place) => [id, place + 1]));
   const placed = [...processing, ...queued].map((recording) => ({
@@ -119,9 +119,11 @@ function openRecordings(services: ConsoleServices): OpenRecording[] {
   return placed
     .sort((a, b) => rank(a) - rank(b))
     .slice(0, SHOWN_RECORDINGS)
-    .map(({ recording, place }) => ({
-      id: recording.id,
-      name: recording.sourceName ?? recording.sourceUrl,
+    .map(({ recording, place }) => ({ recording, place, of: library.find(recording.rerunOf ?? "") ?? recording }))
+    .map(({ recording, place, of }) => ({
+      // A rerun is shown as the recording that it processes again.
+      id: of.id,
+      name: of.sourceName ?? of.sourceUrl,
       ...ownersOf(store, recording),
       status: recording.status,
       progress: toProgress(recording),

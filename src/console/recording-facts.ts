@@ -62,10 +62,14 @@ export class RecordingFacts {
       ({ revision } = transcript);
       outline = isCompleted ? await this.outline(transcript) : null;
     } while (transcript.revision !== revision);
-    const place = recording.status === "queued" ? queue.waiting(MAX_PLACES).indexOf(recording.id) + 1 : 0;
+    const place = ({ status, id }: Recording) => {
+      const ahead = status === "queued" ? queue.waiting(MAX_PLACES).indexOf(id) : -1;
+      return ahead < 0 ? null : ahead + 1;
+    };
+    const rerun = library.rerunOf(viewer, recording);
     return {
       ...showRecording(store, recording, viewer),
-      place: place === 0 ? null : place,
+      place: place(recording),
       problem: isOperator ? problemOf(this.#services, recording) : null,
       size_bytes: recording.sizeBytes,
       model: recording.speechModel,
@@ -76,8 +80,15 @@ export class RecordingFacts {
       doubt_below: DOUBT_BELOW,
       exports: isCompleted ? exportsOf(recording) : [],
       playback_copy: playbackCopy,
+      processed_again: rerun === null ? null : { ...this.#showRerun(viewer, rerun), place: place(rerun) },
       corrected: showCorrected(store, transcript, viewer),
     };
+  }
+
+  #showRerun(viewer: Viewer, rerun: Recording) {
+    const { status, progress, failure } = showRecording(this.#services.store, rerun, viewer);
+    const problem = viewer.kind === "operator" ? problemOf(this.#services, rerun) : null;
+    return { status, progress, failure, problem, model: rerun.speechModel };
   }
 
   /** Readers learn nothing of voices, which only those who may change the recording confirm and remember. */

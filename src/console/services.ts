@@ -49,6 +49,11 @@ export interface ConsoleServices {
   readonly settings: () => Pick<Settings, "limits" | "queue" | "storage" | "fetch" | "console" | "oidc">;
   /** The speech model for new recordings, and the languages that it accepts. */
   readonly modelInUse: () => { readonly id: string; readonly languages: readonly Language[] };
+  /** The installed speech models. */
+  readonly models: {
+    installed(): readonly { readonly id: string }[];
+    find(id: string): { readonly id: string; readonly languages: readonly Language[] } | null;
+  };
   readonly playback: PlaybackCopies;
   readonly metrics: Metrics;
   readonly disk: Pick<DiskUsage, "read">;

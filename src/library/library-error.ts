@@ -1,5 +1,14 @@
 import type { corrections, Status } from "../recordings/index.ts";
 
+/** The reason why a recording is not processed again. */
+export type RerunRefusal =
+  /** Its audio is not stored any more. */
+  | "no_audio"
+  /** It is being processed again already. */
+  | "already_open"
+  /** Its account has as many queued and processing recordings, with those that are processed again, as it may have. */
+  | "no_place";
+
 /** The reason why a recording was not read or changed. Each surface has its own words for it. */
 export type Refusal =
   /** The recording does not exist, or the viewer must not learn that it does. */
@@ -16,6 +25,8 @@ export type Refusal =
   | { readonly kind: "not_completed"; readonly status: Status }
   /** The correction of a transcript does not fit what the transcript is now. */
   | { readonly kind: "not_corrected"; readonly reason: corrections.CorrectionRefusal }
+  /** The recording can't be processed again now. */
+  | { readonly kind: "not_processed"; readonly reason: RerunRefusal }
   /** The recording has completed or failed, and can't be cancelled. */
   | { readonly kind: "has_ended"; readonly status: Status };
 

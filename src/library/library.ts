@@ -1,5 +1,5 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { audit, type Usage } from "../accounts/index.ts";
+import { audit, getAccount, parseAccountLimits, type Usage } from "../accounts/index.ts";
 import {
   corrections,
   newRecordingId,
@@ -13,7 +13,8 @@ import {
   Transcript,
 } from "../recordings/index.ts";
 import { type DataDirectory, isRecordingId, type Store, type Writer } from "../storage/index.ts";
-import { LibraryError } from "./library-error.ts";
+import { accountsOf, ownerOf, requireAccess, requireChange, seesAccount, visibleAccounts } from "./access.ts";
+import { LibraryError, type RerunRefusal } from "./library-error.ts";
 import { finishRemoval } from "./removal.ts";
 import { auditorOf, type Operator, type Person, type Viewer } from "./viewer.ts";
 
@@ -40,6 +41,9 @@ export interface Entry {
   /** Called in the tick of the insertion. */
   readonly onCreated: (recording: Recording) => void;
 }
+
+/** How a recording is processed again, and how many recordings of an account without own limits may be open. */
+type Rerun = Omit<Parameters<Recordings["reruns"]["create"]>[1], "author"> & { readonly recordingsPerAccount: number };
 
 /** The page that sends a correction, and what its user has seen. */
 type CorrectionOrigin = Pick<corrections.Correcting, "editor" | "sequence" | "seen">;
@@ -104,7 +108,7 @@ export class Library {
    */
   require(viewer: Viewer, id: string): Recording {
     const recording = isRecordingId(id) ? this.#services.recordings.get(id) : null;
-    if (recording === null) throw new LibraryError({ kind: "not_found" });
+    if (recording === null || recording.rerunOf !== null) throw new LibraryError({ kind: "not_found" });
     requireAccess(viewer, recording);
     return recording;
   }
@@ -239,17 +243,55 @@ export class Library {
   }
 
   /**
-   * Cancels a queued or processing recording, which becomes failed, and refunds its charge. A server that processes it
-   * stops within two seconds, at once after `RecordingQueue.followCommands`.
-   * @throws {LibraryError} as `require`; `not_allowed` for a person who is no operator; `has_ended`
+   * Cancels a queued or processing recording, which becomes failed, or the open rerun of a completed one, which stays as
+   * it is, and refunds the charge. A server that processes it stops within two seconds, at once after
+   * `RecordingQueue.followCommands`.
+   * @throws {LibraryError} as `require`; `not_allowed` for a person who may not; `has_ended`
    */
   async cancel(viewer: Viewer, id: string): Promise<void> {
     const { recordings } = this.#services;
     const { status } = this.require(viewer, id);
-    if (viewer.kind === "person") throw new LibraryError({ kind: "not_allowed" });
+    const rerun = recordings.reruns.of(id);
+    if (rerun !== null) requireChange(viewer);
+    else if (viewer.kind === "person") throw new LibraryError({ kind: "not_allowed" });
+    const cancelled = rerun?.id ?? id;
     const audited = (writer: Writer) => this.#audit(writer, viewer, "recordings.cancel", id);
-    if (!this.#cancelOpen(id, audited)) throw new LibraryError({ kind: "has_ended", status });
-    while (recordings.rows.removeWork(id, ROWS_AT_ONCE)) await yieldToEventLoop();
+    if (!this.#cancelOpen(cancelled, audited)) throw new LibraryError({ kind: "has_ended", status });
+    while (recordings.rows.removeWork(cancelled, ROWS_AT_ONCE)) await yieldToEventLoop();
+  }
+
+  /**
+   * Processes a completed recording again. Until that is completed, and if it fails, the transcript stays as it is.
+   * @throws {LibraryError} as `requireChangeable`; `not_completed`, `not_processed`
+   */
+  async processAgain(
+    viewer: Operator | Person,
+    id: string,
+    { recordingsPerAccount, ...choice }: Rerun,
+  ): Promise<Recording> {
+    const { recordings, dataDirectory, store } = this.#services;
+    const { status, accountId } = this.requireChangeable(viewer, id);
+    if (status !== "completed") throw new LibraryError({ kind: "not_completed", status });
+    const refused = (reason: RerunRefusal) => new LibraryError({ kind: "not_processed", reason });
+    if (!(await dataDirectory.audio.has(id))) throw refused("no_audio");
+    const rerun = recordings.reruns.create(id, { ...choice, author: viewer.actor }, (writer) => {
+      const own = parseAccountLimits(getAccount(store, accountId)?.limits ?? "{}").recordings_per_account;
+      const open = recordings.open.countOf(accountId) + recordings.reruns.countOf(accountId);
+      if (open >= (own ?? recordingsPerAccount)) throw refused("no_place");
+      const { speechModel: model, pinnedLanguage: language } = choice;
+      this.#audit(writer, viewer, "recordings.process", id, { model, language });
+    });
+    if (rerun === null) throw refused("already_open");
+    return rerun;
+  }
+
+  /**
+   * Returns the rerun of a recording that is open, or has failed; null for none.
+   * @throws {LibraryError} as `require`
+   */
+  rerunOf(viewer: Viewer, recording: Recording): Recording | null {
+    requireAccess(viewer, recording);
+    return this.#services.recordings.reruns.of(recording.id);
   }
 
   /**
@@ -317,8 +359,8 @@ export class Library {
     });
   }
 
-  #audit(writer: Writer, viewer: Viewer, action: string, id: string): void {
-    if (viewer.kind !== "application") audit(writer, auditorOf(viewer, this.#services.now()), action, id, {});
+  #audit(writer: Writer, viewer: Viewer, action: string, id: string, details: Record<string, string | null> = {}) {
+    if (viewer.kind !== "application") audit(writer, auditorOf(viewer, this.#services.now()), action, id, details);
   }
 }
 
@@ -326,47 +368,4 @@ export class Library {
 function throwNotCorrected(error: unknown): never {
   if (!(error instanceof corrections.CorrectionError)) throw error;
   throw new LibraryError({ kind: "not_corrected", reason: error.reason });
-}
-
-function requireAccess(viewer: Viewer, recording: Recording): void {
-  if (!seesAccount(viewer, recording.accountId)) throw new LibraryError({ kind: "not_found" });
-  if (viewer.kind !== "application") return;
-  const { workspaceId } = viewer;
-  if (workspaceId !== null && recording.workspaceId !== workspaceId)
-    throw new LibraryError({ kind: "other_workspace" });
-}
-
-/** Returns whether a viewer sees recordings of an account. */
-function seesAccount(viewer: Viewer, accountId: string): boolean {
-  switch (viewer.kind) {
-    case "operator":
-      return true;
-    case "person":
-      return viewer.accountIds === "all" || viewer.accountIds.includes(accountId);
-    case "application":
-      return viewer.account.id === accountId;
-  }
-}
-
-function requireChange(viewer: Viewer): void {
-  if (viewer.kind === "person" && viewer.role === "reader") throw new LibraryError({ kind: "not_allowed" });
-}
-
-/** Returns the accounts that a filter selects of those that a person sees; null for a person who sees all. */
-function accountsOf({ accountIds }: Person, { accountId }: RecordingFilter): readonly string[] | null {
-  if (accountIds === "all") return null;
-  return accountId === undefined ? accountIds : accountIds.filter((each) => each === accountId);
-}
-
-/** Returns the accounts whose recordings a viewer may see. */
-function visibleAccounts(viewer: Viewer): "all" | readonly string[] {
-  if (viewer.kind === "operator") return "all";
-  return viewer.kind === "person" ? viewer.accountIds : [viewer.account.id];
-}
-
-/** Restricts a filter to what an application may see. */
-function ownerOf(viewer: Viewer): Pick<RecordingFilter, "accountId" | "workspaceId"> {
-  if (viewer.kind !== "application") return {};
-  const { account, workspaceId } = viewer;
-  return { accountId: account.id, ...(workspaceId === null ? {} : { workspaceId }) };
 }

@@ -9,15 +9,16 @@ export interface RemovalServices {
 }
 
 /**
- * Removes all that is left of recordings that were marked as deleted, which made them invisible: their searchable texts,
+ * Removes all that is left of recordings that were marked as deleted, which made them invisible: their reruns, searchable texts,
  * exports in progress, files, and finally their rows, the record last. A removal that was interrupted anywhere is
  * therefore continued by `finishRemovals`.
  */
 export async function finishRemoval(
   { recordings, dataDirectory, endExports = () => {} }: RemovalServices,
-  ids: readonly string[],
+  deleted: readonly string[],
 ): Promise<void> {
-  if (ids.length === 0) return;
+  if (deleted.length === 0) return;
+  const ids = recordings.reruns.withReruns(deleted);
   await recordings.rows.removeSearchable(ids);
   endExports();
   for (const id of ids) await dataDirectory.removeFiles(id);

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { ENDED_STATES, type Recording } from "../recordings/index.ts";
+import { ENDED_STATES, isOpen, type Recording } from "../recordings/index.ts";
 import { isRecordingId } from "../storage/index.ts";
 import { finishRemoval, type RemovalServices } from "./removal.ts";
 
@@ -43,7 +43,9 @@ async function removeOldFiles(
     if (count % CHECKS_AT_ONCE === 0) await yieldToEventLoop();
     const recording = recordings.get(id);
     const isOver = recording === null || (recording.heldAt === null && endedAtMost(recording, endedBefore));
-    if (isOver) await dataDirectory.removeFiles(id);
+    const rerun = isOver ? recordings.reruns.of(id) : null;
+    // Like the audio of any recording that is processed, that of a rerun is needed until its end.
+    if (isOver && (rerun === null || !isOpen(rerun.status))) await dataDirectory.removeFiles(id);
   }
   for (const id of await readdir(dataDirectory.playback)) {
     const isOrphan = isRecordingId(id) && !(await dataDirectory.audio.has(id));

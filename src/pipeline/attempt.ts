@@ -123,13 +123,18 @@ function publishEnd(services: PipelineServices, id: string, startedAt: number, e
   events.deliver();
 }
 
-/** Removes work files and step results, and of a deleted recording also files written after the deletion. */
+/**
+ * Removes work files and step results, and of a deleted recording also files and rows written after the deletion. A rerun
+ * is deleted when it completes.
+ */
 async function cleanUp(services: PipelineServices, id: string): Promise<void> {
   const { recordings, dataDirectory, workReservations, dropsAudio } = services;
   await dataDirectory.filesOf(id).removeWork();
   workReservations.ended(id);
-  if (dropsAudio() || recordings.get(id) === null) await dataDirectory.removeFiles(id);
-  await removeWork(recordings, id);
+  const isDeleted = recordings.get(id) === null;
+  if (dropsAudio() || isDeleted) await dataDirectory.removeFiles(id);
+  if (isDeleted) await recordings.rows.removeDeleted([id]);
+  else await removeWork(recordings, id);
 }
 
 function failureOf(error: unknown): Failure {

@@ -53,7 +53,8 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   context.progress(null);
   // The remaining files would occupy disk space that the reservation may need.
   for (const remaining of [path, secondPath]) await rm(remaining, { force: true });
-  await using upload = await audio.open(recording.id);
+  // A rerun has no audio of its own.
+  await using upload = await audio.open(recording.rerunOf ?? recording.id);
   const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
     ...{ ffmpegPath, maxSeconds, onProbed, signal },
     // Without a file, ffmpeg's error is that of a file that can't be read.

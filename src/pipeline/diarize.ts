@@ -96,8 +96,8 @@ export async function findSpeakerVoices(
   tracks: readonly (Track & Diarized)[],
   numbers: readonly ReadonlyMap<number, number>[],
 ): Promise<SpeakerVoice[]> {
-  const { accountId, isTransient } = context.recording;
-  if (isTransient || !knowsVoices(store, accountId)) return [];
+  const { accountId, isTransient, rerunOf } = context.recording;
+  if ((isTransient && rerunOf === null) || !knowsVoices(store, accountId)) return [];
   const silent = { ...context, progress: () => {} };
   const found = await eachTrack(
     silent,

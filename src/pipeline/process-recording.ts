@@ -19,7 +19,8 @@ export function processRecording(services: PipelineServices, id: string, signal:
     const startedAt = now();
     const recording = begin(services, id);
     if (recording === null) return null;
-    log.info({ event: "recording.started", recordingId: id });
+    const { rerunOf } = recording;
+    log.info({ event: "recording.started", recordingId: id, ...(rerunOf === null ? {} : { rerunOf }) });
     const found = await transcriptWithRetry(services, recording, signal);
     const ended = { recordingId: id, milliseconds: now() - startedAt };
     // A command may have ended the recording during the last step.

@@ -4,6 +4,7 @@ import { Value } from "@sinclair/typebox/value";
 import { and, asc, eq, gte, sql } from "drizzle-orm";
 import { preparedFor, type Store, tables } from "../storage/index.ts";
 import type { Outline, SegmentWithWords, StoredSegment } from "./segments.ts";
+import { transcriptFactsSchema } from "./transcript-facts.ts";
 
 const count = Type.Integer({ minimum: 0 });
 
@@ -14,6 +15,10 @@ const stateSchema = Type.Object({
   nextSpeaker: count,
   /** Id of the next new segment. */
   nextSegment: count,
+  /** The lowest id that a segment can have, because the whole transcript was replaced; absent if it never was. */
+  firstSegment: Type.Optional(count),
+  /** The facts about the recognized transcript, once another one has replaced it. */
+  recognized: Type.Optional(transcriptFactsSchema),
   /** Number of the latest revision that was removed because there were too many; 0 for none. */
   trimmed: count,
   /** Bytes of the segments in their stored form; absent in a state of an earlier version. */

@@ -64,12 +64,15 @@ export class OpenRecordings {
     return this.#store.select({ since }).from(recordings).where(eq(recordings.status, "queued")).get()?.since ?? null;
   }
 
-  /** Counts an account's open recordings. */
+  /** Counts an account's open recordings without reruns, which its clients do not see. */
   countOf(accountId: string): number {
+    const { recordings } = tables;
     const row = this.#store
       .select({ open: count() })
-      .from(tables.recordings)
-      .where(and(eq(tables.recordings.accountId, accountId), inArray(tables.recordings.status, OPEN_STATES)))
+      .from(recordings)
+      .where(
+        and(eq(recordings.accountId, accountId), inArray(recordings.status, OPEN_STATES), isNull(recordings.rerunOf)),
+      )
       .get();
     return row?.open ?? 0;
   }

@@ -6,6 +6,7 @@ import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import { storeEnd } from "./outbox.ts";
 import { type Recording, RecordingRows } from "./recording-rows.ts";
+import { completeRerun, deleteRerunOf, Reruns } from "./reruns.ts";
 import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
@@ -45,6 +46,7 @@ export class Recordings {
   readonly rows: RecordingRows;
   /** Recordings that have not ended. */
   readonly open: OpenRecordings;
+  readonly reruns: Reruns;
 
   /** @param now milliseconds since the epoch */
   constructor(store: Store, now: () => number) {
@@ -68,6 +70,7 @@ export class Recordings {
       .prepare();
     this.rows = new RecordingRows(store);
     this.open = new OpenRecordings(store);
+    this.reruns = new Reruns(store, now);
   }
 
   get(id: string): Recording | null {
@@ -120,6 +123,7 @@ export class Recordings {
         .returning({ id: recordings.id })
         .get();
       if (row === undefined) return false;
+      deleteRerunOf(writer, id, this.#now());
       clearAnswer(writer, id);
       also(writer);
       return true;
@@ -154,11 +158,11 @@ export class Recordings {
     return rows.map((row) => row.id);
   }
 
-  /** Returns the ids of the recordings of which nothing is kept, and which are not deleted yet. */
+  /** Returns the ids of the recordings for which a client waited, and which are not deleted yet. */
   transientIds(): string[] {
-    const { id, isTransient, deletedAt } = tables.recordings;
+    const { id, isTransient, rerunOf, deletedAt } = tables.recordings;
     // Only with the literal value can SQLite use the index of transient recordings.
-    const isLeft = and(sql`${isTransient} = 1`, isNull(deletedAt));
+    const isLeft = and(sql`${isTransient} = 1`, isNull(rerunOf), isNull(deletedAt));
     const rows = this.#store.select({ id }).from(tables.recordings).where(isLeft).all();
     return rows.map((row) => row.id);
   }
@@ -249,7 +253,8 @@ export class Recordings {
   }
 
   /**
-   * `processing` → `completed`, with the last of its segments, in one transaction.
+   * `processing` → `completed`, with the last of its segments, in one transaction. The transcript of a rerun becomes a
+   * revision of the recording that it processes again.
    * @param also runs further statements in it
    * @returns false if the recording is not being processed
    */
@@ -263,9 +268,10 @@ export class Recordings {
       const completed = change(writer, id, ["processing"], { ...endOf("completed", now), percent: 100 });
       if (completed === null) return false;
       writeSegments(writer, id, segments);
-      storeEnd(writer, id, "completed", now);
       countWork(writer, now, { completedSeconds: completed.durationSeconds ?? 0, completed: 1 });
       also(writer);
+      if (completed.rerunOf === null) storeEnd(writer, id, "completed", now);
+      else completeRerun(writer, completed, now);
       return true;
     });
   }
@@ -286,7 +292,8 @@ export class Recordings {
       });
       if (failed === null) return false;
       const isCancelled = failure.reason === "internal" && failure.cause === "cancelled";
-      storeEnd(writer, id, isCancelled ? "cancelled" : "failed", now);
+      // The recording that a rerun processes again has ended before, and nobody waits for the rerun.
+      if (failed.rerunOf === null) storeEnd(writer, id, isCancelled ? "cancelled" : "failed", now);
       countWork(writer, now, { failed: 1 });
       also(writer);
       return true;

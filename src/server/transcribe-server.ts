@@ -217,6 +217,7 @@ export async function startTranscribeServer(
     now,
     clock: () => performance.now(),
   });
+  const installedModels = compatModels(speech, modelInUse);
   const openConsole = () =>
     createConsole({
       store,
@@ -228,6 +229,7 @@ export async function startTranscribeServer(
       queue,
       usage,
       modelInUse,
+      models: installedModels,
       metrics,
       disk,
       log,
@@ -255,7 +257,7 @@ export async function startTranscribeServer(
   const server = serveApi({
     ...parts,
     events,
-    models: compatModels(speech, modelInUse),
+    models: installedModels,
     attributions: () => speech.attributions(),
     stopping: stopping.signal,
     address: settings.server,

@@ -21,6 +21,7 @@ import folders from "./migrations/0016-folders.sql" with { type: "text" };
 import voices from "./migrations/0017-voices.sql" with { type: "text" };
 import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
 import searchWords from "./migrations/0019-search-words.sql" with { type: "text" };
+import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -51,6 +52,7 @@ const migrations: readonly Migration[] = [
   { name: "0017-voices", sql: voices },
   { name: "0018-incomplete-files", sql: incompleteFiles },
   { name: "0019-search-words", sql: searchWords },
+  { name: "0020-reruns", sql: reruns },
 ];
 
 /** Names of all migrations, in order. */

@@ -1,5 +1,15 @@
 import { eq, isNotNull, isNull } from "drizzle-orm";
-import { blob, index, integer, primaryKey, real, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import {
+  type AnySQLiteColumn,
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
 import {
   correctionActions,
   failureReasons,
@@ -119,7 +129,10 @@ export const recordings = sqliteTable(
     /** Bounds of the number of its speakers, which are equal if the number is given exactly; null for none. */
     minSpeakers: integer(),
     maxSpeakers: integer(),
-    /** Whether a client waits for the transcript, after which nothing of the recording is kept. Lists leave it out. */
+    /**
+     * Whether nothing of the recording is kept after it has ended: a client waits for its transcript, or it is a rerun.
+     * Lists leave it out.
+     */
     isTransient: integer({ mode: "boolean" }).notNull().default(false),
     /** Start of its removal; nobody sees the recording from then on. */
     deletedAt: integer(),
@@ -131,6 +144,13 @@ export const recordings = sqliteTable(
     revision: integer().notNull().default(0),
     /** JSON: facts about a corrected transcript, see CorrectedState in recordings/latest-segments.ts. */
     correctedState: text(),
+    /**
+     * For a rerun: the recording that it processes again, whose audio it uses. A rerun is transient, too. Null for any
+     * other recording, and for a rerun that is over.
+     */
+    rerunOf: text().references((): AnySQLiteColumn => recordings.id, { onDelete: "cascade" }),
+    /** The person who started the rerun, as in the audit log. */
+    rerunBy: text(),
   },
   (table) => [
     index("recordings_account_id").on(table.accountId, table.id),
@@ -139,6 +159,7 @@ export const recordings = sqliteTable(
     index("recordings_workspace").on(table.workspaceId, table.status, table.id).where(isNotNull(table.workspaceId)),
     index("recordings_transient").on(table.isTransient).where(eq(table.isTransient, true)),
     index("recordings_deleted").on(table.deletedAt).where(isNotNull(table.deletedAt)),
+    uniqueIndex("recordings_rerun").on(table.rerunOf).where(isNotNull(table.rerunOf)),
   ],
 );
 

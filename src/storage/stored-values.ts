@@ -15,7 +15,7 @@ export const failureReasons = ["no_speech", "too_short", "quota_exceeded", "inte
 
 /**
  * The kinds of a revision. `delete` is a text without characters, `revert` takes a revision back, `redo` takes back such a
- * one, `restore` all since a revision.
+ * one, `restore` all since a revision. `process`: the recording was processed again.
  */
 export const correctionActions = [
   "text",
@@ -28,6 +28,7 @@ export const correctionActions = [
   "revert",
   "redo",
   "restore",
+  "process",
 ] as const;
 
 /** The states of an account, which decide what it may do. */

@@ -37,6 +37,10 @@ const table: readonly Row[] = [
   ["GET /recordings/:id/waveform", 401, 409, 409, 404, 409],
   ["GET /recordings/:id/exports/:format", 401, 200, 200, 404, 200],
   ["PUT /recordings/:id/speakers", 401, 403, 200, 404, 200],
+  ["GET /recordings/:id/processing", 401, 403, 200, 404, 200],
+  // The recordings of this test have no audio, and are not processed again.
+  ["POST /recordings/:id/processing", 401, 403, 409, 404, 409],
+  ["DELETE /recordings/:id/processing", 401, 403, 409, 404, 409],
   ["POST /recordings/:id/corrections", 401, 403, 200, 404, 200],
   ["GET /recordings/:id/changes", 401, 200, 200, 404, 200],
   ["GET /recordings/:id/revisions", 401, 200, 200, 404, 200],
@@ -94,6 +98,7 @@ describe("the routes of the console", () => {
     const bodies: Readonly<Record<string, FormData | string>> = {
       "POST /recordings": form,
       "PUT /recordings/:id/speakers": JSON.stringify({ names: { 0: "Ann" } }),
+      "POST /recordings/:id/processing": JSON.stringify({ model: "whisper-base", language: null }),
       "POST /recordings/:id/corrections": JSON.stringify({
         ...{ editor: "page-one", sequence: 1, seen: 0, shown: 0 },
         correction: { action: "text", segment: 0, text: "Corrected." },

@@ -16,6 +16,9 @@ const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 /** A GPU whose operations share the decoder. */
 const working = { lanes: 2, waiting: 3, decoder: { slots: 2, rowsPerStep: 6.1 } };
 
+/** An installed model that is not in use, and knows only English. */
+const english = { id: "english-only", languages: [{ code: "en", name: "English", modelCode: "en" }] };
+
 /** The real HTTP server with the API and the console, without an engine; see ApiServer. */
 export class ConsoleServer implements Disposable {
   readonly api: ApiServer;
@@ -42,6 +45,10 @@ export class ConsoleServer implements Disposable {
           },
           settings: () => ({ ...defaults, ...this.settings, limits: this.api.limits }),
           modelInUse: () => this.api.speechModel,
+          models: {
+            installed: () => [this.api.speechModel, english],
+            find: (id) => (id === english.id ? english : null),
+          },
           disk: new DiskUsage(app.dataDirectory, () => performance.now()),
           worker: () => ({ state: "ready", processIds: [process.pid], ...working, gpus: [] }),
           machines: () => this.machines,

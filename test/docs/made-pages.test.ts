@@ -1,10 +1,15 @@
 import { expect, test } from "bun:test";
 import { failureKinds } from "../../src/recordings/index.ts";
-import { cliPage, troubleshootingPage } from "../../tools/development/docs/pages.ts";
+import { cliPage, readmePage, troubleshootingPage } from "../../tools/development/docs/pages.ts";
 import { pageNamed } from "./pages.ts";
 
 test("docs/cli.md is what scripts/docs generates", () => {
   expect(pageNamed("docs/cli.md").text).toBe(cliPage());
+});
+
+test("README.md has the table of folders that scripts/docs copies from docs/architecture.md", () => {
+  const { text } = pageNamed("README.md");
+  expect(text).toBe(readmePage(text, pageNamed("docs/architecture.md").text));
 });
 
 test("docs/troubleshooting.md has what scripts/docs generates", () => {

@@ -29,13 +29,25 @@ const names = [
     .map((name) => `docs/${name}`),
 ];
 
-export const pages: readonly Page[] = names.map((name) => {
+const read = (name: string): Page => {
   const path = join(root, name);
   return { name, path, text: readFileSync(path, "utf8") };
-});
+};
+
+/** The pages for operators, users and programs. */
+export const pages: readonly Page[] = names.map(read);
+
+const folders = ["docs", "data", "deploy", "harness", "models", "native", "sdk", "src", "test", "tools"];
+
+/** All documents of the repository, also those for contributors. The changelog names files of earlier versions. */
+export const documents: readonly Page[] = ["*.md", ...folders.map((folder) => `${folder}/**/*.md`)]
+  .flatMap((pattern) => [...new Bun.Glob(pattern).scanSync({ cwd: root })])
+  .filter((name) => name !== "CHANGELOG.md" && !name.includes("node_modules/"))
+  .sort()
+  .map(read);
 
 export function pageNamed(name: string): Page {
-  const page = pages.find((candidate) => candidate.name === name);
+  const page = documents.find((candidate) => candidate.name === name);
   if (page === undefined) throw new Error(`there is no page ${name}`);
   return page;
 }

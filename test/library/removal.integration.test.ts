@@ -25,6 +25,8 @@ const ways = [
   ["retention", "completed", null],
   ["withdrawal", "processing", null],
   ["account", "processing", "accounts.delete"],
+  // The recording is processed again.
+  ["rerun", "completed", "recordings.delete"],
 ] as const;
 
 describe("a recording that is removed", () => {
@@ -84,6 +86,13 @@ async function fill(path: string, way: string, status: "completed" | "failed" | 
     // Retention leaves it alone.
     if (name === "other") recordings.setHold(id, true);
     await indexRecording(store, id, new AbortController().signal);
+    if (way === "rerun" && name === "acme") {
+      const choice = { speechModel: "whisper-base", pinnedLanguage: null, author: "operator" };
+      const rerun = recordings.reruns.create(id, choice, () => {})?.id ?? "";
+      recordings.claim(rerun);
+      recordings.rows.addSegments(rerun, segments);
+      mkdirSync(directory.filesOf(rerun).work);
+    }
   }
   store.$client.run("PRAGMA wal_checkpoint(TRUNCATE)");
   store.$client.close();
@@ -101,7 +110,8 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
   const services = { store, recordings, dataDirectory: directory, usage: new Usage(store), now: Date.now };
   const ownsRecordings = (name: string) => {
     const account = findAccount(store, name);
-    return account === null ? [] : recordings.list({ accountId: account.id, includesTransient: true }, 10);
+    const all = account === null ? [] : recordings.list({ accountId: account.id, includesTransient: true }, 10);
+    return all.filter(({ rerunOf }) => rerunOf === null);
   };
   directory.cleanUp((ids) => recordings.open.areOpen(ids));
   await finishRemovals(services);
@@ -113,6 +123,7 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
   const [left] = ownsRecordings("acme");
   const count = (sql: string) => store.$client.query<{ n: number }, []>(sql).get()?.n;
   const whole = left === undefined ? 1 : 2;
+  const reruns = way === "rerun" && left !== undefined ? 1 : 0;
   const spoken = left?.status === "completed" ? 2 : 1;
   expect({
     recordings: count("SELECT count(*) AS n FROM recordings"),
@@ -121,8 +132,8 @@ async function expectAllOrNothing(path: string, way: string, action: string | nu
     entries: count("SELECT count(*) AS n FROM searchable_recordings"),
     audits: readAudit(store, 10).filter((entry) => entry.action === action).length,
   }).toEqual({
-    recordings: whole,
-    segments: spoken * segments.length,
+    recordings: whole + reruns,
+    segments: (spoken + reruns) * segments.length,
     searchable: spoken * segments.length,
     entries: whole,
     audits: action !== null && left === undefined ? 1 : 0,

@@ -5,7 +5,7 @@ import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
 import { dieAtStep } from "../support/die-at-step.ts";
 
-type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account";
+type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account" | "rerun";
 
 const [path = "", way, step = ""] = process.argv.slice(2);
 const dataDirectory = new DataDirectory(path);
@@ -17,12 +17,15 @@ const services = { store, recordings, dataDirectory, usage: new Usage(store), en
 const library = new Library(services);
 const account = requireAccount(store, "acme");
 const operator: Operator = { kind: "operator", actor: "operator" };
-const [{ id } = { id: "" }] = recordings.list({ accountId: account.id, includesTransient: true }, 1);
+const [{ id } = { id: "" }] = recordings
+  .list({ accountId: account.id, includesTransient: true }, 2)
+  .filter(({ rerunOf }) => rerunOf === null);
 
 const removals: Record<Way, () => Promise<unknown>> = {
   application: () => library.remove({ kind: "application", account, workspaceId: null }, id),
   operator: () => library.remove({ kind: "operator", actor: "password (console)" }, id),
   command: () => library.remove(operator, id),
+  rerun: () => library.remove(operator, id),
   retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
   withdrawal: () => library.withdraw(id),
   account: () => removeAccount(services, operator, account),

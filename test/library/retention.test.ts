@@ -83,6 +83,24 @@ describe("retention", () => {
     ]);
   });
 
+  test("keeps the audio of a recording that is processed again until that has ended, and not the recording itself", async () => {
+    using parent = temporaryDirectory();
+    const directory = new DataDirectory(parent.path);
+    const ids = enterAll(directory);
+    const choice = { speechModel: "whisper-base", pinnedLanguage: null, author: "o" };
+    const rerun = recordings.reruns.create(ids.completed, choice, () => {})?.id ?? "";
+    const apply = (completedDays: number) =>
+      applyRetention({ recordings, dataDirectory: directory }, { audioDays: 7, completedDays }, now);
+    const hasAudio = () => existsSync(directory.audio.pathOf(ids.completed));
+    await apply(0);
+    expect(hasAudio()).toBe(true);
+    recordings.fail(rerun, { reason: "no_speech" });
+    await apply(0);
+    expect([hasAudio(), recordings.reruns.of(ids.completed)?.id]).toEqual([false, rerun]);
+    await apply(9);
+    expect([recordings.get(ids.completed), recordings.get(rerun), recordings.deletedIds()]).toEqual([null, null, []]);
+  });
+
   test("removes audio of a deleted recording that an interrupted removal left", async () => {
     using parent = temporaryDirectory();
     const directory = new DataDirectory(parent.path);

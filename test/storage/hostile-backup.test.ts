@@ -44,6 +44,8 @@ describe("a manipulated backup", () => {
 
   const account = "01a1fdbb-a5b1-7058-8ea9-0c142185c001";
   const good = "01a1fdbb-a5b1-7058-8ea9-0c142185c002";
+  const other = "01a1fdbb-a5b1-7058-8ea9-0c142185c003";
+  const otherAccount = "01a1fdbb-a5b1-7058-8ea9-0c142185c004";
   const sha = "0123456789abcdef".repeat(4);
   const recording = (columns: string, values: string, id = `'${good}'`) =>
     `INSERT INTO recordings (id, account_id, status, created_at, updated_at${columns}) VALUES (${id}, '${account}', 'queued', 0, 0${values})`;
@@ -70,7 +72,20 @@ describe("a manipulated backup", () => {
     `${recording("", "")}; INSERT INTO voices VALUES ('${good}', '${account}', ${name}, '${model}', 'a', 0);
      INSERT INTO voice_examples VALUES (1, '${good}', NULL, 0, 9.5, ${embedding});
      INSERT INTO speaker_voices VALUES ('${good}', 0, '${account}', '${model}', 9.5, ${embedding})`;
+  /** A recording of another account, and one that processes it again. */
+  const rerun = (of: string, isTransient = 1) =>
+    `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
+      VALUES ('${otherAccount}', 'other', 'active', 0, '{}', 0); ${recording("", "", `'${other}'`).replace(account, otherAccount)};
+     ${recording(", is_transient, rerun_of, rerun_by", `, ${isTransient}, '${of}', 'anna'`)}`;
   const values: [string, string, string][] = [
+    ["a rerun that would read the audio of another account", rerun(other), "recordings.rerun_of"],
+    ["a rerun of itself", rerun(good), "recordings.rerun_of"],
+    ["a rerun of no recording", rerun(account), "recordings.rerun_of"],
+    [
+      "a rerun in lists",
+      rerun(other, 0).replaceAll(otherAccount, account).replace(/^.*?;/s, ""),
+      "recordings.rerun_of",
+    ],
     ["a folder with a relative path", folder("path", "'srv/in'"), "folders.path"],
     ["a folder whose path names its parent", folder("path", "'/srv/in/../../etc'"), "folders.path"],
     ["a folder whose target names its parent", folder("target", "'/srv/..'"), "folders.target"],
@@ -262,6 +277,7 @@ describe("a manipulated backup", () => {
         VALUES ('${account}', 'acme', 'active', 0, '${limits}', 0);
       ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]');
       ${folderFile("attempts", "1")};
+      ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
       ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`,
     );
     expect(restoreDatabase(directory, backup, 0)).toBeNull();

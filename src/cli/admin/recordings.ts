@@ -1,29 +1,37 @@
 import { Command } from "commander";
-import { checkName, requireAccount, Usage } from "../../accounts/index.ts";
-import { Library, LibraryError, type Refusal } from "../../library/index.ts";
-import { type Recording, Recordings, type Status, type Transcript } from "../../recordings/index.ts";
+import { checkName, requireAccount } from "../../accounts/index.ts";
+import type { Library } from "../../library/index.ts";
+import type { Recording, Status, Transcript } from "../../recordings/index.ts";
 import { type Store, values } from "../../storage/index.ts";
 import { nameOfActor } from "../../users/index.ts";
-import { CommandError } from "../command-error.ts";
 import { date, facts, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
 import { checkedBy, listOf, positiveNumber, resourceId } from "../parse-option.ts";
 import { dataDirectoryOf, openStoreIn, settingsCommand } from "../settings-options.ts";
 import { operator } from "./audit.ts";
 import { emptyLog } from "./empty-log.ts";
+import { libraryOf, orRefused } from "./open-library.ts";
+import { processCommand, rerunJson, rerunText } from "./process-recording.ts";
 
-/** transcribe recordings list|show|hold|release|cancel|delete */
+/** transcribe recordings list|show|process|hold|release|cancel|delete */
 export function recordingsCommand(): Command {
   return new Command("recordings")
     .description("Manage the recordings of all accounts.")
     .addCommand(listCommand())
     .addCommand(showCommand())
+    .addCommand(processCommand())
     .addCommand(
       changeCommand("hold", "Protect a recording from deletion.", (library, id) => setHold(library, id, true)),
     )
     .addCommand(
       changeCommand("release", "Allow the deletion of a held recording.", (library, id) => setHold(library, id, false)),
     )
-    .addCommand(changeCommand("cancel", "Cancel a queued or processing recording; it becomes failed.", cancel))
+    .addCommand(
+      changeCommand(
+        "cancel",
+        "Cancel a queued or processing recording, which becomes failed, or the processing of one that is processed again.",
+        cancel,
+      ),
+    )
     .addCommand(changeCommand("delete", "Delete a recording with its audio and its transcript.", remove));
 }
 
@@ -72,6 +80,7 @@ function showCommand(): Command {
         showRevisions(options, store, await orRefused(id, () => library.transcript(operator(), id)));
         return;
       }
+      const rerun = library.rerunOf(operator(), recording);
       const { models, machines } = library.partsOf(operator(), recording);
       const isAlone = models.every(({ model }) => model === recording.speechModel);
       const record = toJson(recording);
@@ -79,11 +88,13 @@ function showCommand(): Command {
         ...record,
         ...(models.length === 0 ? {} : { models }),
         ...(machines.length === 0 ? {} : { machines }),
+        ...(rerun === null ? {} : { processed_again: rerunJson(rerun) }),
       };
       const shown = {
         ...record,
         ...(isAlone ? {} : { parts_by_model: partsBy(models, ({ model }) => model) }),
         ...(machines.length === 0 ? {} : { parts_by_machine: partsBy(machines, ({ machine }) => machine) }),
+        ...(rerun === null ? {} : { processed_again: rerunText(rerun) }),
       };
       print(options, json, () => facts(shown));
     });
@@ -151,39 +162,7 @@ async function remove(library: Library, id: string): Promise<string> {
 function openLibrary(command: Command): { readonly store: Store; readonly library: Library } {
   const dataDirectory = dataDirectoryOf(command);
   const store = openStoreIn(dataDirectory);
-  const recordings = new Recordings(store, Date.now);
-  const library = new Library({ store, recordings, dataDirectory, usage: new Usage(store), now: Date.now });
-  return { store, library };
-}
-
-/** @throws {CommandError} if a recording is not read or changed */
-async function orRefused<T>(id: string, run: () => T | Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof LibraryError)) throw error;
-    throw new CommandError(messageOf(id, error.refusal));
-  }
-}
-
-function messageOf(id: string, refusal: Refusal): string {
-  switch (refusal.kind) {
-    case "not_found":
-    case "other_workspace":
-      return `there is no recording ${id}; list them with: transcribe recordings list`;
-    case "not_allowed":
-      return `recording ${id} can't be changed: only an operator may do this`;
-    case "held":
-      return `recording ${id} can't be deleted: it is held; release it first`;
-    case "still_open":
-      return `recording ${id} can't be deleted: it is ${refusal.status}; cancel it first`;
-    case "has_ended":
-      return `recording ${id} can't be cancelled: it is ${refusal.status}`;
-    case "not_corrected":
-      return `the transcript of recording ${id} can't be corrected: ${refusal.reason}`;
-    case "not_completed":
-      return `recording ${id} has no transcript: it is ${refusal.status}`;
-  }
+  return { store, library: libraryOf(store, dataDirectory) };
 }
 
 function toJson(recording: Recording) {

@@ -44,7 +44,8 @@ export function useCommand(): Command {
     });
 }
 
-function requireInstalled(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
+/** Returns an installed speech model. @throws {CommandError} when there is none of this id */
+export function requireInstalled(id: string, { speech, catalogue }: ModelsContext): SpeechModel {
   const entry = findModel(catalogue, id);
   if (entry !== null && entry.kind !== "speech") {
     throw new CommandError(`${id} is not a speech model; it is always in use`);

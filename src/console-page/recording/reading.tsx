@@ -14,6 +14,7 @@ import { Exports } from "./exports.tsx";
 import { FindBar, type Match, useFind } from "./find.tsx";
 import { usePlayback } from "./player/playback.ts";
 import { Player } from "./player/player.tsx";
+import { Processing } from "./processing.tsx";
 import { Speakers } from "./speakers.tsx";
 import { Transcript } from "./transcript/transcript.tsx";
 import { type TranscriptActions, useTranscriptData } from "./transcript/transcript-data.ts";
@@ -50,12 +51,18 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
   }, [isLoaded, at, playback]);
   useKeys(playback, outline, actions, findField, corrections);
   useFreshFacts(recording, data.revision, onChange);
+  const shownRevision = recording.corrected?.revision ?? 0;
+  // The recording was processed again, or others have corrected it.
+  useEffect(() => {
+    if (isLoaded && shownRevision > data.revision) data.onStale();
+  }, [isLoaded, shownRevision, data]);
   return (
     <>
       {outline === null && <Problem problem={data.problem} retry={() => data.retry()} />}
       <div class="reading">
         <Sidebar>
           <Speakers recording={recording} corrections={corrections} onChange={onChange} />
+          <Processing recording={recording} onChange={onChange} />
           <Revisions recording={recording} corrections={corrections} />
           <Exports recording={recording} />
           <section>

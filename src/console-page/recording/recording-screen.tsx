@@ -35,7 +35,8 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
   const name = recording === null ? texts.name : recordingName(recording);
   useTitle(name);
   const overview = useOverview().value;
-  const isOpen = recording?.status === "queued" || recording?.status === "processing";
+  const processed = recording?.processed_again ?? recording;
+  const isOpen = processed?.status === "queued" || processed?.status === "processing";
   // A queued or processing recording is reloaded after every change of the overview.
   useEffect(() => {
     if (isOpen) retry();

@@ -130,6 +130,18 @@ export const recordingSchema = Type.Composite([
     /** Export formats, with the file name for each. */
     exports: Type.Array(Type.Object({ format: Type.String(), file_name: Type.String() })),
     playback_copy: playbackCopySchema,
+    /** Its processing again, which is open or has failed; null for none. Its transcript stays as it is until then. */
+    processed_again: nullable(
+      Type.Composite([
+        Type.Pick(listedRecordingSchema, ["status", "progress", "failure"]),
+        Type.Object({
+          /** Place in the queue; null unless it waits. */
+          place: nullable(Type.Integer({ minimum: 1 })),
+          problem: nullable(Type.String()),
+          model: nullable(Type.String()),
+        }),
+      ]),
+    ),
     /** The latest correction by a person; null if the transcript is as recognized. */
     corrected: nullable(Type.Object({ revision: countSchema, author: Type.String(), at: timeSchema })),
   }),

@@ -44,8 +44,13 @@ const PAGE_SIZE = 100;
 /**
  * Creates the routes that correct a transcript, and show and compare its revisions.
  * @param searches runs searches of whole transcripts
+ * @param onReplaced called with a recording whose whole transcript may be another one, which is not indexed yet
  */
-export function correctionRoutes({ library, store }: ConsoleServices, searches: ExportQueue): AnyElysia {
+export function correctionRoutes(
+  { library, store }: ConsoleServices,
+  searches: ExportQueue,
+  onReplaced: (recordingId: string) => void,
+): AnyElysia {
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
   const changesFor = (request: Request, id: string, { seen, editor }: Seen) => {
     const viewer = viewerOf(request, store);
@@ -60,6 +65,7 @@ export function correctionRoutes({ library, store }: ConsoleServices, searches: 
   addRoute(routes, "POST /corrections", { 200: correctedSchema }, async (request, id) => {
     const { correction, shown, ...from } = await readBody(request, correctionRequestSchema);
     const corrected = library.correct(viewerOf(request, store), id, correction, from);
+    if (correction.action === "restore" || correction.action === "revert") onReplaced(id);
     return { ...corrected, ...changesFor(request, id, { seen: shown, editor: from.editor }) };
   });
 

@@ -56,6 +56,8 @@ function refusalToApiError(refusal: Refusal): ApiError {
     case "not_completed":
     case "has_ended":
       return new ApiError("transcription_is_not_ready", `The transcription is ${refusal.status}.`);
+    case "not_processed":
+      return new ApiError("forbidden", "Recordings are processed again in the console.");
     case "not_corrected":
       return new ApiError("forbidden", "Transcripts are corrected in the console.");
   }

@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { type TranscriptFacts, transcriptFactsSchema } from "../transcript-facts.ts";
 
 /** A segment of a corrected transcript, as it is stored. */
 export interface CorrectedSegment {
@@ -14,7 +15,7 @@ export interface CorrectedSegment {
   readonly words: string;
 }
 
-/** A part of a revision. Both kinds hold what was there before, so that they can be reverted. */
+/** A part of a revision. Each kind holds what was there before, so that it can be reverted. */
 export type Change =
   /** Segments that others replace, from an index on. The changes of a revision apply one after the other. */
   | {
@@ -29,6 +30,13 @@ export type Change =
       readonly ids: readonly number[];
       readonly from: readonly number[];
       readonly to: number;
+    }
+  /** The whole transcript, which another one replaces. It is the only change of its revision. */
+  | {
+      readonly kind: "whole";
+      /** Null: the transcript was as recognized, which stays stored. */
+      readonly removed: readonly CorrectedSegment[] | null;
+      readonly facts: TranscriptFacts;
     };
 
 /** A part of a transcript in two states. */
@@ -58,40 +66,53 @@ const storedChange = Type.Union([
     inserted: Type.Array(storedSegment),
   }),
   Type.Object({ kind: Type.Literal("speakers"), ids: Type.Array(count), from: Type.Array(count), to: count }),
+  Type.Object({
+    kind: Type.Literal("whole"),
+    removed: Type.Union([Type.Array(storedSegment), Type.Null()]),
+    facts: transcriptFactsSchema,
+  }),
 ]);
 type StoredChange = Static<typeof storedChange>;
 const storedChanges = TypeCompiler.Compile(Type.Array(storedChange));
 
 /** Returns changes in the stored form, in which the words are not JSON within JSON. */
 export function packChanges(changes: readonly Change[]): string {
-  const packed = (segments: readonly CorrectedSegment[]) =>
-    segments.map(({ words, ...segment }) => ({ ...segment, words: JSON.parse(words) as unknown }));
-  return JSON.stringify(
-    changes.map((change) =>
-      change.kind === "speakers"
-        ? change
-        : { ...change, removed: packed(change.removed), inserted: packed(change.inserted) },
-    ),
-  );
+  return JSON.stringify(changes.map((change) => withSegments(change, packed)));
 }
 
 /** Parses stored changes. Returns null if a backup from elsewhere brought others than this program writes. */
 export function unpackChanges(stored: string): Change[] | null {
   const parsed: unknown = JSON.parse(stored);
   if (!storedChanges.Check(parsed) || !parsed.every(isSound)) return null;
-  const unpacked = (segments: readonly Static<typeof storedSegment>[]): CorrectedSegment[] =>
-    segments.map(({ words, ...segment }) => ({ ...segment, words: JSON.stringify(words) }));
-  return parsed.map((change) =>
-    change.kind === "speakers"
-      ? change
-      : { ...change, removed: unpacked(change.removed), inserted: unpacked(change.inserted) },
-  );
+  return parsed.map((change) => withSegments(change, unpacked));
+}
+
+const packed = ({ words, ...segment }: CorrectedSegment) => ({ ...segment, words: JSON.parse(words) as unknown });
+
+const unpacked = ({ words, ...segment }: Static<typeof storedSegment>): CorrectedSegment => {
+  return { ...segment, words: JSON.stringify(words) };
+};
+
+/** A change whose segments have the type `S`. */
+type ChangeOf<S> =
+  | Extract<Change, { kind: "speakers" }>
+  | (Pick<SegmentsChange, "kind" | "index"> & { readonly removed: readonly S[]; readonly inserted: readonly S[] })
+  | (Pick<WholeChange, "kind" | "facts"> & { readonly removed: readonly S[] | null });
+type SegmentsChange = Extract<Change, { kind: "segments" }>;
+type WholeChange = Extract<Change, { kind: "whole" }>;
+
+/** Returns a change with converted segments. */
+function withSegments<S, T>(change: ChangeOf<S>, convert: (segment: S) => T): ChangeOf<T> {
+  if (change.kind === "speakers") return change;
+  if (change.kind === "whole") return { ...change, removed: change.removed?.map(convert) ?? null };
+  return { ...change, removed: change.removed.map(convert), inserted: change.inserted.map(convert) };
 }
 
 /** Returns whether a stored change has only segments as a transcript may have them. */
 function isSound(change: StoredChange): boolean {
   if (change.kind === "speakers") return change.ids.length === change.from.length;
-  return [...change.removed, ...change.inserted].every(
+  const segments = change.kind === "whole" ? (change.removed ?? []) : [...change.removed, ...change.inserted];
+  return segments.every(
     ({ startMilliseconds, endMilliseconds, text }) => startMilliseconds < endMilliseconds && text.trim() === text,
   );
 }
@@ -101,36 +122,80 @@ const MAX_DIFFERENCE_SEGMENTS = 50;
 const MAX_DIFFERENCE_CHARACTERS = 64 * 1024;
 
 /**
- * Returns the differences between two states of a transcript, in order and as small as possible. Segments are in the
- * order of their start in all states, and ids never change it, so the common ids divide the others.
+ * Returns the differences between two states of a transcript, in order, as people read them. If the whole transcript was
+ * replaced between them, no segment is in both.
+ */
+export function compareStates(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
+  const ids = new Set(before.map(({ id }) => id));
+  const hasCommon = after.some(({ id }) => ids.has(id));
+  return hasCommon ? joinDifferences(differencesOf(before, after)) : differencesByTime(before, after);
+}
+
+/** Returns the differences between two transcripts of the same audio. They are divided where nobody speaks in either. */
+function differencesByTime(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
+  const differences: Difference[] = [];
+  let [place, index] = [0, 0];
+  while (place < before.length || index < after.length) {
+    const from = { place, index };
+    let end = Number.NEGATIVE_INFINITY;
+    for (;;) {
+      const [one, other] = [before[place], after[index]];
+      const isOneNext = other === undefined || (one !== undefined && one.startMilliseconds <= other.startMilliseconds);
+      const next = isOneNext ? one : other;
+      if (next === undefined || (end >= 0 && next.startMilliseconds >= end)) break;
+      end = Math.max(end, next.endMilliseconds);
+      if (isOneNext) place += 1;
+      else index += 1;
+    }
+    const others = after.slice(from.index, index);
+    const isSame =
+      place - from.place === others.length &&
+      before.slice(from.place, place).every((segment, at) => {
+        const counterpart = others[at];
+        return counterpart !== undefined && hasSameContent(segment, counterpart);
+      });
+    if (!isSame) addInParts(differences, { before, after }, from, { place, index });
+  }
+  return differences;
+}
+
+/** A position in a transcript before a change, and the one after it. */
+type Position = Pick<Difference, "place" | "index">;
+
+/** Adds the segments between two positions as differences that have no more than one may have. */
+function addInParts(
+  differences: Difference[],
+  { before, after }: { readonly before: readonly CorrectedSegment[]; readonly after: readonly CorrectedSegment[] },
+  { place, index }: Position,
+  end: Position,
+): void {
+  while (end.place > place || end.index > index) {
+    const part = { index, place, before: firstOf(before, place, end.place), after: firstOf(after, index, end.index) };
+    differences.push(part);
+    place += part.before.length;
+    index += part.after.length;
+  }
+}
+
+/**
+ * Returns the differences between two states of a transcript, as small as possible. Segments are in the order of their
+ * start in all states, and ids never change it, so the common ids divide the others.
  */
 export function differencesOf(before: readonly CorrectedSegment[], after: readonly CorrectedSegment[]): Difference[] {
   const places = new Map(before.map(({ id }, place) => [id, place]));
   const differences: Difference[] = [];
-  let reached = 0;
-  let index = 0;
-  const add = (place: number, next: number) => {
-    while (place > reached || next > index) {
-      const part = {
-        index,
-        place: reached,
-        before: firstOf(before, reached, place),
-        after: firstOf(after, index, next),
-      };
-      differences.push(part);
-      reached += part.before.length;
-      index += part.after.length;
-    }
+  let reached: Position = { place: 0, index: 0 };
+  const add = (place: number, index: number) => {
+    addInParts(differences, { before, after }, reached, { place, index });
+    reached = { place, index };
   };
   after.forEach((segment, next) => {
     const place = places.get(segment.id);
     const other = place === undefined ? undefined : before[place];
     if (place === undefined || other === undefined) return;
     add(place, next);
-    if (hasSameText(other, segment) && other.speaker === segment.speaker) {
-      reached = place + 1;
-      index = next + 1;
-    } else add(place + 1, next + 1);
+    if (hasSameContent(other, segment)) reached = { place: place + 1, index: next + 1 };
+    else add(place + 1, next + 1);
   });
   add(before.length, after.length);
   return differences;
@@ -157,8 +222,8 @@ function fitTogether(first: readonly CorrectedSegment[], second: readonly Correc
   return all.length <= MAX_DIFFERENCE_SEGMENTS && characters <= MAX_DIFFERENCE_CHARACTERS;
 }
 
-/** Joins differences that follow each other, as people read them, up to the limits of one. */
-export function joinDifferences(differences: readonly Difference[]): Difference[] {
+/** Joins differences that follow each other, up to the limits of one. */
+function joinDifferences(differences: readonly Difference[]): Difference[] {
   const joined: (Difference & { readonly before: CorrectedSegment[]; readonly after: CorrectedSegment[] })[] = [];
   for (const { index, place, before, after } of differences) {
     const last = joined.at(-1);
@@ -172,6 +237,10 @@ export function joinDifferences(differences: readonly Difference[]): Difference[
     last.after.push(...after);
   }
   return joined;
+}
+
+function hasSameContent(first: CorrectedSegment, second: CorrectedSegment): boolean {
+  return hasSameText(first, second) && first.speaker === second.speaker;
 }
 
 /** Returns whether text, words and times of two segments are the same. */

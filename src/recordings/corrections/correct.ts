@@ -1,11 +1,15 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../../storage/index.ts";
-import { parseState } from "../latest-segments.ts";
-import { CorrectedRows, type PlacedSegment } from "./corrected-rows.ts";
+import { type CorrectedState, parseState } from "../latest-segments.ts";
+import type { Recording } from "../recording-rows.ts";
+import { readFacts, type TranscriptFacts, writeFacts } from "../transcript-facts.ts";
+import type { CorrectedSegment } from "./changes.ts";
+import { CorrectedRows, type PlacedSegment, recognizedSegments } from "./corrected-rows.ts";
 import { type Corrected, type Correcting, type Correction, CorrectionError } from "./correction.ts";
 import { Draft } from "./draft.ts";
 import { stateAfter } from "./earlier-states.ts";
-import { changesOf, sentBefore, storeRevision, trimRevisions } from "./revisions.ts";
+import { matchSpeakers } from "./match-speakers.ts";
+import { changesOf, type NewRevision, sentBefore, storeRevision, trimRevisions } from "./revisions.ts";
 
 /** A restoration compares the whole transcript in each request. */
 const FIRST_PLACE = { id: 0, start_milliseconds: 0 };
@@ -17,18 +21,17 @@ const FIRST_PLACE = { id: 0, start_milliseconds: 0 };
  * @throws {CorrectionError} when the correction does not fit the transcript
  */
 export function correct(store: Store, recordingId: string, correction: Correction, by: Correcting): Corrected | null {
-  const { recordings, correctedSegments } = tables;
+  const { correctedSegments } = tables;
   return transact(store, (writer) => {
-    const isIt = and(eq(recordings.id, recordingId), eq(recordings.status, "completed"), isNull(recordings.deletedAt));
-    const recording = writer.select().from(recordings).where(isIt).get();
-    if (recording === undefined) return null;
-    const { revision, correctedState, updatedAt } = recording;
+    const recording = completedRecording(writer, recordingId);
+    if (recording === null) return null;
+    const { revision, correctedState } = recording;
     const repeated = sentBefore(writer, recordingId, by);
     if (repeated !== null) return repeated;
     const rows = new CorrectedRows(writer, recordingId);
     if (revision === 0) rows.copyRecognized();
-    const state = parseState(correctedState) ?? rows.firstState();
-    const draft = new Draft(rows, state, revision + 1);
+    const before = parseState(correctedState) ?? rows.firstState();
+    const draft = new Draft(rows, before, revision + 1);
     const next = apply(writer, recordingId, draft, rows, correction, by);
     draft.finish();
     if (draft.changes.length === 0) {
@@ -36,19 +39,43 @@ export function correct(store: Store, recordingId: string, correction: Correctio
       if (revision === 0) writer.delete(correctedSegments).where(eq(correctedSegments.recordingId, recordingId)).run();
       return { number: null, replaces: null, next };
     }
-    const after = draft.state();
-    const reorders = JSON.stringify(after.order) !== JSON.stringify(state.order);
-    const replaces = storeRevision(writer, recordingId, { draft, correction, by, reorders, next });
-    const trimmed = trimRevisions(writer, recordingId, draft.number) ?? after.trimmed;
-    const changed = { revision: draft.number, correctedState: JSON.stringify({ ...after, trimmed }) };
-    writer
-      .update(recordings)
-      // An export's ETag depends on the time, so it must differ from the one before.
-      .set({ ...changed, updatedAt: Math.max(by.now, updatedAt + 1) })
-      .where(isIt)
-      .run();
+    const replaces = storeDraft(writer, recording, draft, { correction, by, next, before });
     return { number: draft.number, replaces, next };
   });
+}
+
+/** Returns the record of a completed recording; null if it is deleted or not completed. */
+function completedRecording(writer: Writer, id: string): Recording | null {
+  const { recordings } = tables;
+  const isIt = and(eq(recordings.id, id), eq(recordings.status, "completed"), isNull(recordings.deletedAt));
+  return writer.select().from(recordings).where(isIt).get() ?? null;
+}
+
+/** Stores a draft as the latest revision. @returns number of the revision that it continues and replaces */
+function storeDraft(
+  writer: Writer,
+  { id, updatedAt }: Recording,
+  draft: Draft,
+  { before, ...made }: Pick<NewRevision, "correction" | "by" | "next"> & { readonly before: CorrectedState },
+): number | null {
+  const { recordings } = tables;
+  const after = draft.state();
+  // A page reads a transcript again that was replaced as a whole.
+  const isWhole = draft.changes.some(({ kind }) => kind === "whole");
+  const reorders = isWhole || JSON.stringify(after.order) !== JSON.stringify(before.order);
+  const replaces = storeRevision(writer, id, { draft, reorders, ...made });
+  const trimmed = trimRevisions(writer, id, draft.number, isWhole) ?? after.trimmed;
+  writer
+    .update(recordings)
+    .set({
+      revision: draft.number,
+      correctedState: JSON.stringify({ ...after, trimmed }),
+      // An export's ETag depends on the time, so it must differ from the one before.
+      updatedAt: Math.max(made.by.now, updatedAt + 1),
+    })
+    .where(eq(recordings.id, id))
+    .run();
+  return replaces;
 }
 
 /** Applies a correction. Returns where a `replace` or a `restore` continues, or null. */
@@ -93,13 +120,71 @@ function apply(
       const reached = draft.replaceText(correction, from, new Set(except));
       return reached === null ? null : { id: reached.id, start_milliseconds: reached.startMilliseconds };
     }
-    case "revert":
-      draft.revert(changesOf(writer, recordingId, correction.revision));
+    case "revert": {
+      const changes = changesOf(writer, recordingId, correction.revision);
+      const [whole] = changes;
+      if (whole?.kind !== "whole") draft.revert(changes);
+      else if (correction.revision < draft.number - 1) throw new CorrectionError("changed_meanwhile");
+      else {
+        const segments = whole.removed ?? recognizedSegments(writer, recordingId);
+        replaceWhole(writer, recordingId, draft, { segments, facts: whole.facts }, rows.all());
+      }
       return null;
+    }
     case "restore": {
       const latest = rows.all();
-      const before = stateAfter(writer, recordingId, correction.revision, latest);
-      return draft.restore(before, latest) ? FIRST_PLACE : null;
+      const { segments, facts } = stateAfter(writer, recordingId, correction.revision, latest);
+      if (facts === null) return draft.restore(segments, latest) ? FIRST_PLACE : null;
+      replaceWhole(writer, recordingId, draft, { segments, facts }, latest);
+      return null;
     }
   }
+}
+
+/** A whole transcript, and the facts about it. */
+interface WholeTranscript {
+  readonly segments: readonly Omit<CorrectedSegment, "id">[];
+  readonly facts: TranscriptFacts;
+}
+
+/** Replaces a transcript by another one. @param removed its segments; null: as recognized */
+function replaceWhole(
+  writer: Writer,
+  recordingId: string,
+  draft: Draft,
+  { segments, facts }: WholeTranscript,
+  removed: readonly CorrectedSegment[] | null,
+): void {
+  draft.replaceAll(segments, { removed, facts: readFacts(writer, recordingId) });
+  writeFacts(writer, recordingId, facts);
+}
+
+/**
+ * Makes the transcript of a rerun the next revision of a recording. Call it in the transaction that completes the rerun.
+ * @param by.editor an id of its own, because no page sends it
+ * @returns the numbers that its speakers get in the recording; null if the recording is gone
+ */
+export function applyRerun(
+  writer: Writer,
+  recordingId: string,
+  transcript: WholeTranscript,
+  by: Pick<Correcting, "author" | "editor" | "now">,
+): Map<number, number> | null {
+  const recording = completedRecording(writer, recordingId);
+  if (recording === null) return null;
+  const rows = new CorrectedRows(writer, recordingId);
+  const { revision } = recording;
+  if (revision === 0) rows.copyRecognized();
+  const before = parseState(recording.correctedState) ?? rows.firstState();
+  const latest = rows.all();
+  const draft = new Draft(rows, before, revision + 1);
+  const numbers = matchSpeakers(latest, transcript.segments, before.nextSpeaker);
+  const segments = transcript.segments.map((segment) => ({
+    ...segment,
+    speaker: numbers.get(segment.speaker) ?? segment.speaker,
+  }));
+  replaceWhole(writer, recordingId, draft, { ...transcript, segments }, revision === 0 ? null : latest);
+  const correction = { action: "process" } as const;
+  storeDraft(writer, recording, draft, { correction, by: { ...by, sequence: 0 }, next: null, before });
+  return numbers;
 }

@@ -1,6 +1,7 @@
 import { cleanText } from "../../text/index.ts";
 import type { CorrectedState } from "../latest-segments.ts";
 import type { StoredWord } from "../segments.ts";
+import type { TranscriptFacts } from "../transcript-facts.ts";
 import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";
 import type { CorrectedRows, Place, PlacedSegment } from "./corrected-rows.ts";
 import {
@@ -139,8 +140,28 @@ export class Draft {
   revert(changes: readonly Change[]): void {
     for (const change of changes.toReversed()) {
       if (change.kind === "segments") this.#revertSegments(change.removed, change.inserted);
-      else this.#revertSpeakers(change);
+      else if (change.kind === "speakers") this.#revertSpeakers(change);
     }
+  }
+
+  /**
+   * Replaces the whole transcript, as the only change of the revision. The segments get new ids, so that no correction of
+   * the former ones fits them by accident.
+   * @param before the transcript as it is now, and the facts about it
+   * @throws {CorrectionError} `too_many_segments`
+   */
+  replaceAll(
+    segments: readonly Omit<CorrectedSegment, "id">[],
+    before: { readonly removed: readonly CorrectedSegment[] | null; readonly facts: TranscriptFacts },
+  ): void {
+    const firstSegment = this.#state.nextSegment;
+    const placed = segments.map((segment) => asStored({ ...segment, id: this.#newSegment() }));
+    this.#rows.replaceAll(placed, this.number);
+    this.#changes.push({ kind: "whole", ...before });
+    for (const { id } of placed) this.#touched.add(id);
+    const nextSpeaker = Math.max(this.#state.nextSpeaker, ...new Set(placed.map(({ speaker }) => speaker + 1)));
+    const recognized = this.#state.recognized ?? before.facts;
+    this.#state = { ...this.#state, firstSegment, nextSpeaker, recognized };
   }
 
   /**
@@ -277,7 +298,7 @@ export class Draft {
 
 /** Returns whether a change leaves the order in which speakers appear, whatever comes before and after. */
 function keepsSpeakers(change: Change): boolean {
-  if (change.kind === "speakers") return false;
+  if (change.kind !== "segments") return false;
   const { removed, inserted } = change;
   return (
     removed.length === inserted.length && removed.every(({ speaker }, place) => speaker === inserted[place]?.speaker)

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, desc, eq, gt, lt } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
-import { latestRevision } from "../latest-segments.ts";
-import { type Change, type CorrectedSegment, type Difference, differencesOf, joinDifferences } from "./changes.ts";
+import { latestRevision, parseState } from "../latest-segments.ts";
+import type { TranscriptFacts } from "../transcript-facts.ts";
+import { type Change, type CorrectedSegment, compareStates, type Difference } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
 import { changesOf } from "./revisions.ts";
 
@@ -31,15 +32,22 @@ export async function compareRevision(store: Store, recordingId: string, number:
     await yieldToEventLoop();
     step = undoing.next();
   }
-  const before = step.value;
+  const before = step.value.segments;
   return {
-    differences: latest === null ? [] : joinDifferences(differencesOf(before, latest)),
+    differences: latest === null ? [] : compareStates(before, latest),
     speakersBefore: [...new Set(before.map(({ speaker }) => speaker))],
   };
 }
 
+/** A transcript as it was after a revision. */
+interface EarlierTranscript {
+  readonly segments: readonly CorrectedSegment[];
+  /** The facts about it, if another whole transcript has replaced it since; else null. */
+  readonly facts: TranscriptFacts | null;
+}
+
 /**
- * Returns the segments of a transcript as they were after a revision; 0: as recognized.
+ * Returns a transcript as it was after a revision; 0: as recognized.
  * @param latest the segments as they are now
  * @throws {CorrectionError} `no_such_revision` if the revision is not stored, or not any more
  */
@@ -48,7 +56,7 @@ export function stateAfter(
   recordingId: string,
   number: number,
   latest: readonly CorrectedSegment[],
-): CorrectedSegment[] {
+): EarlierTranscript {
   const undoing = undoingTo(writer, recordingId, number, latest);
   for (;;) {
     const step = undoing.next();
@@ -66,9 +74,12 @@ function* undoingTo(
   recordingId: string,
   number: number,
   latest: readonly CorrectedSegment[] | null,
-): Generator<void, CorrectedSegment[]> {
-  if (number === 0 || latest === null) return recognizedSegments(writer, recordingId);
-  const state = new EarlierState(latest);
+): Generator<void, EarlierTranscript> {
+  const recognized = () => recognizedSegments(writer, recordingId);
+  if (number === 0 || latest === null) {
+    return { segments: recognized(), facts: recognizedFacts(writer, recordingId) };
+  }
+  const state = new EarlierState(latest, recognized);
   for (let reached = Number.MAX_SAFE_INTEGER; ; ) {
     const later = writer
       .select({ number: revisions.number })
@@ -84,19 +95,30 @@ function* undoingTo(
     }
     // The oldest revisions are removed first, so that none is missing as long as this one is there.
     changesOf(writer, recordingId, number);
-    if (later.length < BATCH) return state.segments();
+    if (later.length < BATCH) return { segments: state.segments(), facts: state.facts };
     yield;
   }
 }
 
+/** Returns the facts about the recognized transcript, if another whole one has replaced it; else null. */
+function recognizedFacts(writer: Writer, recordingId: string): TranscriptFacts | null {
+  const { id, correctedState } = tables.recordings;
+  const row = writer.select({ correctedState }).from(tables.recordings).where(eq(id, recordingId)).get();
+  return parseState(row?.correctedState ?? null)?.recognized ?? null;
+}
+
 /** A transcript of which changes are undone, the latest first. */
 class EarlierState {
-  readonly #segments: CorrectedSegment[];
+  #segments: CorrectedSegment[];
+  readonly #recognized: () => CorrectedSegment[];
+  /** The facts about the transcript, if another whole one has replaced it. */
+  facts: TranscriptFacts | null = null;
   /** Speakers of segments before the undone changes, by id. One pass at the end is enough for all changes. */
   readonly #speakers = new Map<number, number>();
 
-  constructor(latest: readonly CorrectedSegment[]) {
+  constructor(latest: readonly CorrectedSegment[], recognized: () => CorrectedSegment[]) {
     this.#segments = [...latest];
+    this.#recognized = recognized;
   }
 
   /** Undoes changes, which are given in the order in which they were made. */
@@ -105,6 +127,10 @@ class EarlierState {
       if (change.kind === "segments") {
         this.#segments.splice(change.index, change.inserted.length, ...change.removed);
         for (const { id } of change.removed) this.#speakers.delete(id);
+      } else if (change.kind === "whole") {
+        this.#segments = change.removed === null ? this.#recognized() : [...change.removed];
+        this.#speakers.clear();
+        this.facts = change.facts;
       } else {
         for (const [place, id] of change.ids.entries()) this.#speakers.set(id, change.from[place] ?? change.to);
       }

@@ -1,4 +1,5 @@
-export { correct } from "./correct.ts";
+export { applyRerun, correct } from "./correct.ts";
+export { recognizedSegments } from "./corrected-rows.ts";
 export {
   type Corrected,
   type Correcting,

@@ -142,10 +142,12 @@ export function sentBefore(writer: Writer, recordingId: string, by: Correcting):
   return { number: last.number, replaces: last.replaces, next: Value.Check(placeSchema, place) ? place : null };
 }
 
-interface NewRevision {
+/** A revision that is stored. */
+export interface NewRevision {
   readonly draft: Draft;
-  readonly correction: Correction;
-  readonly by: Correcting;
+  /** The correction of a person, or the rerun that a person started. */
+  readonly correction: Correction | { readonly action: "process" };
+  readonly by: Omit<Correcting, "seen">;
   readonly reorders: boolean;
   readonly next: Corrected["next"];
 }
@@ -186,7 +188,7 @@ export function storeRevision(
 }
 
 /** Returns the kind of a correction, as people know it. */
-function actionOf(writer: Writer, recordingId: string, correction: Correction): Revision["action"] {
+function actionOf(writer: Writer, recordingId: string, correction: NewRevision["correction"]): Revision["action"] {
   if (correction.action === "text" && cleanText(correction.text) === "") return "delete";
   if (correction.action !== "revert") return correction.action;
   const reverted = writer
@@ -198,7 +200,7 @@ function actionOf(writer: Writer, recordingId: string, correction: Correction): 
 }
 
 /** Returns the latest revision, if the same person has just typed in the same segment on the same page. */
-function typedBefore(writer: Writer, recordingId: string, draft: Draft, by: Correcting) {
+function typedBefore(writer: Writer, recordingId: string, draft: Draft, by: NewRevision["by"]) {
   const row = writer
     .select()
     .from(revisions)
@@ -214,11 +216,11 @@ function typedBefore(writer: Writer, recordingId: string, draft: Draft, by: Corr
 }
 
 /**
- * Removes the oldest revisions beyond the limits of a recording, from time to time.
+ * Removes the oldest revisions beyond the limits of a recording, from time to time and after a large one.
  * @returns number of the latest that was removed; null for none
  */
-export function trimRevisions(writer: Writer, recordingId: string, latest: number): number | null {
-  if (latest % REVISIONS_PER_CHECK !== 0) return null;
+export function trimRevisions(writer: Writer, recordingId: string, latest: number, isLarge: boolean): number | null {
+  if (!isLarge && latest % REVISIONS_PER_CHECK !== 0) return null;
   const sizes = writer
     .select({ number: revisions.number, characters: sql<number>`length(${revisions.changes})` })
     .from(revisions)

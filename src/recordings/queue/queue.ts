@@ -98,6 +98,7 @@ export class RecordingQueue {
     };
     this.#watch = setInterval(() => {
       this.followCommands();
+      this.#addReruns();
       this.#shareSlots();
       this.#fillSlots();
     }, options.watchMilliseconds ?? 1000);
@@ -312,6 +313,22 @@ export class RecordingQueue {
         attempt.controller.abort(new RecordingEndedError());
         endGrace(attempt);
       }
+    }
+  }
+
+  /** Adds the reruns that a command or a request has created. */
+  #addReruns(): void {
+    try {
+      const isNew = ({ id }: Recording) => !this.#entries.has(id) && !this.#stalled.has(id);
+      const added = this.#options.recordings.reruns.open().filter(isNew);
+      if (added.length > 0) {
+        this.#fillSlotsAfter(() => {
+          for (const rerun of added) this.#add(rerun);
+        });
+      }
+    } catch (error) {
+      // If the database cannot be read, the next check reads it.
+      if (machineTrouble(error) === null) throw error;
     }
   }
 

@@ -44,6 +44,11 @@ export class StalledRecordings {
     return this.#ends;
   }
 
+  /** Returns whether a recording is stalled. */
+  has(recordingId: string): boolean {
+    return this.#stalled.has(recordingId);
+  }
+
   /**
    * Schedules a retry.
    * @param endsBefore number of recordings that had ended when this attempt started

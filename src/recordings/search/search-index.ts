@@ -1,6 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
 import { deferSync, removeSearchableRows, type Store, tables, transact, type Writer } from "../../storage/index.ts";
+import { parseState } from "../latest-segments.ts";
 import { ENDED_STATES } from "../states.ts";
 import { indexedText } from "./search-query.ts";
 
@@ -87,12 +88,15 @@ function addSome(store: Store, recordingId: string, number: number): boolean {
         sourceName: recordings.sourceName,
         sourceUrl: recordings.sourceUrl,
         revision: recordings.revision,
+        correctedState: recordings.correctedState,
       })
       .from(searchableRecordings)
       .innerJoin(recordings, eq(recordings.id, searchableRecordings.recordingId))
       .where(and(eq(searchableRecordings.recordingId, recordingId), isNull(recordings.deletedAt)))
       .get();
     if (recording === undefined) return false;
+    const firstRow = parseState(recording.correctedState)?.firstSegment ?? 0;
+    if (removeRowsBelow(transaction, number, firstRow)) return true;
     const put = (row: number, text: string) => putText(transaction, number, row, text);
     const last = lastRow(transaction, number);
     const some = textsFrom(transaction, recordingId, recording.revision, last + 1);
@@ -151,6 +155,31 @@ export function updateSearchable(writer: Writer, recordingId: string, texts: Rea
     writer.run(sql`DELETE FROM searchable_texts WHERE rowid = (${number} << 21) + ${id}`);
     if (text !== null && id <= last) putText(writer, number, id, text);
   }
+}
+
+/**
+ * Lets a recording be indexed again, because other segments with higher ids have replaced all of its segments. Until
+ * then a search finds some of the former texts.
+ */
+export function renewSearchable(writer: Writer, recordingId: string): void {
+  const { searchableRecordings } = tables;
+  const isIt = eq(searchableRecordings.recordingId, recordingId);
+  const existing = writer.update(searchableRecordings).set({ isWhole: false }).where(isIt).returning().get();
+  if (existing === undefined) return;
+  // The last row: texts are added behind those that are there.
+  writer.run(sql`DELETE FROM searchable_texts WHERE rowid = (${existing.number} << 21) + ${NAME_ROW}`);
+}
+
+/** Removes some texts of segments that were replaced. @returns whether there were any */
+function removeRowsBelow(writer: Writer, number: number, row: number): boolean {
+  const some = writer.all<{ row: number }>(
+    sql`SELECT rowid & 2097151 AS row FROM searchable_texts
+      WHERE rowid >= ${number} << 21 AND rowid < (${number} << 21) + ${row} ORDER BY rowid LIMIT ${TEXTS_AT_ONCE}`,
+  );
+  const last = some.at(-1)?.row;
+  if (last === undefined) return false;
+  writer.run(sql`DELETE FROM searchable_texts WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + ${last}`);
+  return true;
 }
 
 function endedIds(store: Store, status: "completed" | "failed", beforeId: string | undefined): string[] {

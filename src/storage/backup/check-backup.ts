@@ -122,7 +122,7 @@ const MAX_SEGMENT_CHARACTERS = 40_000;
 /** The form that recordings/ writes, see CorrectedState there. */
 const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = 'array'
   AND json_type(?, '$.nextSpeaker') = 'integer' AND json_type(?, '$.nextSegment') = 'integer'
-  AND json_type(?, '$.trimmed') = 'integer'
+  AND json_type(?, '$.trimmed') = 'integer' AND coalesce(json_type(?, '$.firstSegment'), 'integer') = 'integer'
   AND NOT EXISTS (SELECT 1 FROM json_each(?, '$.order') WHERE type <> 'integer') END`;
 
 /** The same rule as for names of machines in the messages of a fleet. */
@@ -136,6 +136,10 @@ const speechModel = `(${modelId} OR ? GLOB '/*')`;
  * processor busy with one sign-in attempt.
  */
 const passwordHash = "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <= 200)";
+
+/** SQL condition for a rerun: it reads the audio of another recording, and changes it, only within its account. */
+const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings AS original
+  WHERE original.id = recordings.rerun_of AND original.account_id = recordings.account_id AND original.rerun_of IS NULL))`;
 
 /** SQL condition for a number of parts of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
@@ -223,6 +227,7 @@ const rules: readonly ColumnRule[] = [
   { column: "workspaces.id", rule: uuid },
   { column: "api_keys.id", rule: uuid },
   { column: "recordings.id", rule: uuid },
+  { column: "recordings.rerun_of", rule: rerun },
   { column: "kept_answers.recording_id", rule: uuid },
   { column: "audio_usage.recording_id", rule: uuid },
   { column: "chosen_models.kind", rule: "? = 'speech'" },

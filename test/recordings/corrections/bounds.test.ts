@@ -82,9 +82,9 @@ describe("corrections", () => {
     const ids = Array.from({ length: 60 }, (_, id) => id);
     correct(transcript, { action: "assign", segments: ids, speaker: null });
     correct(transcript, { action: "assign", segments: ids, speaker: null });
-    expect(transcript.changesAfter(1, "page-two").splices).toBeNull();
+    expect(transcript.changesAfter(1, { author: "another", editor: "page-two" }).splices).toBeNull();
     correct(transcript, { action: "text", segment: 0, text: "人" });
-    expect(transcript.changesAfter(2, "page-two").splices).toHaveLength(1);
+    expect(transcript.changesAfter(2, { author: "another", editor: "page-two" }).splices).toHaveLength(1);
   });
 
   test("are compared in differences of some segments and characters, however many are removed at once", async () => {

@@ -55,11 +55,24 @@ function checkSections(): string {
   return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
 }
 
-function withPart(text: string, name: string, part: string): string {
-  const begin = `<!-- ${name}: made by scripts/docs -->\n`;
+/** Returns README.md with the table of the folders of src/ of docs/architecture.md. @param text the current page */
+export function readmePage(text: string, architecture: string): string {
+  const rows = [...architecture.matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(
+    ([, folder, contents]) => `| [${folder}](src/${folder}) | ${contents} |`,
+  );
+  return withPart(
+    text,
+    "folders",
+    ["| | |", "|---|---|", ...rows].join("\n"),
+    "scripts/docs from docs/architecture.md",
+  );
+}
+
+function withPart(text: string, name: string, part: string, by = "scripts/docs"): string {
+  const begin = `<!-- ${name}: made by ${by} -->\n`;
   const from = text.indexOf(begin);
   const to = text.indexOf("<!-- end -->", from);
-  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no markers for ${name}`);
+  if (from < 0 || to < 0) throw new Error(`the page has no markers for ${name}`);
   return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
 }
 
