@@ -286,6 +286,10 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     values: { ...settings, "--account": names, "--status": ["", "foo", "queued,,failed"], "--limit": numbers },
   },
   "recordings show": recordingChange,
+  "recordings process": {
+    valid: [id],
+    values: { ...recordingChange.values, "--model": ["", " "], "--language": ["", "english", "e", "1"] },
+  },
   "recordings hold": recordingChange,
   "recordings release": recordingChange,
   "recordings cancel": recordingChange,

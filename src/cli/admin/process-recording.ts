@@ -6,6 +6,7 @@ import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { type ModelsContext, modelsContext, requireInstalled } from "../models/index.ts";
 import { date, type JsonOption, print } from "../output.ts";
+import { languageCode, resourceId, someText } from "../parse-option.ts";
 import { settingsCommand } from "../settings-options.ts";
 import { operator } from "./audit.ts";
 import { libraryOf, orRefused } from "./open-library.ts";
@@ -36,11 +37,12 @@ export function processCommand(): Command {
     "process",
     "Process a completed recording again. The new transcript becomes a revision; the one before can be restored.",
   )
-    .argument("<id>")
-    .option("--model <id>", "speech model; by default the one in use for new recordings")
+    .argument("<id>", "id of a recording", resourceId)
+    .option("--model <id>", "speech model; by default the one in use for new recordings", someText)
     .option(
       "--language <code>",
       'language, or "detect" for language detection; by default as when the recording was sent',
+      (text) => (text === "detect" ? text : languageCode(text)),
     )
     .action(async (id: string, options: JsonOption & { model?: string; language?: string }, command: Command) => {
       const context = await modelsContext(command);
