@@ -17,7 +17,7 @@ export function estimateDecodedBytes(probed: ProbedRecording, sizeBytes: number,
   const declaredSeconds = probed.durationSeconds ?? sizeBytes / ASSUMED_BYTES_PER_SECOND;
   const seconds = Math.min(maxSeconds, declaredSeconds, sizeBytes / LEAST_BYTES_PER_SECOND);
   // Two compared channels are decoded in addition to their mix.
-  return Math.ceil(seconds * PCM_BYTES_PER_SECOND * (hasChannelPair(probed) ? 3 : 1));
+  return Math.ceil(seconds * PCM_BYTES_PER_SECOND * (probed.tracks.some(hasChannelPair) ? 3 : 1));
 }
 
 /** Estimates the size of the steps' results: about 10 MB an hour, compared with 115 MB of PCM. */

@@ -58,24 +58,55 @@ export function outputArgumentsOf(
   ];
 }
 
-/** Returns the filter for one of two channels. A mono span appears on both channels. */
-export function channelFilter(channel: 0 | 1): string {
-  return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
+/** Returns the filters for one of two channels. A mono span appears on both channels. */
+export function channelFilters(track: TrackChannels, channel: 0 | 1): string[] {
+  return [...fixedLayout(track), `pan=mono|c0=c${channel}`];
 }
 
+/** Returns the filters for both of two channels, whatever their positions are. */
+export function pairFilters(track: TrackChannels): string[] {
+  return [...fixedLayout(track), "pan=stereo|c0=c0|c1=c1"];
+}
+
+/** Named layouts of more than one channel in which the third channel, if any, is not the front centre. */
+const WITHOUT_CENTRE = /^(?:2\.1|3\.0\(back\)|quad.*|6\.[01]\(front\)|cube|downmix|binaural)$/;
+
 /**
- * Returns the filter that mixes a track to mono, or no filter for layouts that ffmpeg mixes itself. Channels without a
- * known position are mixed with equal weight. Of an ambisonic layout, only the first channel is used: it records sound
- * from all directions.
+ * Returns the filters that mix a track to mono; none for mono and stereo, which ffmpeg mixes itself. Of an ambisonic
+ * layout, only the first channel is used: it records sound from all directions.
+ *
+ * The mix is the mean of all channels, so it never clips. The front centre counts twice: it has the voices of films, and
+ * this is the weight that ffmpeg's own mix gives it in 5.1. That mix drops the channel for bass, and others that few
+ * layouts have. Recorders of several microphones give their channels the names of any layout, so none may be dropped.
  */
-export function mixFilter({ channels, channelLayout }: TrackChannels): string[] {
+export function mixFilters(track: TrackChannels): string[] {
+  const { channels, channelLayout } = track;
   if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
-  if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
-  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
-  return [`pan=mono|c0<${sum}`];
+  if (channels === null || /^(?:mono|stereo)$/.test(channelLayout)) return [];
+  const names = channelNames(channelLayout);
+  const isNamed = !/^\d+ channels/.test(channelLayout) && !WITHOUT_CENTRE.test(channelLayout);
+  const centre = isNamed ? 2 : names.indexOf("FC");
+  const sum = Array.from({ length: channels }, (_, channel) => `${channel === centre ? "2*" : ""}c${channel}`).join(
+    "+",
+  );
+  return [...fixedLayout(track), `pan=mono|c0<${sum}`];
 }
 
 /** Returns whether a recording's two channels are compared. Both are then decoded in addition to their mix. */
 export function hasChannelPair({ channelLayout }: TrackChannels): boolean {
-  return /^(?:stereo|2 channels)$/.test(channelLayout);
+  return /^(?:stereo|2 channels\b.*)$/.test(channelLayout);
+}
+
+/** Returns the channels of a layout without a name of its own: `3 channels (FL+FR+LFE2)`. */
+function channelNames(layout: string): string[] {
+  return /^\d+ channels \(([A-Z0-9]+(?:\+[A-Z0-9]+)*)\)$/.exec(layout)?.[1]?.split("+") ?? [];
+}
+
+/**
+ * Returns the filter that keeps the layout the same where it changes within a track, as between a film and its
+ * commercials; none for channels without positions.
+ */
+function fixedLayout({ channelLayout }: TrackChannels): string[] {
+  const layout = /^\d+ channels/.test(channelLayout) ? channelNames(channelLayout).join("+") : channelLayout;
+  return layout === "" ? [] : [`aformat=channel_layouts=${layout}`];
 }

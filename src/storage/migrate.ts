@@ -20,6 +20,7 @@ import users from "./migrations/0015-users.sql" with { type: "text" };
 import folders from "./migrations/0016-folders.sql" with { type: "text" };
 import voices from "./migrations/0017-voices.sql" with { type: "text" };
 import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
+import audioTracks from "./migrations/0020-audio-tracks.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -49,6 +50,7 @@ const migrations: readonly Migration[] = [
   { name: "0016-folders", sql: folders },
   { name: "0017-voices", sql: voices },
   { name: "0018-incomplete-files", sql: incompleteFiles },
+  { name: "0020-audio-tracks", sql: audioTracks },
 ];
 
 /** Names of all migrations, in order. */

@@ -86,7 +86,12 @@ function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
   return energy;
 }
 
-function levelOf(energy: number): number {
-  const decibels = 10 * Math.log10(energy / BLOCK_SAMPLES / 32_768 ** 2 + 1e-12);
+/** Returns the level of a block from the sum of its squared samples. */
+export function levelOf(energy: number): number {
+  return levelAt(10 * Math.log10(energy / BLOCK_SAMPLES / 32_768 ** 2 + 1e-12));
+}
+
+/** Converts decibels relative to full scale to a level. */
+export function levelAt(decibels: number): number {
   return Math.max(0, Math.round((decibels - SILENCE_DECIBELS) / STEP_DECIBELS));
 }
