@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { join, relative } from "node:path";
 import { root } from "../tools/shared/checkout.ts";
 
 export { root };
@@ -15,9 +15,12 @@ export function samplePath(name: string): string {
   return join(root, "build/samples", name);
 }
 
-/** Returns a path in the corpus next to the checkout, which not every machine has. */
+/** The recordings that the repository contains, with their manifest. */
+export const recordingsFolder = join(root, "test/recordings");
+
+/** Returns a path in the corpus that scripts/setup makes of the repository's recordings. */
 export function corpusPath(path: string): string {
-  return resolve(root, "../shared/audio", path);
+  return join(root, "build/recordings", path);
 }
 
 /** Returns whether all paths exist. If not, it prints which tests are skipped. */

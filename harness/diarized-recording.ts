@@ -1,6 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { programFiles } from "../src/program/index.ts";
 import {
   cluster,
@@ -13,11 +13,10 @@ import {
   speechRegions,
 } from "../src/speech/diarization/index.ts";
 import { blockCount, type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
+import { corpusPath, mediaToolPath } from "./checkout.ts";
 
-const root = resolve(import.meta.dir, "..");
-
-/** The recordings that are not part of the repository; may be missing. */
-export const audioDirectory = resolve(root, "../shared/audio");
+/** The recordings that scripts/setup makes of those in the repository. */
+export const audioDirectory = corpusPath("");
 
 /** Opens the models of the checkout. */
 export async function openModels(threads = 2): Promise<DiarizationModels> {
@@ -28,12 +27,10 @@ export async function openModels(threads = 2): Promise<DiarizationModels> {
   });
 }
 
-/** Decodes a recording to `target` with the complete ffmpeg of the checkout, or the system's, through filters of ffmpeg's. */
+/** Decodes a recording to `target` with the complete ffmpeg of the checkout, through filters of ffmpeg's. */
 export async function decode(recording: string, target: string, filters = "anull"): Promise<PcmFile> {
-  const own = join(root, "build/media-tool/ffmpeg");
-  const ffmpeg = (await Bun.file(own).exists()) ? own : "ffmpeg";
   const form = ["-af", filters, "-ac", "1", "-ar", String(SAMPLE_RATE), "-f", "s16le"];
-  const child = Bun.spawn([ffmpeg, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
+  const child = Bun.spawn([mediaToolPath, "-nostdin", "-v", "error", "-y", "-i", recording, ...form, target]);
   if ((await child.exited) !== 0) throw new Error(`ffmpeg can't decode ${recording}`);
   return { path: target, sampleCount: Math.floor(Bun.file(target).size / 2) };
 }

@@ -2,13 +2,9 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { mediaToolPath } from "./checkout.ts";
 
-const REPOSITORY = join(import.meta.dir, "..");
-
-export const FFMPEG = join(REPOSITORY, "build", "ffmpeg", "ffmpeg");
-/** A complete ffmpeg, which makes the recordings of tests. */
-export const MEDIA_TOOL = join(REPOSITORY, "build", "media-tool", "ffmpeg");
-export const SHARED_AUDIO = join(REPOSITORY, "..", "shared", "audio");
+export { ffmpegPath as FFMPEG, mediaToolPath as MEDIA_TOOL } from "./checkout.ts";
 
 /** Returns whether a path exists, and prints which tests are skipped if not. */
 export function available(path: string, what: string): boolean {
@@ -29,7 +25,7 @@ export async function inFolder<T>(body: (folder: string) => Promise<T>): Promise
 
 /** Makes a file with ffmpeg's signal generators, for example with `lavfi("sine=duration=2")` as input. */
 export function makeWithFfmpeg(...args: string[]): void {
-  const made = Bun.spawnSync([MEDIA_TOOL, "-nostdin", "-v", "error", "-y", ...args]);
+  const made = Bun.spawnSync([mediaToolPath, "-nostdin", "-v", "error", "-y", ...args]);
   if (made.exitCode !== 0) throw new Error(`ffmpeg could not make a fixture: ${made.stderr.toString()}`);
 }
 

@@ -51,9 +51,9 @@ export async function makeLongRecording(directory: string): Promise<string> {
   return path;
 }
 
-/** Runs the complete ffmpeg. @throws {Error} when it fails */
-export async function runFfmpeg(options: readonly string[]): Promise<void> {
-  const command = [mediaToolPath, "-v", "error", "-y", ...options];
-  const child = Bun.spawn(command, { stdin: "ignore", stdout: "ignore", stderr: "inherit" });
-  if ((await child.exited) !== 0) throw new Error("ffmpeg cannot make a recording of the samples");
+/** Runs the complete ffmpeg, in a folder if one is given. @throws {Error} when it fails */
+export async function runFfmpeg(options: readonly string[], folder?: string): Promise<void> {
+  const command = [mediaToolPath, "-nostdin", "-v", "error", "-y", ...options];
+  const child = Bun.spawn(command, { ...(folder && { cwd: folder }), stdio: ["ignore", "ignore", "inherit"] });
+  if ((await child.exited) !== 0) throw new Error(`ffmpeg cannot make ${options.at(-1)}`);
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { root } from "../harness/checkout.ts";
+import { Glob } from "bun";
+import { recordingsFolder, root } from "../harness/checkout.ts";
 import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
 
 /**
@@ -11,10 +12,10 @@ import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
 const purposes: Readonly<Record<string, readonly string[]>> = {
   models: [],
   conformance: [],
-  development: ["models", "conformance"],
+  corpus: [],
+  development: ["models", "conformance", "corpus"],
   build: ["development"],
   release: ["build", "development"],
-  corpus: [],
   evaluate: ["corpus"],
   bench: ["corpus"],
   endurance: [],
@@ -160,6 +161,45 @@ describe("sdk/, src/, native/, harness/ and the purposes of tools/", () => {
 
   test("have no file that imports itself through others, by values or by types", () => {
     expect(circlesIn(imports)).toEqual([]);
+  });
+});
+
+describe("the repository", () => {
+  test("stands alone: no file reads a path above it", async () => {
+    const sources = await readSources(
+      root,
+      "{.ci,scripts,sdk,src,native,harness,tools,test,deploy}/**/*.{ts,tsx,py,cmake,txt}",
+    );
+    for (const [path, text] of await readSources(root, "{.ci,scripts}/*")) sources.set(path, text);
+    const above = [...sources].flatMap(([file, text]) => {
+      const fromRoot = [...text.matchAll(/(?:\b(?:root|REPOSITORY)\b,? ?["'`]|\$\{?root\}?\/)(\.\.[^"'`\s]*)/gi)];
+      const fromFile = [...text.matchAll(/(?:\bfrom |\bimport\(|import\.meta\.dir, )"(\.\.[^"]*)"/g)];
+      const paths = [
+        ...fromRoot.map(([, path = ""]) => join(path)),
+        ...fromFile.map(([, path = ""]) => join(dirname(file), path)),
+        ...[...text.matchAll(/\.\.\/shared\/(?:audio|cases|models)/g)].map(([path]) => path),
+      ];
+      return paths.filter((path) => path.startsWith("..")).map((path) => `${file}: ${path}`);
+    });
+    expect(sources.size).toBeGreaterThan(1000);
+    expect(above).toEqual([]);
+  });
+
+  test("contains the recordings that its tests need, each with its licence and its source, in 14 MB", async () => {
+    const manifest: { path: string; licence?: string; source?: string }[] = await Bun.file(
+      join(recordingsFolder, "manifest.json"),
+    ).json();
+    const named = new Set(manifest.map(({ path }) => path));
+    expect(manifest.filter(({ licence, source }) => !licence || !source).map(({ path }) => path)).toEqual([]);
+    const files = [...new Glob("{single,dialogue,utterances,formats,cases}/*").scanSync(recordingsFolder)];
+    const isSound = (path: string) => !/\.(?:rttm|json)$/.test(path);
+    const unnamed = files.filter(
+      (path) => /^(?:single|dialogue|formats)\//.test(path) && isSound(path) && !named.has(path),
+    );
+    expect(unnamed).toEqual([]);
+    expect(files.length).toBeGreaterThan(150);
+    const bytes = files.reduce((sum, path) => sum + Bun.file(join(recordingsFolder, path)).size, 0);
+    expect(bytes).toBeLessThan(14_000_000);
   });
 });
 

@@ -8,7 +8,7 @@ import { Usage } from "../../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 
 const jfk = samplePath("jfk.mp3");
-const minute = corpusPath("single/en-earnings22-4482311.flac");
+const minute = corpusPath("dialogue/dlg-02-2spk-MM.flac");
 const ready = available("e2e tests of OpenAI's audio API", jfk, minute, mediaToolPath);
 
 /** The tests run in order on one data directory. */

@@ -11,15 +11,15 @@ import { concatenate } from "../../tools/corpus/index.ts";
 import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
 import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
 
-const recordings = { de: "de-fleurs-005.ogg", ja: "ja-leopard.flac", ru: "ru-stt.flac" } as const;
+const recordings = { de: "de-fleurs-005.ogg", ja: "ja-fleurs-1837.flac" } as const;
 const pathOf = (code: keyof typeof recordings) => corpusPath(`single/${recordings[code]}`);
 
 /** Knows 25 languages. Its random words are of Latin letters. */
 const model = { ...tinyModel, vocabulary: 8192 };
 /** A recording in two languages. The pauses separate its chunks. */
-const parts = [pathOf("de"), corpusPath("single/de-leopard.flac"), pathOf("ja")];
+const parts = [pathOf("de"), corpusPath("single/de-fleurs-000.ogg"), pathOf("ja")];
 const pause = { sound: "anullsrc=r=16000:cl=mono", seconds: 2.6 };
-const ready = available("e2e tests of two recognizers", ffmpegPath, pathOf("ru"), ...parts);
+const ready = available("e2e tests of two recognizers", ffmpegPath, ...parts);
 const startsLikeRandomWords = /^(?:[bdfghklmnprstvwz](?:[aeiouäöüß]|ei)|[\s.,?!'-])+$/i;
 
 describe.if(ready)("a server whose model knows 25 languages and detects none", () => {
@@ -72,12 +72,12 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
       const [de, ja, ru, pinned] = await Promise.all([
         textOf(pathOf("de")),
         textOf(pathOf("ja")),
-        textOf(pathOf("ru")),
+        textOf(pathOf("de"), { language: "ru" }),
         textOf(pathOf("ja"), { language: "fr" }),
       ]);
       expect(de).toEqual({ language: "de", text: expect.stringMatching(startsLikeRandomWords) });
-      expect(ja).toEqual({ language: "ja", text: expect.stringContaining("客観") });
-      expect(ru).toEqual({ language: "ru", text: expect.stringContaining("на его месте") });
+      expect(ja).toEqual({ language: "ja", text: expect.stringContaining("復興") });
+      expect(ru).toEqual({ language: "ru", text: expect.stringMatching(/\p{Script=Cyrillic}{6}/u) });
       expect(pinned).toEqual({ language: "fr", text: expect.stringMatching(startsLikeRandomWords) });
     }),
     240_000,
@@ -134,7 +134,7 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
           .filter(({ calibrated = true }) => calibrated === isCalibrated)
           .map((word) => word.text)
           .join(" ");
-      expect(text(true).replaceAll(" ", "")).toContain("客観");
+      expect(text(true).replaceAll(" ", "")).toContain("復興");
       expect(text(false)).toMatch(startsLikeRandomWords);
       expect(text(false)).toContain(words.map((word) => word.text.trim()).join(" "));
     }),

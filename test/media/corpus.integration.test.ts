@@ -3,17 +3,9 @@ import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { corpusPath } from "../../harness/checkout.ts";
 import { likeness } from "../../harness/format-matrix.ts";
-import {
-  available,
-  FFMPEG,
-  inFolder,
-  MEDIA_TOOL,
-  makeWithFfmpeg,
-  namesIn,
-  SHARED_AUDIO,
-  samplesOf,
-} from "../../harness/media.ts";
+import { available, FFMPEG, inFolder, MEDIA_TOOL, makeWithFfmpeg, namesIn, samplesOf } from "../../harness/media.ts";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ, probeRecording } from "../../src/media/index.ts";
 
 setDefaultTimeout(60_000);
@@ -24,10 +16,8 @@ const ManifestEntry = Type.Object({
   answer: Type.Optional(Type.String()),
 });
 
-const ready = [FFMPEG, MEDIA_TOOL, SHARED_AUDIO].every((path) => available(path, "media corpus tests"));
-const entries = ready
-  ? Value.Parse(Type.Array(ManifestEntry), await Bun.file(join(SHARED_AUDIO, "manifest.json")).json())
-  : [];
+const ready = [FFMPEG, MEDIA_TOOL, corpusPath("")].every((path) => available(path, "media corpus tests"));
+const entries = ready ? Value.Parse(Type.Array(ManifestEntry), await Bun.file(corpusPath("manifest.json")).json()) : [];
 
 /** The part of the API's final answer that probing and decoding determine. */
 const DECODED_LENGTH: Record<string, (seconds: number, claimed: number | null) => void> = {
@@ -41,7 +31,7 @@ const DECODED_LENGTH: Record<string, (seconds: number, claimed: number | null) =
 const speech = ready
   ? await inFolder(async (folder) => {
       const raw = ["-f", "s16le", "-ac", "1", "-ar", String(PCM_SAMPLE_RATE_HZ)];
-      makeWithFfmpeg("-i", join(SHARED_AUDIO, "formats/jfk.flac"), ...raw, join(folder, "speech.pcm"));
+      makeWithFfmpeg("-i", corpusPath("formats/jfk.flac"), ...raw, join(folder, "speech.pcm"));
       return samplesOf(join(folder, "speech.pcm"));
     })
   : new Int16Array();
@@ -61,7 +51,7 @@ describe("every file of the corpus has its expected answer and sound, under the 
       await inFolder(async (folder) => {
         // Uploads are stored without an extension, so only the bytes count.
         const stored = join(folder, "upload");
-        await copyFile(join(SHARED_AUDIO, entry.path), stored);
+        await copyFile(corpusPath(entry.path), stored);
         const probed = await probeRecording(FFMPEG, stored);
         if (answer === "422 file") {
           expect(probed).toEqual({ ok: false, reason: expect.stringMatching(/^The file .*\.$/) });
@@ -86,7 +76,7 @@ describe("every file of the corpus has its expected answer and sound, under the 
 });
 
 describe.if(ready)("particular files of the corpus", () => {
-  const file = (name: string) => join(SHARED_AUDIO, "formats", name);
+  const file = (name: string) => corpusPath(`formats/${name}`);
 
   test("a header without samples is accepted and decodes to nothing", async () => {
     await inFolder(async (folder) => {
@@ -128,7 +118,7 @@ describe.if(ready)("particular files of the corpus", () => {
   });
 
   test("a two-channel call is probed with its two channels", async () => {
-    const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
+    const call = corpusPath("dialogue/dlg-11-2spk-stereo-call.wav");
     expect(await probeRecording(FFMPEG, call)).toMatchObject({ ok: true, channels: 2, durationIsEstimate: false });
   });
 });

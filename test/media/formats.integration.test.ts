@@ -1,22 +1,14 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { corpusPath } from "../../harness/checkout.ts";
 import { casesOf, compareCase, decodeWithOther, formats, likeness, makeCase } from "../../harness/format-matrix.ts";
-import {
-  available,
-  FFMPEG,
-  inFolder,
-  lavfi,
-  MEDIA_TOOL,
-  makeWithFfmpeg,
-  SHARED_AUDIO,
-  samplesOf,
-} from "../../harness/media.ts";
+import { available, FFMPEG, inFolder, lavfi, MEDIA_TOOL, makeWithFfmpeg, samplesOf } from "../../harness/media.ts";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
 
 setDefaultTimeout(60_000);
 
 const hasTools = [FFMPEG, MEDIA_TOOL].every((path) => available(path, "tests of formats"));
-const voice = join(SHARED_AUDIO, "formats/jfk.flac");
+const voice = corpusPath("formats/jfk.flac");
 const ready = hasTools && available(voice, "tests of formats");
 
 /** One file of each codec, and of each container; `scripts/evaluate formats` has all rates and channels. */

@@ -4,7 +4,7 @@ import type { TrackChunk } from "../../src/pipeline/tracks.ts";
 import type { Language } from "../../src/speech/index.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../speech/recognizer/whisper/support.ts";
 
-const de = ["single/de-fleurs-005.ogg", "single/de-leopard.flac"];
+const de = ["single/de-fleurs-005.ogg", "single/de-fleurs-003.ogg"];
 const en = "single/en-fleurs-003.ogg";
 /** English of four hundred years ago, which base takes for Latin, Hungarian or Italian at first. */
 const old = "single/en-libri-2033-164914-0001.flac";

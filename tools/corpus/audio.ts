@@ -31,18 +31,25 @@ export interface Excerpt {
   readonly startSeconds: number;
   readonly endSeconds: number;
   readonly atSeconds: number;
+  /** Factor of its amplitude. Default: 1. */
+  readonly gain?: number;
 }
 
 /** Time over which an excerpt fades in and out, so that its cuts are not audible. */
 const FADE_SECONDS = 0.01;
 
 /** Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one. */
-export async function mix(excerpts: readonly Excerpt[], target: string): Promise<void> {
-  const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds }, index) => {
+export async function mix(
+  excerpts: readonly Excerpt[],
+  target: string,
+  options: readonly string[] = [],
+): Promise<void> {
+  const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds, gain = 1 }, index) => {
     const end = endSeconds - startSeconds;
     const filters = [
       `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}:channel_layouts=mono`,
       `atrim=${startSeconds}:${endSeconds},asetpts=PTS-STARTPTS`,
+      `volume=${gain}`,
       `afade=t=in:d=${FADE_SECONDS},afade=t=out:st=${end - FADE_SECONDS}:d=${FADE_SECONDS}`,
       `adelay=${Math.round(atSeconds * SAMPLE_RATE)}S`,
     ];
@@ -52,7 +59,8 @@ export async function mix(excerpts: readonly Excerpt[], target: string): Promise
   const mixed = `${inputs}amix=inputs=${excerpts.length}:normalize=0,apad=pad_dur=0.3[out]`;
   await runCommand([
     ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...excerpts.flatMap(({ file }) => ["-i", file])],
-    ...["-filter_complex", [...chains, mixed].join(";"), "-map", "[out]", "-sample_fmt", "s16", target],
+    ...["-filter_complex", [...chains, mixed].join(";"), "-map", "[out]", "-sample_fmt", "s16", "-bitexact"],
+    ...[...options, target],
   ]);
 }
 

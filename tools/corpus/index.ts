@@ -1,4 +1,4 @@
-/** The recordings next to the checkout with their references, and the field's own tools that they are scored with. */
+/** The recordings with their references, and the field's own tools that they are scored with. */
 export { concatenate, type Excerpt, makeSilence, mix, type Part, repeat, type Sound, samplesOf } from "./audio.ts";
 export { fasterWhisperVersion, installFasterWhisper } from "./faster-whisper.ts";
 export { type Group, type Reference, readCorpus, recordingsWithoutSpeech, type SpokenTurn } from "./references.ts";

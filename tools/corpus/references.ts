@@ -97,7 +97,8 @@ export async function recordingsWithoutSpeech(audio: string) {
     .map(({ path, duration_seconds: seconds }) => ({ name: path, file: join(audio, path), seconds: seconds ?? 0 }));
 }
 
-async function readManifest(audio: string) {
+/** Reads the manifest of a corpus. */
+export async function readManifest(audio: string) {
   return Value.Parse(manifestSchema, await Bun.file(join(audio, "manifest.json")).json());
 }
 

@@ -9,7 +9,7 @@ export async function setUpModels({ cacheRoot, log }: SetupContext): Promise<voi
   await removeOldTemporaryFolders(cacheRoot, Date.now());
   const repositoryFolder = join(root, "models");
   const given = process.env.TRANSCRIBE_MODELS_DIR;
-  const folders = [...(given ? [resolve(given)] : []), resolve(root, "../shared/models")];
+  const folders = given ? [resolve(given)] : [];
   const options = { cacheRoot, repositoryFolder, folders, log: (line: string) => log(`models: ${line}`) };
   await makeBuildFolder("models");
   const here = productCatalogue().filter(({ builtIn }) => builtIn === true);

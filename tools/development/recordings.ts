@@ -3,13 +3,25 @@ import { join } from "node:path";
 import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { corpusDigest, makeCorpus } from "../corpus/make-corpus.ts";
 import { linkIntoBuild, makeBuildFolder, root, type SetupContext } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { unpackWheel, type Wheel } from "../shared/wheel.ts";
 
-/** Links the sample recordings into build/samples, and the complete ffmpeg that makes others into build/media-tool. */
+/**
+ * Links the sample recordings into build/samples, the complete ffmpeg that makes others into build/media-tool, and the
+ * corpus that it makes of the repository's recordings into build/recordings.
+ */
 export async function setUpRecordings(context: SetupContext): Promise<void> {
-  await Promise.all([setUpSamples(context), setUpTool(context)]);
+  const [hasTool] = await Promise.all([setUpTool(context), setUpSamples(context)]);
+  if (!hasTool) return;
+  const entry = join("recordings", await corpusDigest());
+  const cached = join(context.cacheRoot, entry);
+  if (!(await Bun.file(join(cached, "manifest.json")).exists())) {
+    context.log("recordings: making dialogues and formats of those in test/recordings");
+    await makeCacheEntry(context.cacheRoot, entry, makeCorpus);
+  }
+  await linkIntoBuild("recordings", cached);
 }
 
 /** A wheel with a complete ffmpeg, and the digest of the program in it. */
@@ -35,16 +47,21 @@ const TOOL_WHEELS: Readonly<Record<string, ToolWheel>> = {
   },
 };
 
-/** Links the complete ffmpeg with which tests, scripts/evaluate and scripts/bench make recordings. */
-async function setUpTool(context: SetupContext): Promise<void> {
+/**
+ * Links the complete ffmpeg with which tests, scripts/evaluate and scripts/bench make recordings.
+ * @returns whether there is one
+ */
+async function setUpTool(context: SetupContext): Promise<boolean> {
   await makeBuildFolder("media-tool");
   try {
     await linkIntoBuild("media-tool/ffmpeg", await obtainTool(context));
+    return true;
   } catch (error) {
     context.log(`ffmpeg: the one for tests cannot be fetched: ${messageOf(error)}`);
     const system = await findSystem();
     if (system !== null) await linkIntoBuild("media-tool/ffmpeg", system);
     else context.log("ffmpeg: tests that make recordings are skipped");
+    return system !== null;
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { root } from "../../harness/checkout.ts";
+import { corpusPath, root } from "../../harness/checkout.ts";
 import {
   casesOf,
   compareCase,
@@ -9,7 +9,7 @@ import {
   formats,
   makeCase,
 } from "../../harness/format-matrix.ts";
-import { MEDIA_TOOL, SHARED_AUDIO, samplesOf } from "../../harness/media.ts";
+import { MEDIA_TOOL, samplesOf } from "../../harness/media.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { wordErrors } from "../../harness/wer.ts";
 import { loadGgml } from "../../src/speech/ggml.ts";
@@ -34,7 +34,7 @@ export const command = defineCommand({
   names: "NAME",
   async run({ words }, names) {
     using folder = temporaryDirectory();
-    const source = join(SHARED_AUDIO, "formats/jfk.flac");
+    const source = corpusPath("formats/jfk.flac");
     if (!(await Bun.file(source).exists())) throw new CommandError(`the recording is missing: ${source}`);
     const originalPath = join(folder.path, "original.pcm");
     await decodeWithOther(MEDIA_TOOL, source, originalPath);

@@ -35,9 +35,9 @@ const plans: readonly JoinedPlan[] = [
   { name: "15 s of noise between two", parts: ["en-leopard", gap(noise, 15), "en-fleurs-001"], language: "en" },
   { name: "25 s of ringing between two", parts: ["en-fleurs-005", gap(ringing, 25), "en-jfk"], language: "en" },
   { name: "silence after speech", parts: ["en-libri-2414-128291-0005", gap(silence, 90)], language: "en" },
-  { name: "noise before speech", parts: [gap(noise, 60), "fr-leopard"], language: "fr" },
+  { name: "noise before speech", parts: [gap(noise, 60), "fr-fleurs-005"], language: "fr" },
   { name: "a German who is greeted in English", parts: ["en-libri-3331-159605-0004", "de-fleurs-*"], language: "de" },
-  { name: "English with a Spaniard in it", parts: ["es-leopard", "en-fleurs-*"], language: "en" },
+  { name: "English with a Spaniard in it", parts: ["es-fleurs-003", "en-fleurs-*"], language: "en" },
 ];
 
 /** Silence between two recordings that have no other gap between them. */

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
+import { corpusPath } from "../../../harness/checkout.ts";
 import {
   available,
   FFMPEG,
@@ -8,7 +9,6 @@ import {
   MEDIA_TOOL,
   makeWithFfmpeg,
   namesIn,
-  SHARED_AUDIO,
   samplesOf,
 } from "../../../harness/media.ts";
 import { decodeRecording } from "../../../src/media/index.ts";
@@ -16,7 +16,7 @@ import { decodeRecording } from "../../../src/media/index.ts";
 setDefaultTimeout(60_000);
 
 /** A call of 53 s. The left party talks from 0.3 to 6.8 s, the right one from 7.5 to 23.3 s. */
-const call = join(SHARED_AUDIO, "dialogue", "dlg-11-2spk-stereo-call.wav");
+const call = corpusPath("dialogue/dlg-11-2spk-stereo-call.wav");
 const ready =
   available(FFMPEG, "decoding of two channels") &&
   available(MEDIA_TOOL, "decoding of two channels") &&

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { corpusFiles } from "../../../harness/bad-files/corpus-files.ts";
 import { mutate } from "../../../harness/bad-files/mutate.ts";
 import { specialFiles } from "../../../harness/bad-files/special-files.ts";
+import { corpusPath } from "../../../harness/checkout.ts";
 import {
   available,
   FFMPEG,
@@ -13,7 +14,6 @@ import {
   loudness,
   MEDIA_TOOL,
   makeWithFfmpeg,
-  SHARED_AUDIO,
 } from "../../../harness/media.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
@@ -27,8 +27,8 @@ setDefaultTimeout(60_000);
 
 const ready =
   available(FFMPEG, "tests of copies to listen to") && available(MEDIA_TOOL, "tests of copies to listen to");
-const corpus = ready && available(SHARED_AUDIO, "tests of copies of the corpus");
-const inCorpus = (name: string) => join(SHARED_AUDIO, name);
+const corpus = ready && available(corpusPath(""), "tests of copies of the corpus");
+const inCorpus = (name: string) => corpusPath(name);
 /** Largest difference in time that a person does not notice, in seconds. */
 const TOGETHER_SECONDS = 0.05;
 const everyNthSpecial = 3;
@@ -179,7 +179,7 @@ describe.if(ready)("a copy", () => {
       const without = `case "$*" in *libopus*webm*) echo "Unknown encoder 'libopus'" >&2; exit 8;; *) exec ${FFMPEG} "$@";; esac`;
       await expect(making(without)).rejects.toThrow("built without libopus");
       await expect(making(null, path, 9)).rejects.toThrow("stopped after 80000 samples");
-      await expect(making(null, join(SHARED_AUDIO, "README.md"))).rejects.toThrow("not an audio or video recording");
+      await expect(making(null, corpusPath("manifest.json"))).rejects.toThrow("not an audio or video recording");
       const header = join(folder, "header.wav");
       makeWithFfmpeg(...lavfi("sine=d=1"), header);
       truncateSync(header, 78);

@@ -39,7 +39,7 @@ test("thresholds are higher on a telephone line than in the studio", () => {
 
 const recording = join(audioDirectory, "dialogue/dlg-02-2spk-MM.flac");
 const hasRecording = existsSync(recording);
-if (!hasRecording) console.warn("SKIPPED: voices on the telephone, because ../shared/audio is not there");
+if (!hasRecording) console.warn("SKIPPED: voices on the telephone, because scripts/setup made no recordings");
 
 describe.skipIf(!hasRecording)("on a telephone line", () => {
   let models: DiarizationModels;

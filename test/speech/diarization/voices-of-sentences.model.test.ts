@@ -11,7 +11,7 @@ setDefaultTimeout(60_000);
 
 const recording = join(audioDirectory, "dialogue/dlg-09-2spk-short-turns.flac");
 const hasRecording = existsSync(recording);
-if (!hasRecording) console.warn("SKIPPED: voices of sentences, because ../shared/audio is not there");
+if (!hasRecording) console.warn("SKIPPED: voices of sentences, because scripts/setup made no recordings");
 
 let models: DiarizationModels;
 let pcm: PcmFile;
