@@ -144,7 +144,11 @@ export const CORRECTIONS: readonly Correction[] = [
   {
     file: "libavformat/cafdec.c",
     before: "            caf->data_size  = size < 0 ? -1 : size - 4;\n",
-    after: "            caf->data_size  = size < 0 || size > INT64_MAX - caf->data_start ? -1 : size - 4;\n",
+    after: lines(
+      "            if (size > INT64_MAX - caf->data_start)",
+      "                size = -1;",
+      "            caf->data_size  = size < 0 ? -1 : size - 4;",
+    ),
   },
   {
     file: "libavformat/wavdec.c",

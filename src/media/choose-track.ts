@@ -1,8 +1,8 @@
-import { BLOCK_SAMPLES, BLOCKS_PER_SECOND, levelAt, levelOf } from "./channels/levels.ts";
+import { BLOCK_SAMPLES, BLOCKS_PER_SECOND, LEVELS_PER_DECIBEL, levelAt, levelOf } from "./channels/levels.ts";
 import { Histogram } from "./channels/statistics.ts";
 import { inputArguments, MEMORY_LIMIT_BYTES, mixFilters } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
-import { PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
+import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import type { AudioTrack, ProbedRecording } from "./probe.ts";
 import { runFfmpeg } from "./run-ffmpeg.ts";
 
@@ -12,18 +12,14 @@ import { runFfmpeg } from "./run-ffmpeg.ts";
  */
 const MOST_TRACKS = 32;
 /**
- * A track has sound if at least SOUND_SECONDS of it are louder than QUIETEST_DECIBELS and than its own noise by
- * ABOVE_NOISE_DECIBELS. An open microphone with nobody near, hum and test tones have no sound in this sense. Speech is
- * usually at -20 to -45 dB, and 20 dB or more above its pauses.
+ * A track has sound if SOUND_SECONDS of it are louder than QUIETEST_DECIBELS, and than a moment before by RISE_DECIBELS:
+ * than the quietest of the RECENT_BLOCKS before, a quarter of a second. Speech, usually at -20 to -45 dB, rises by 20 dB
+ * and more with each word. Digital silence, the noise of an open microphone, hum and test tones do not, or only once.
  */
 const SOUND_SECONDS = 0.5;
 const QUIETEST_DECIBELS = -60;
-const ABOVE_NOISE_DECIBELS = 10;
-const NOISE_PART = 0.1;
-/** Blocks below this are digital silence, which says nothing of the noise. */
-const SILENT_DECIBELS = -90;
-/** A track is judged for the first time after this time, because it may begin with a fade or with digital silence. */
-const LEAST_SECONDS = 5;
+const RISE_DECIBELS = 8;
+const RECENT_BLOCKS = BLOCKS_PER_SECOND / 4;
 
 /**
  * Chooses the track to transcribe: the first one that has sound, in the order of the probe. If none has, the loudest of
@@ -57,7 +53,7 @@ export async function chooseTrack(
       timeoutSeconds: 60 + leftSeconds / 10,
       onOutput: (bytes) => {
         meter.push(bytes);
-        if (meter.hasSound()) found.abort();
+        if (meter.hasSound) found.abort();
       },
       ignoresFlood: true,
     }).catch((error: unknown) => {
@@ -66,10 +62,10 @@ export async function chooseTrack(
       const isOver = found.signal.aborted || (error instanceof MediaError && error.fault === "ffmpeg_timed_out");
       if (!isOver) throw error;
     });
-    if (meter.hasSound(0)) return track;
+    if (meter.hasSound) return track;
     leftSeconds -= meter.seconds;
-    const loudness = meter.loudness();
-    if (meter.seconds > 0 && (best === null || loudness > best.loudness)) best = { track, loudness };
+    const { seconds, loudness } = meter;
+    if (seconds > 0 && (best === null || loudness > best.loudness)) best = { track, loudness };
   }
   return best?.track ?? tracks[0];
 }
@@ -85,42 +81,46 @@ interface TrackSearch {
 /** Measures how loud the blocks of a track are, over all its channels together. */
 class SoundMeter {
   readonly #levels = new Histogram(256);
-  readonly #blockSamples: number;
+  readonly #recent: number[] = [];
+  readonly #blockBytes: number;
   #rest = Buffer.alloc(0);
-  #silentBlocks = 0;
+  #risenBlocks = 0;
 
   constructor(channels: number) {
-    this.#blockSamples = BLOCK_SAMPLES * channels;
+    this.#blockBytes = BLOCK_SAMPLES * channels * PCM_BYTES_PER_SAMPLE;
   }
 
   get seconds(): number {
-    return (this.#levels.total + this.#silentBlocks) / BLOCKS_PER_SECOND;
+    return this.#levels.total / BLOCKS_PER_SECOND;
+  }
+
+  get loudness(): number {
+    return this.#levels.percentile(0.95);
+  }
+
+  get hasSound(): boolean {
+    return this.#risenBlocks >= SOUND_SECONDS * BLOCKS_PER_SECOND;
   }
 
   push(bytes: Uint8Array): void {
     const all = this.#rest.length === 0 ? Buffer.from(bytes) : Buffer.concat([this.#rest, bytes]);
-    const blockBytes = 2 * this.#blockSamples;
     let at = 0;
-    for (; at + blockBytes <= all.length; at += blockBytes) {
+    for (; at + this.#blockBytes <= all.length; at += this.#blockBytes) {
       let energy = 0;
-      for (let sample = at; sample < at + blockBytes; sample += 2) energy += all.readInt16LE(sample) ** 2;
-      const level = levelOf(energy);
-      if (level < levelAt(SILENT_DECIBELS)) this.#silentBlocks++;
-      else this.#levels.add(level);
+      for (let sample = at; sample < at + this.#blockBytes; sample += PCM_BYTES_PER_SAMPLE) {
+        energy += all.readInt16LE(sample) ** 2;
+      }
+      this.#add(levelOf(energy));
     }
     this.#rest = all.subarray(at);
   }
 
-  loudness(): number {
-    return this.#levels.percentile(0.95);
-  }
-
-  /** @param leastSeconds time before which no track has sound */
-  hasSound(leastSeconds = LEAST_SECONDS): boolean {
-    if (this.seconds < leastSeconds) return false;
-    const noise = this.#levels.percentile(NOISE_PART) + levelAt(ABOVE_NOISE_DECIBELS) - levelAt(0);
-    const least = Math.max(levelAt(QUIETEST_DECIBELS), noise);
-    const blocks = this.#levels.counts.subarray(least).reduce((sum, count) => sum + count, 0);
-    return blocks >= SOUND_SECONDS * BLOCKS_PER_SECOND;
+  #add(level: number): void {
+    const least = Math.max(levelAt(QUIETEST_DECIBELS), Math.min(...this.#recent) + LEVELS_PER_DECIBEL * RISE_DECIBELS);
+    // What is loud from the first moment on has not risen.
+    if (this.#recent.length === RECENT_BLOCKS && level >= least) this.#risenBlocks++;
+    this.#recent.push(level);
+    if (this.#recent.length > RECENT_BLOCKS) this.#recent.shift();
+    this.#levels.add(level);
   }
 }

@@ -63,11 +63,6 @@ export function channelFilters(track: TrackChannels, channel: 0 | 1): string[] {
   return [...fixedLayout(track), `pan=mono|c0=c${channel}`];
 }
 
-/** Returns the filters for both of two channels, whatever their positions are. */
-export function pairFilters(track: TrackChannels): string[] {
-  return [...fixedLayout(track), "pan=stereo|c0=c0|c1=c1"];
-}
-
 /** Named layouts of more than one channel in which the third channel, if any, is not the front centre. */
 const WITHOUT_CENTRE = /^(?:2\.1|3\.0\(back\)|quad.*|6\.[01]\(front\)|cube|downmix|binaural)$/;
 

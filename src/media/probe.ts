@@ -101,7 +101,7 @@ export async function probeRecording(
 }
 
 /** Claimed length from which it is compared with the packets, because an account or the disk could not afford a false one. */
-const LONG_SECONDS = 1800;
+const LONG_SECONDS = 600;
 /** Byte rate below which the claimed length is compared with the packets: that of the lowest rate of MP3. */
 const LOW_BYTES_PER_SECOND = 1000;
 /** Start of the container's clock from which its length may be that of the clock. */

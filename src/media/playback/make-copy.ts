@@ -7,11 +7,9 @@ import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";
 import {
   channelFilters,
-  hasChannelPair,
   MEMORY_LIMIT_BYTES,
   mixFilters,
   outputArgumentsOf,
-  pairFilters,
   timedInputArguments,
 } from "../ffmpeg-arguments.ts";
 import { promisedMatroskaBytes } from "../matroska.ts";
@@ -145,7 +143,7 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   const track = probed.tracks.find(({ index }) => index === request.trackIndex) ?? probed.tracks[0];
   const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
   let meter = await encode(request, track, start, mixFilters(track));
-  if (hasChannelPair(track) && meter.correlation < INVERTED_CORRELATION) {
+  if (isStereo(track) && meter.correlation < INVERTED_CORRELATION) {
     meter = await encode(request, track, start, channelFilters(track, meter.louderChannel));
   }
   await Bun.write(waveformPath, meter.peaks());
@@ -155,19 +153,25 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   }
 }
 
+/** Other pairs of positions cannot be measured together. */
+function isStereo({ channelLayout }: AudioTrack): boolean {
+  return channelLayout === "stereo";
+}
+
 async function encode(
   { ffmpegPath, inputPath, audioPath, durationSeconds, maxSeconds, onProgress, signal }: CopyRequest,
   track: AudioTrack,
   start: TrackStart | null,
   mono: readonly string[],
 ): Promise<PeakMeter> {
-  const channels = hasChannelPair(track) ? 2 : 1;
+  const channels = isStereo(track) ? 2 : 1;
   const meter = new PeakMeter(channels);
   const timeLine = (layout: "mono" | "stereo") => timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds, layout);
   const output = (filters: readonly string[], of: 1 | 2) =>
     outputArgumentsOf(track.index, filters, of, durationSeconds);
   // Measures each channel separately, so that channels that cancel each other in the mix are detected.
-  const measured = channels === 2 ? [...pairFilters(track), ...timeLine("stereo")] : [...mono, ...timeLine("mono")];
+  const measured =
+    channels === 2 ? ["aformat=channel_layouts=stereo", ...timeLine("stereo")] : [...mono, ...timeLine("mono")];
   await rm(audioPath, { force: true });
   const end = await runFfmpeg({
     ...{ ffmpegPath, inputPath, outputPaths: [audioPath] },
