@@ -23,7 +23,8 @@ export async function listedSeconds(
       ...{ ffmpegPath, inputPath, outputPaths: [] },
       arguments: [
         ...["-loglevel", "error", "-copyts", ...inputArguments(inputPath), "-map", `0:a:${trackIndex}`],
-        ...["-c", "copy", "-f", "framecrc", "pipe:1"],
+        // Lines are written together, and not one by one.
+        ...["-c", "copy", "-flush_packets", "0", "-f", "framecrc", "pipe:1"],
       ],
       limits: LIMITS,
       timeoutSeconds: TIMEOUT_SECONDS,

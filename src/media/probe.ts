@@ -100,8 +100,12 @@ export async function probeRecording(
   return refused(/^Input #0, /m.test(end.messages) && description.trackCount === 0 ? "silent" : "unreadable");
 }
 
-/** Claimed length from which it is compared with the packets, because an account or the disk could not afford a false one. */
-const LONG_SECONDS = 600;
+/**
+ * Claimed lengths from which they are compared with the packets: of a file with other tracks, such as a picture, and of any
+ * file. Below, a false length costs an account or the disk little.
+ */
+const LONG_SECONDS_OF_SEVERAL = 600;
+const LONG_SECONDS = 6 * 3600;
 /** Byte rate below which the claimed length is compared with the packets: that of the lowest rate of MP3. */
 const LOW_BYTES_PER_SECOND = 1000;
 /** Start of the container's clock from which its length may be that of the clock. */
@@ -111,10 +115,13 @@ const LATE_START_SECONDS = 60;
  * Returns whether the length that a container claims may be that of something else: of a clock that began before the
  * recording, of a picture or another track, or a number that a writer put in because it did not know the length.
  */
-function isDoubtful(seconds: number, { startSeconds }: { startSeconds: number }, sizeBytes: number): boolean {
+function isDoubtful(seconds: number, { startSeconds, streamCount }: InputDescription, sizeBytes: number): boolean {
   const isThin = seconds * LOW_BYTES_PER_SECOND > sizeBytes;
-  return seconds > LONG_SECONDS || startSeconds > LATE_START_SECONDS || isThin;
+  const isLong = seconds > (streamCount > 1 ? LONG_SECONDS_OF_SEVERAL : LONG_SECONDS);
+  return isThin || isLong || startSeconds > LATE_START_SECONDS;
 }
+
+type InputDescription = ReturnType<typeof parseInputDescription>;
 
 /** Most tracks that are described one by one. */
 const MOST_SEPARATE_PROBES = 8;
@@ -249,5 +256,6 @@ function parseInputDescription(messages: string) {
     durationIsEstimate: /Estimating duration from bitrate/.test(input),
     defaultTrack: Math.max(marked, 0),
     trackCount: audioLines.length,
+    streamCount: input.match(/^ {2,6}Stream #0:\d+/gm)?.length ?? 0,
   };
 }

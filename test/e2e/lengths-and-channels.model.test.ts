@@ -13,9 +13,9 @@ describe.if(available("e2e tests of lengths and channels", jfk, mediaToolPath))(
   const { server } = suite;
 
   test.each([
-    ["of a stream whose clock began 30 h before", "late-clock-fragments.mp4", 6, "LATE"],
-    ["of unknown size, as SoX writes it to a pipe,", "sox-pipe.aiff", 4, "SOX"],
-    ["of six microphones with speech on the fourth", "six-microphones-fourth.flac", 6, "SIX"],
+    ["of a stream whose clock began 30 h before", "late-clock-fragments.mp4", 6, "your country can do for you"],
+    ["of unknown size, as SoX writes it to a pipe,", "sox-pipe.aiff", 4, "my fellow americans"],
+    ["of six microphones with speech on the fourth", "six-microphones-fourth.flac", 6, "my fellow americans"],
   ])(
     "%s is transcribed, and is as long as its sound",
     async (_, name, seconds, words) => {
