@@ -4,10 +4,11 @@ import { dirname } from "node:path";
 import { syncDirectory } from "../files/index.ts";
 import { machineTrouble } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
+import { chooseMix } from "./channels/choose-mix.ts";
 import { chooseTrack } from "./choose-track.ts";
 import { checkFfmpegEnd, type DecodePlan, decodeRun } from "./decode-plan.ts";
 import { type DecodeSpace, estimateDecodedBytes, measureSpace, reserveSpace } from "./disk-space.ts";
-import { channelFilters, hasChannelPair, mixFilters } from "./ffmpeg-arguments.ts";
+import { channelFilters, hasChannelPair } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import { probeRecording } from "./probe.ts";
@@ -66,11 +67,13 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     left: `${outputPath}.left.partial`,
     right: `${outputPath}.right.partial`,
   };
-  const track = await chooseTrack({ ffmpegPath, inputPath, maxSeconds, signal }, probed);
+  const file = { ffmpegPath, inputPath, maxSeconds, signal };
+  const track = await chooseTrack(file, probed);
+  const mix = await chooseMix(file, track);
   const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
   const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds);
   const isPair = request.secondOutputPath !== undefined && hasChannelPair(track);
-  const outputs = [{ path: partial.mixed, filters: [...mixFilters(track), ...timeLine] }];
+  const outputs = [{ path: partial.mixed, filters: [...mix, ...timeLine] }];
   if (isPair) {
     outputs.push({ path: partial.left, filters: [...channelFilters(track, 0), ...timeLine] });
     outputs.push({ path: partial.right, filters: [...channelFilters(track, 1), ...timeLine] });

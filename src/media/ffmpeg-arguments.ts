@@ -63,28 +63,36 @@ export function channelFilters(track: TrackChannels, channel: 0 | 1): string[] {
   return [...fixedLayout(track), `pan=mono|c0=c${channel}`];
 }
 
-/** Named layouts of more than one channel in which the third channel, if any, is not the front centre. */
+/** Named layouts in which the third channel, if any, is not the front centre. */
 const WITHOUT_CENTRE = /^(?:2\.1|3\.0\(back\)|quad.*|6\.[01]\(front\)|cube|downmix|binaural)$/;
+
+/** The gain of each channel in a mix, relative to the others; negative for a channel that is turned around. */
+export type ChannelGains = readonly number[];
+
+/** Returns the number of the front centre among the channels, from 0; -1 if there is none or no channel has a position. */
+export function centreOf({ channelLayout }: TrackChannels): number {
+  if (/^\d+ channels/.test(channelLayout)) return channelNames(channelLayout).indexOf("FC");
+  return WITHOUT_CENTRE.test(channelLayout) ? -1 : 2;
+}
+
+/** Returns whether a track has three or more channels that are mixed. */
+export function isMixOfMany({ channels, channelLayout }: TrackChannels): boolean {
+  return (channels ?? 0) > 2 && !channelLayout.startsWith("ambisonic");
+}
 
 /**
  * Returns the filters that mix a track to mono; none for mono and stereo, which ffmpeg mixes itself. Of an ambisonic
- * layout, only the first channel is used: it records sound from all directions.
- *
- * The mix is the mean of all channels, so it never clips. The front centre counts twice: it has the voices of films, and
- * this is the weight that ffmpeg's own mix gives it in 5.1. That mix drops the channel for bass, and others that few
- * layouts have. Recorders of several microphones give their channels the names of any layout, so none may be dropped.
+ * layout, only the first channel is used: it records sound from all directions. ffmpeg's own mix of other layouts drops
+ * the channel for bass and the channels that few layouts have.
+ * @param gains the same for all channels if not given
  */
-export function mixFilters(track: TrackChannels): string[] {
+export function mixFilters(track: TrackChannels, gains?: ChannelGains): string[] {
   const { channels, channelLayout } = track;
   if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
   if (channels === null || /^(?:mono|stereo)$/.test(channelLayout)) return [];
-  const names = channelNames(channelLayout);
-  const isNamed = !/^\d+ channels/.test(channelLayout) && !WITHOUT_CENTRE.test(channelLayout);
-  const centre = isNamed ? 2 : names.indexOf("FC");
-  const sum = Array.from({ length: channels }, (_, channel) => `${channel === centre ? "2*" : ""}c${channel}`).join(
-    "+",
-  );
-  return [...fixedLayout(track), `pan=mono|c0<${sum}`];
+  const parts = Array.from({ length: channels }, (_, channel) => `${gains?.[channel] ?? 1}*c${channel}`);
+  // Gains relative to their sum, so that the mix never clips.
+  return [...fixedLayout(track), `pan=mono|c0<${parts.join("+")}`];
 }
 
 /** Returns whether a recording's two channels are compared. Both are then decoded in addition to their mix. */
@@ -101,7 +109,7 @@ function channelNames(layout: string): string[] {
  * Returns the filter that keeps the layout the same where it changes within a track, as between a film and its
  * commercials; none for channels without positions.
  */
-function fixedLayout({ channelLayout }: TrackChannels): string[] {
+export function fixedLayout({ channelLayout }: TrackChannels): string[] {
   const layout = /^\d+ channels/.test(channelLayout) ? channelNames(channelLayout).join("+") : channelLayout;
   return layout === "" ? [] : [`aformat=channel_layouts=${layout}`];
 }

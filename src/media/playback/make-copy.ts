@@ -3,15 +3,10 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { syncDirectory } from "../../files/index.ts";
 import type { Recordings } from "../../recordings/index.ts";
 import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
+import { chooseMix } from "../channels/choose-mix.ts";
 import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";
-import {
-  channelFilters,
-  MEMORY_LIMIT_BYTES,
-  mixFilters,
-  outputArgumentsOf,
-  timedInputArguments,
-} from "../ffmpeg-arguments.ts";
+import { channelFilters, MEMORY_LIMIT_BYTES, outputArgumentsOf, timedInputArguments } from "../ffmpeg-arguments.ts";
 import { promisedMatroskaBytes } from "../matroska.ts";
 import { MediaError } from "../media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
@@ -142,7 +137,8 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
   const track = probed.tracks.find(({ index }) => index === request.trackIndex) ?? probed.tracks[0];
   const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
-  let meter = await encode(request, track, start, mixFilters(track));
+  const mix = await chooseMix({ ...request, isBackground: true }, track);
+  let meter = await encode(request, track, start, mix);
   if (isStereo(track) && meter.correlation < INVERTED_CORRELATION) {
     meter = await encode(request, track, start, channelFilters(track, meter.louderChannel));
   }

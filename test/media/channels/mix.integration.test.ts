@@ -82,7 +82,7 @@ describe.if(ready)("the mix for the transcript and for playback", () => {
         const { decoded, copied } = await copyOf(path, folder);
         for (const [what, samples] of Object.entries({ decoded, copied })) {
           const turns = turnsOf(samples, channels);
-          // The front centre counts twice. One of two channels without sound is not mixed, but left out.
+          // The front centre counts twice.
           const least = 0.95 / (channels + 1);
           expect([what, mask, turns, turns.filter((turn) => turn < least)]).toEqual([what, mask, turns, []]);
         }
@@ -117,7 +117,40 @@ describe.if(ready)("the mix for the transcript and for playback", () => {
       const path = join(recordingsFolder, "cases/six-microphones-fourth.flac");
       const { decoded } = await copyOf(path, folder);
       expect(decoded.length / PCM_SAMPLE_RATE_HZ).toBeCloseTo(6, 2);
-      expect(loudness(decoded)).toBeGreaterThan(500);
+      // As loud as it was: the channels without sound are left out.
+      expect(loudness(decoded)).toBeGreaterThan(4000);
+    });
+  });
+
+  test("leaves out channels of steady noise, and has a single word in any other", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "noise.wav");
+      const word = "0.5*sin(2*PI*440*t)*between(t\\,5\\,5.3)";
+      const hiss = "0.05*(random(0)-0.5)";
+      makeWithFfmpeg(...lavfi(`aevalsrc=${hiss}|${hiss}|0|${word}|${hiss}|0:c=5.1:s=16000:d=8`), path);
+      const { decoded, copied } = await copyOf(path, folder);
+      for (const samples of [decoded, copied]) {
+        const second = samples.subarray(5.1 * PCM_SAMPLE_RATE_HZ, 5.2 * PCM_SAMPLE_RATE_HZ);
+        expect(loudness(second) / (0.5 * 32_768 * Math.SQRT1_2)).toBeCloseTo(1, 1);
+        expect(loudness(samples.subarray(0, PCM_SAMPLE_RATE_HZ))).toBeLessThan(10);
+      }
+    });
+  });
+
+  test("has a voice that one channel has inverted", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "inverted.wav");
+      const voice = "0.3*sin(2*PI*440*t)*between(mod(t\\,1)\\,0.3\\,0.8)";
+      for (const channels of [
+        [voice, `-${voice}`, "0", "0"],
+        ["0", voice, "0", `-${voice}`],
+        [voice, voice, `-${voice}`, "0"],
+      ]) {
+        makeWithFfmpeg(...lavfi(`aevalsrc=${channels.join("|")}:c=quad:s=16000:d=4`), path);
+        const { decoded } = await copyOf(path, folder);
+        const word = decoded.subarray(1.4 * PCM_SAMPLE_RATE_HZ, 1.7 * PCM_SAMPLE_RATE_HZ);
+        expect(loudness(word) / (0.3 * 32_768 * Math.SQRT1_2)).toBeCloseTo(1, 1);
+      }
     });
   });
 
