@@ -250,8 +250,7 @@ function parseInputDescription(messages: string) {
   const audioLines = [...input.matchAll(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: .*$/gm)].map((match) => match[0]);
   const marked = audioLines.findIndex((line) => / \(default\)(?: \([a-z ]+\))*$/.test(line));
   return {
-    // A writer that did not know the length may have put in 0.
-    durationSeconds: seconds === 0 ? null : seconds,
+    durationSeconds: duration === null ? null : seconds,
     startSeconds: Number(duration?.[4] ?? 0),
     durationIsEstimate: /Estimating duration from bitrate/.test(input),
     defaultTrack: Math.max(marked, 0),

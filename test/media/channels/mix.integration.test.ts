@@ -159,7 +159,7 @@ describe.if(ready)("the mix for the transcript and for playback", () => {
       const parts = ["5.1", "stereo", "5.1"].map((layout, index) => {
         const part = join(folder, `${index}.ts`);
         const channels = Array(layout === "5.1" ? 6 : 2)
-          .fill("0.5*sin(2*PI*440*t)")
+          .fill("0.5*sin(2*PI*440*t)*between(mod(t\\,1)\\,0.3\\,0.8)")
           .join("|");
         const offset = ["-output_ts_offset", String(2 * index)];
         makeWithFfmpeg(...lavfi(`aevalsrc=${channels}:c=${layout}:s=48000:d=2`), "-c:a", "ac3", ...offset, part);
