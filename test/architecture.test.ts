@@ -116,6 +116,13 @@ test("the console's page takes nothing from the server but types", () => {
   expect(taken.filter((path) => isOwn(path) && folderOf(path) !== "console-page")).toEqual([]);
 });
 
+test("the console's page works without TLS: it requires nothing that browsers offer to secure pages alone", () => {
+  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
+  const forSecurePages =
+    /\bcrypto\.(?:randomUUID|subtle)|\bnavigator\.(?:clipboard|mediaDevices|serviceWorker|storage)(?!\?)/;
+  expect(page.filter(([, text]) => forSecurePages.test(text)).map(([file]) => file)).toEqual([]);
+});
+
 test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () => {
   const forbidden = (folder: string, targets: RegExp) =>
     imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && targets.test(to));

@@ -39,7 +39,7 @@ export function quickstartCommand(): Command {
       becomeOwner(root);
       const directory = new DataDirectory(root);
       if (recording === undefined) {
-        await serveInForeground(servingSettings(command), directory);
+        await serveInForeground(servingSettings(command), directory, settingsFileOf(command));
         return;
       }
       const server =
@@ -60,7 +60,11 @@ export function quickstartCommand(): Command {
   );
 }
 
-async function serveInForeground(readSettings: () => Settings, directory: DataDirectory): Promise<void> {
+async function serveInForeground(
+  readSettings: () => Settings,
+  directory: DataDirectory,
+  settingsFile: string | undefined,
+): Promise<void> {
   const running = await findRunningServer(directory);
   if (running !== null) {
     process.stdout.write(`a server is already running at ${baseUrlOf(running.origin)} (process ${running.pid})\n`);
@@ -69,7 +73,7 @@ async function serveInForeground(readSettings: () => Settings, directory: DataDi
   const onHangup = catchHangups();
   const settings = readSettings();
   const log = createLogger(settings.log.level);
-  const server = await startTranscribeServer(settings, log);
+  const server = await startTranscribeServer(settings, log, settingsFile);
   const { key, isNew } = firstKey(openStoreIn(directory), directory);
   process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);
   if (isNew) process.stdout.write(`Your first key, also stored in ${keyPath(directory)}:\n${key}\n`);

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { TranscriptionForm } from "../../sdk/typescript/src/index.ts";
-import { HintError, type Hints, type HintTexts, MAX_SPEAKERS, parseHints } from "../text/index.ts";
+import { HintError, type Hints, MAX_SPEAKERS, parseHints } from "../text/index.ts";
 import { CommandError, exitCodes } from "./command-error.ts";
 
 /** Facts about recordings that a command passes on. */
@@ -44,7 +44,7 @@ export function createHints(options: RecordingOptions): RecordingHints {
   return { language, prompt, speakers: count(speakers), min_speakers, max_speakers };
 }
 
-function hintTexts({ prompt, speakers, minSpeakers, maxSpeakers }: RecordingOptions): HintTexts {
+function hintTexts({ prompt, speakers, minSpeakers, maxSpeakers }: RecordingOptions): Parameters<typeof parseHints>[0] {
   return {
     ...(prompt === undefined ? {} : { prompt }),
     ...(speakers === undefined ? {} : { speakers }),

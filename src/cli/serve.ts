@@ -6,7 +6,7 @@ import { findSupervisor } from "../install/index.ts";
 import { startTranscribeServer, type TranscribeServer } from "../server/index.ts";
 import { createLogger, type Logger } from "../telemetry/index.ts";
 import { servingSettings } from "./serving-settings.ts";
-import { addSettingsOptions, becomeDataOwner, serveFlags } from "./settings-options.ts";
+import { addSettingsOptions, becomeDataOwner, serveFlags, settingsFileOf } from "./settings-options.ts";
 
 /** transcribe serve */
 export function serveCommand(): Command {
@@ -19,7 +19,7 @@ export function serveCommand(): Command {
       becomeDataOwner(settings);
       const log = createLogger(settings.log.level);
       const supervisor = findSupervisor(process.env, process.pid, log);
-      const server = await startTranscribeServer(settings, log);
+      const server = await startTranscribeServer(settings, log, settingsFileOf(command));
       // The signal handlers must be active before the server announces that it is ready.
       const stopped = untilStopped(server, { onHangup, readSettings, log, stopping: () => supervisor?.stopping() });
       process.stdout.write(`transcribe serves ${baseUrlOf(server.origin)}\n`);

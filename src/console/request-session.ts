@@ -69,25 +69,43 @@ export function operatorOf(request: Request, store: Store): Operator {
   throw new ConsoleError("not_allowed", "Only an operator may do this.");
 }
 
-/** Cookie with the secret of a session. */
+/** Cookie with the secret of a session. See `nameFor` for the names over HTTPS. */
 export const SESSION_COOKIE = "transcribe_console";
 /** Cookie that identifies a device at the next sign-in, even after the person has signed out. */
 export const DEVICE_COOKIE = "transcribe_console_device";
 /** Cookie of a sign-in by the provider that has begun in this browser. */
 export const BEGUN_COOKIE = "transcribe_console_sign_in";
 
-/** Returns the value of a request's cookie; null if it is missing. */
-export function cookieOf(request: Request, name: string): string | null {
-  return new Bun.CookieMap(request.headers.get("cookie") ?? "").get(name);
+/** Whether the browser uses HTTPS, as far as the server or a trusted proxy knows. */
+const isOverHttps = (request: Request) => contextOf(request).origin.startsWith("https:");
+
+/**
+ * Returns the name of a cookie for a request. Over HTTPS it has the prefix `__Host-`: browsers accept such a cookie from
+ * this host alone, over HTTPS, so that neither another host of the domain nor somebody on the way can plant one. Source:
+ * RFC 6265bis, 4.1.3.2.
+ */
+function nameFor(request: Request, name: string): string {
+  return isOverHttps(request) ? `__Host-${name}` : name;
 }
 
 /**
- * Returns a `Set-Cookie` value. A cookie without a path applies to the folder of the request that set it (RFC 6265,
- * 5.1.4). Here this is `/console/data` as the browser sees it, with any path prefix that a proxy adds.
+ * Returns the value of a request's cookie; null if it is missing. Names are compared to the letter, because a lenient
+ * parser also finds the prefix where a browser has not seen it. Over HTTPS, a cookie without the prefix does not count.
+ */
+export function cookieOf(request: Request, name: string): string | null {
+  const start = `${nameFor(request, name)}=`;
+  const pairs = (request.headers.get("cookie") ?? "").split(";").map((pair) => pair.replace(/^ /, ""));
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? null;
+}
+
+/**
+ * Returns a `Set-Cookie` value. Over plain HTTP, the cookie has no path, and so applies to the folder of the request that
+ * set it (RFC 6265, 5.1.4). Here this is `/console/data` as the browser sees it, with any path prefix that a proxy adds.
+ * Over HTTPS, the cookie's prefix demands the path `/`.
  * @param milliseconds lifetime; 0 deletes the cookie
  */
 export function setCookie(request: Request, name: string, value: string, milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const secure = contextOf(request).origin.startsWith("https:") ? "; Secure" : "";
-  return `${name}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+  const secure = isOverHttps(request) ? "; Secure; Path=/" : "";
+  return `${nameFor(request, name)}=${value}; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

@@ -1,6 +1,6 @@
-import { xmlAttribute, xmlText } from "./clean-text.ts";
 import { type ExportDocument, languageInWords } from "./document.ts";
 import { type Annotation, endOfTiers, readTiers, type Tier } from "./tiers.ts";
+import { xmlAttribute, xmlText } from "./xml-text.ts";
 
 /** Writes a Praat TextGrid in the long text form, with an interval tier for each speaker. */
 export async function* writeTextGrid(document: ExportDocument): AsyncGenerator<string> {
@@ -65,9 +65,9 @@ export async function* writeEaf(document: ExportDocument): AsyncGenerator<string
   const slotIds = slotIdsOf(slots);
   const languageReference = language === null ? "" : ` LANG_REF="${xmlAttribute(language)}"`;
   let annotation = 0;
-  for (const { name, annotations } of tiers) {
-    const id = xmlAttribute(name);
-    yield ` <TIER LINGUISTIC_TYPE_REF="default-lt" TIER_ID="${id}" PARTICIPANT="${id}"${languageReference}>\n`;
+  for (const { name, speaker, annotations } of tiers) {
+    const names = `TIER_ID="${xmlAttribute(name)}" PARTICIPANT="${xmlAttribute(speaker)}"`;
+    yield ` <TIER LINGUISTIC_TYPE_REF="default-lt" ${names}${languageReference}>\n`;
     for (const { text } of annotations) {
       const from = slotIds[annotation * 2];
       const to = slotIds[annotation * 2 + 1];

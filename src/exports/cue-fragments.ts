@@ -1,5 +1,5 @@
+import { cleanText } from "../text/index.ts";
 import { breakableFragments, graphemesOf } from "./break-points.ts";
-import { cleanText } from "./clean-text.ts";
 import type { ExportSegment } from "./document.ts";
 
 /** The smallest fragment of a subtitle, which contains no line break opportunity. */
@@ -26,7 +26,7 @@ export function cueFragments(
   text: string,
   { language, maxWidth }: { language: string | null; maxWidth: number },
 ): CueFragment[] {
-  const times = wordTimes(segment, text);
+  const timeOf = timesIn(segment, text);
   let offset = 0;
   return breakableFragments(text)
     .flatMap((fragment) => (columns(fragment.trimEnd()) > maxWidth ? cutToWidth(fragment, maxWidth) : [fragment]))
@@ -39,8 +39,7 @@ export function cueFragments(
         text: fragment,
         width,
         spaceWidth: columns(fragment) - width,
-        startMilliseconds: times.startOf(from),
-        endMilliseconds: times.endOf(from + shown.length),
+        ...timeOf(from, from + shown.length),
         bindsToNext: bindsToNext(fragment, language),
       };
     });
@@ -96,54 +95,76 @@ export function bindsToNext(word: string, language: string | null): boolean {
   return leadingWords.get(language ?? "")?.has(text) ?? false;
 }
 
-/** An offset in a text whose time is known. In a list, offsets and times ascend. */
-interface Anchor {
-  readonly offset: number;
-  readonly milliseconds: number;
+/** Maximum time by which a start is delayed to prevent a short overlap: a frame of video at 25 per second. */
+const MAX_DELAY_MILLISECONDS = 40;
+
+/** Returns a start, or the end of what comes before if it overlaps by no more than `MAX_DELAY_MILLISECONDS`. */
+export function withoutShortOverlap(start: number, endBefore: number): number {
+  return endBefore - start <= MAX_DELAY_MILLISECONDS ? Math.max(start, endBefore) : start;
+}
+
+/** A word at its place in a segment's clean text; `from` and `to` are offsets. */
+interface TimedSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly startMilliseconds: number;
+  readonly endMilliseconds: number;
 }
 
 /**
- * Finds the times at which the characters of a segment's clean text were spoken. Times between words, and of missing
- * words, are interpolated.
+ * Finds the words of a segment in its clean text. Times are those of the words, within the segment. A word that begins
+ * a little before the end of the previous one begins at that end. One that begins earlier keeps its time: a person has
+ * joined segments of two parties who spoke at the same time.
  */
-function wordTimes(segment: ExportSegment, text: string) {
-  const start = segment.startMilliseconds;
-  const end = Math.max(start, segment.endMilliseconds);
-  const anchors: Anchor[] = [{ offset: 0, milliseconds: start }];
+function timedWords(segment: ExportSegment, text: string): TimedSpan[] {
+  const earliest = segment.startMilliseconds;
+  const latest = Math.max(earliest, segment.endMilliseconds);
+  const within = (milliseconds: number) => Math.max(earliest, Math.min(latest, milliseconds));
   let offset = 0;
-  let reached = start;
-  const add = (at: number, milliseconds: number) => {
-    offset = at;
-    reached = Math.min(end, Math.max(reached, milliseconds));
-    anchors.push({ offset, milliseconds: reached });
-  };
-  for (const [wordText, wordStart, wordEnd] of segment.words) {
+  let reached = earliest;
+  return segment.words.flatMap(([wordText, wordStart, wordEnd]) => {
     const word = cleanText(wordText.trim());
-    const found = word === "" ? -1 : text.indexOf(word, offset);
-    if (found < 0) continue;
-    add(found, wordStart);
-    add(found + word.length, wordEnd);
-  }
-  anchors.push({ offset: text.length, milliseconds: end });
+    const from = word === "" ? -1 : text.indexOf(word, offset);
+    if (from < 0) return [];
+    offset = from + word.length;
+    const startMilliseconds = withoutShortOverlap(within(wordStart), reached);
+    reached = Math.max(startMilliseconds, within(wordEnd));
+    return [{ from, to: offset, startMilliseconds, endMilliseconds: reached }];
+  });
+}
 
-  const between = (before: number, after: number, at: number): number => {
-    const from = anchors[before];
-    const to = anchors[after];
-    if (from === undefined || to === undefined) return (from ?? to)?.milliseconds ?? 0;
-    if (to.offset === from.offset) return from.milliseconds;
-    const share = (at - from.offset) / (to.offset - from.offset);
-    return Math.round(from.milliseconds + share * (to.milliseconds - from.milliseconds));
+/**
+ * Creates a function that returns the time in which a part of a segment's clean text was spoken. The time of a word is
+ * divided among its characters. Text without a word takes the time between its neighbours.
+ */
+function timesIn(segment: ExportSegment, text: string) {
+  const words = timedWords(segment, text);
+  const first = { from: 0, to: 0, endMilliseconds: segment.startMilliseconds };
+  const last = { from: text.length, startMilliseconds: Math.max(segment.startMilliseconds, segment.endMilliseconds) };
+  let next = 0;
+  /** @param from not before that of the previous call */
+  return (from: number, to: number): Pick<TimedSpan, "startMilliseconds" | "endMilliseconds"> => {
+    while ((words[next]?.to ?? Number.POSITIVE_INFINITY) <= from) next++;
+    let end = next;
+    while ((words[end]?.from ?? Number.POSITIVE_INFINITY) < to) end++;
+    const [begun, ended] = [words[next], words[end - 1]];
+    if (end > next && begun !== undefined && ended !== undefined) {
+      const startMilliseconds = timeAt(begun, Math.max(from, begun.from));
+      return { startMilliseconds, endMilliseconds: Math.max(startMilliseconds, timeAt(ended, Math.min(to, ended.to))) };
+    }
+    const before = words[next - 1] ?? first;
+    const after = begun ?? last;
+    const gap = {
+      from: before.to,
+      to: after.from,
+      startMilliseconds: before.endMilliseconds,
+      endMilliseconds: Math.max(before.endMilliseconds, after.startMilliseconds),
+    };
+    return { startMilliseconds: timeAt(gap, from), endMilliseconds: timeAt(gap, to) };
   };
-  return {
-    /** Returns the start time of the text that begins at this offset. */
-    startOf(at: number): number {
-      const last = anchors.findLastIndex((anchor) => anchor.offset <= at);
-      return between(last, last + 1, at);
-    },
-    /** Returns the end time of the text that ends at this offset. */
-    endOf(at: number): number {
-      const next = anchors.findIndex((anchor) => anchor.offset >= at);
-      return between(next - 1, next, at);
-    },
-  };
+}
+
+function timeAt({ from, to, startMilliseconds, endMilliseconds }: TimedSpan, offset: number): number {
+  if (from === to) return startMilliseconds;
+  return Math.round(startMilliseconds + ((offset - from) / (to - from)) * (endMilliseconds - startMilliseconds));
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../text/index.ts";
 import { distinctNames, documentTitle, type ExportDocument, type ExportSegment, speakerName } from "./document.ts";
 
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });

@@ -1,8 +1,9 @@
 export type Direction = "ltr" | "rtl";
 
 const rightToLeftScripts = "\\p{Script=Hebrew}\\p{Script=Arabic}\\p{Script=Syriac}\\p{Script=Thaana}\\p{Script=Nko}";
-const rightToLeft = new RegExp(`[${rightToLeftScripts}]`, "u");
-const letter = /\p{L}/u;
+/** Letters of these scripts, and the marks that have their direction. */
+const rightToLeft = new RegExp(`[${rightToLeftScripts}\\u200F\\u061C]`, "u");
+const letter = /[\p{L}\u200E\u200F\u061C]/u;
 
 /** ISO 639 codes of the languages that the recognizer writes from right to left. */
 const languages = new Set(["ar", "fa", "he", "ps", "sd", "ur", "yi"]);
@@ -12,7 +13,7 @@ export function directionOfLanguage(language: string | null): Direction {
   return languages.has(language ?? "") ? "rtl" : "ltr";
 }
 
-/** Returns the direction of a paragraph, derived from its first letter (UAX #9, P2). */
+/** Returns the direction of a paragraph, derived from its first letter or direction mark (UAX #9, P2). */
 export function directionOfText(text: string): Direction {
   return rightToLeft.test(letter.exec(text)?.[0] ?? "") ? "rtl" : "ltr";
 }

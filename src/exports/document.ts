@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { cleanText } from "./clean-text.ts";
+import { cleanText } from "../text/index.ts";
 
 const wordParts = [Type.String(), Type.Number(), Type.Number(), Type.Number()] as const;
 /**
@@ -64,11 +64,16 @@ export function distinctNames(names: readonly string[]): string[] {
   });
 }
 
+/** Returns the length of a recording as the API gives it: rounded to whole seconds. */
+export function wholeSeconds({ durationSeconds }: Pick<ExportHead, "durationSeconds">): number {
+  return Math.round(durationSeconds);
+}
+
 /** Returns the document's details as text, in the order in which every format shows them. */
 export function documentDetails(head: ExportHead): { label: string; value: string }[] {
   const details = [
     { label: "Date", value: dateInWords(head.createdAt) },
-    { label: "Length", value: clockTime(head.durationSeconds * 1000) },
+    { label: "Length", value: clockTime(wholeSeconds(head) * 1000) },
   ];
   if (head.language !== null) details.push({ label: "Language", value: languageInWords(head.language) });
   const names = head.speakers.map((_name, speaker) => speakerName(head, speaker));

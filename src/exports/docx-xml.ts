@@ -1,7 +1,7 @@
-import { xmlText } from "./clean-text.ts";
 import { type Direction, directionOfLanguage, directionOfText, hasRightToLeft } from "./direction.ts";
 import { clockTime, type ExportHead, speakerName } from "./document.ts";
 import type { Turn } from "./turns.ts";
+import { xmlText } from "./xml-text.ts";
 
 /** Colours in WordprocessingML notation. The faint colour still has a contrast of 5.7 to 1 on white. */
 export const colors = { faint: "66666D", speaker: "12406E" } as const;
@@ -11,7 +11,7 @@ export const colors = { faint: "66666D", speaker: "12406E" } as const;
  * paragraph.
  */
 const leftToRightRuns =
-  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*)/u;
+  /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}](?:[^\p{L}]*[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])*\p{M}*)/u;
 
 /** A part of a paragraph with one direction. */
 interface DirectedText {

@@ -1,7 +1,15 @@
-import { cleanText, xmlText } from "./clean-text.ts";
+import { cleanText } from "../text/index.ts";
 import { type Cue, toCues } from "./cues.ts";
-import { clockTime, documentDetails, documentTitle, type ExportDocument, speakerName } from "./document.ts";
+import {
+  clockTime,
+  documentDetails,
+  documentTitle,
+  type ExportDocument,
+  speakerName,
+  wholeSeconds,
+} from "./document.ts";
 import { toTurns } from "./turns.ts";
+import { xmlText } from "./xml-text.ts";
 
 /** Writes plain text: title and details, then every turn under its time and speaker. */
 export async function* writeTxt(document: ExportDocument): AsyncGenerator<string> {
@@ -45,7 +53,7 @@ export async function* writeVtt(document: ExportDocument): AsyncGenerator<string
 export async function* writeLrc(document: ExportDocument): AsyncGenerator<string> {
   // A bracket in the title would close its tag.
   yield `[ti:${documentTitle(document).replaceAll("[", "(").replaceAll("]", ")")}]\n`;
-  yield `[length:${lrcTime(document.durationSeconds * 1000).slice(0, -3)}]\n\n`;
+  yield `[length:${lrcTime(wholeSeconds(document) * 1000).slice(0, -3)}]\n\n`;
   for await (const segment of document.segments) {
     const text = cleanText(segment.text);
     // Players would take a bracket with a number for another time, of this line or of a word, and any bracket directly

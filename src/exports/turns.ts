@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { cleanText, meetIn } from "../text/index.ts";
 import type { ExportSegment } from "./document.ts";
 
 /** A paragraph of uninterrupted speech of one speaker. */
@@ -45,7 +45,5 @@ export async function* toTurns(segments: AsyncIterable<ExportSegment> | Iterable
 
 /** Joins two texts, with a space where their scripts have one between sentences. */
 export function joinSentences(before: string, after: string): string {
-  const last = before.slice(-2).match(/.$/su)?.[0] ?? "";
-  const first = String.fromCodePoint(after.codePointAt(0) ?? 0);
-  return unspaced.test(last) && unspaced.test(first) ? before + after : `${before} ${after}`;
+  return meetIn(unspaced, before, after) ? before + after : `${before} ${after}`;
 }

@@ -1,11 +1,12 @@
-import { realpathSync } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, type Auditor, audit, type Workspace } from "../accounts/index.ts";
 import type { ExportFormat } from "../exports/index.ts";
 import { type Store, tables, transact } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
+import { ClosedPlaces, isWithin, type OwnPlace } from "./closed-places.ts";
 import type { FileSystem } from "./file-calls.ts";
+import { mayBeInvalid } from "./file-names.ts";
 import { FileProcesses } from "./file-processes.ts";
 import { type Folder, type FolderAccess, FolderError, toFolder } from "./folders.ts";
 import { HindranceError } from "./hindrances.ts";
@@ -24,6 +25,8 @@ interface NewFolder {
   readonly formats?: readonly ExportFormat[] | undefined;
   /** ISO 639; null, the default, for language detection. */
   readonly language?: string | null | undefined;
+  /** Number of files in a new folder that are no recordings, as a person confirmed it. */
+  readonly confirmedFiles?: number | undefined;
 }
 
 /** A folder that was added or changed. */
@@ -40,19 +43,19 @@ const DEFAULT_FORMATS: readonly ExportFormat[] = ["txt"];
 /**
  * Adds a folder, or changes the given properties of one of the same account. Its marker is written
  * last, so that a running server sees the folder only when it is complete.
- * @param dataDirectory the server's own directory, which no folder may contain or be in
+ * @param own places of the program, which no folder may contain or be in
  * @param processes access the folder, and are stopped; its own by default
  * @throws {FolderError}
  */
 export async function addFolder(
   store: Store,
-  dataDirectory: string,
+  own: readonly OwnPlace[],
   folder: NewFolder,
   by: Auditor,
   processes: FolderAccess = new FileProcesses(),
 ): Promise<AddedFolder> {
   try {
-    return await add(store, dataDirectory, folder, by, (path) => processes.at(path));
+    return await add(store, new ClosedPlaces(own), folder, by, (path) => processes.at(path));
   } finally {
     processes.stop();
   }
@@ -60,24 +63,19 @@ export async function addFolder(
 
 async function add(
   store: Store,
-  dataDirectory: string,
-  { account, workspace, path, target, formats, language }: NewFolder,
+  closed: ClosedPlaces,
+  { account, workspace, path, target, formats, language, confirmedFiles }: NewFolder,
   by: Auditor,
   fileSystemOf: (path: string) => FileSystem,
 ): Promise<AddedFolder> {
-  await requireUsable(path, "the folder", fileSystemOf);
-  if (target != null) await requireUsable(target, "the directory for results", fileSystemOf);
-  const own = realpathSync(dataDirectory);
-  for (const each of [path, ...(target == null ? [] : [target])]) {
-    if (!isWithin(each, own) && !isWithin(own, each)) continue;
-    throw new FolderError(
-      `${each} and the server's data directory ${own} contain one another; choose another directory`,
-    );
-  }
+  await requireUsable(path, "the folder", closed, fileSystemOf);
+  if (target != null) await requireUsable(target, "the directory for results", closed, fileSystemOf);
   await using directory = await opened(path, fileSystemOf);
   if (target != null) await (await opened(target, fileSystemOf))[Symbol.asyncDispose]();
   const marker = await tried(path, () => readMarker(directory));
   const isSticky = await tried(path, () => directory.isSticky());
+  const isNew = store.select().from(tables.folders).where(eq(tables.folders.path, path)).get() === undefined;
+  const confirmed = isNew ? await requireConfirmed(path, directory, confirmedFiles) : {};
   const columns = {
     ...(workspace === undefined ? {} : { workspaceId: workspace?.id ?? null }),
     ...(target === undefined ? {} : { target }),
@@ -117,7 +115,7 @@ async function add(
     if (written === undefined) throw new Error("a folder was not stored");
     audit(writer, by, known === undefined ? "folders.add" : "folders.change", written.id, {
       ...{ path, target: written.target, formats: toFolder(written).formats, language: written.language },
-      account: account.name,
+      ...{ account: account.name, ...confirmed },
     });
     return { row: written, before: known === undefined ? null : toFolder(known) };
   });
@@ -130,18 +128,61 @@ async function add(
   return { folder: toFolder(row), before, isSticky };
 }
 
-async function requireUsable(path: string, what: string, fileSystemOf: (path: string) => FileSystem): Promise<void> {
+async function requireUsable(
+  path: string,
+  what: string,
+  closed: ClosedPlaces,
+  fileSystemOf: (path: string) => FileSystem,
+): Promise<void> {
   if (!isAbsolute(path)) throw new FolderError(`${path} is not an absolute path; begin it with /`);
   try {
+    // A directory that is closed is not accessed, and nobody is told to create one there.
+    requireOpen(closed.reasonAgainst(resolve(path)));
     const files = fileSystemOf(path);
     const real = await files.call("realPath", path);
+    requireOpen(closed.reasonAgainst(real));
     if (real !== path) throw new FolderError(`${path} leads to ${real}; name that path, which has no links`);
     if ((await files.call("describe", path)).kind !== "directory") throw new FolderError(`${path} is not a directory`);
+    requireOpen(await closed.reasonAgainstDirectory(path, files));
   } catch (error) {
     if (error instanceof FolderError) throw error;
     if (isSilent(error)) throw silentError(path);
     throw new FolderError(`${what} ${path} can't be used: ${reasonOf(error)}`);
   }
+}
+
+function requireOpen(reason: string | null): void {
+  if (reason !== null) throw new FolderError(reason);
+}
+
+/** Number of names in a message about files that are no recordings. */
+const SHOWN_NAMES = 3;
+
+/**
+ * Requires that a person has confirmed the number of files in a new folder that are no recordings.
+ * @returns the number for the audit log, if there are any
+ * @throws {FolderError} with the number
+ */
+async function requireConfirmed(path: string, directory: OpenDirectory, confirmed = 0): Promise<{ files?: number }> {
+  const { names, unknown } = await tried(path, () => otherFiles(directory));
+  const number = names.length + unknown;
+  if (confirmed === number) return number === 0 ? {} : { files: number };
+  if (number === 0) {
+    throw new FolderError(`${path} holds no files that are no recordings; repeat this command without --files`);
+  }
+  const files = number === 1 ? "1 file that is no recording" : `${number} files that are no recordings`;
+  const shown = names.slice(0, SHOWN_NAMES).map((name) => JSON.stringify(name));
+  const more = number > shown.length ? ", …" : "";
+  throw new FolderError(
+    `${path} holds ${files}${confirmed === 0 ? "" : `, not ${confirmed}`} (${shown.join(", ")}${more}), which would be moved to ${join(path, "failed")}; choose another directory, move what is no recording elsewhere, or confirm the number: --files ${number}`,
+  );
+}
+
+/** Returns the files of a folder that are no recordings. Entries beyond the maximum are unknown. */
+async function otherFiles(directory: OpenDirectory): Promise<{ names: readonly string[]; unknown: number }> {
+  const { entries, excess } = await directory.entries();
+  const names = entries.flatMap(({ name, isDirectory }) => (isDirectory || mayBeInvalid(name) ? [] : [name])).sort();
+  return { names: await directory.withoutRecordings(names), unknown: excess };
 }
 
 /** Returns an error of the file system in plain words. */
@@ -207,10 +248,4 @@ function silentError(path: string): FolderError {
   return new FolderError(
     `the file system of ${path} does not answer; check the connection to the file server, and repeat this command`,
   );
-}
-
-/** Returns whether a path is a directory or in it. */
-function isWithin(path: string, directory: string): boolean {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`);
 }

@@ -12,6 +12,7 @@ export const doubtTexts: Readonly<Record<Doubt, string>> = {
   short_mp4: "the index of the MP4 file is missing, or promises more than there is",
   cut_off: "the file ends before its header promises",
   unreadable: "the file can't be read as a recording",
+  first_hour: "the file can't be transcribed; it is moved to failed when its folder has been watched for an hour",
 };
 
 /** Reads a part of a file; shorter only at its end. */

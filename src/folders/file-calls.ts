@@ -15,8 +15,12 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { readAt, writeAll } from "../files/index.ts";
+import { codeOf } from "../text/index.ts";
+import { looksLikeRecording, RECORDING_HEAD_BYTES } from "./recording-heads.ts";
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
@@ -89,6 +93,10 @@ export const fileCalls = {
   readLink: (path: string) => readlinkSync(path),
   /** Returns the path to which a path leads, also through links in its middle. */
   realPath: (path: string) => realpathSync(path),
+  identities: identitiesOf,
+  /** Returns which entries with these names are files that seem to be recordings by their beginnings. */
+  areRecordings: (directory: string, names: readonly string[]): boolean[] =>
+    names.map((name) => isRecording(`${directory}/${name}`)),
 } as const;
 
 export type FileCalls = typeof fileCalls;
@@ -109,6 +117,31 @@ export function runFileCall<Name extends FileCallName>(
 ): ReturnType<FileCalls[Name]> {
   const run = fileCalls[name] as (...args: Parameters<FileCalls[Name]>) => ReturnType<FileCalls[Name]>;
   return run(...args);
+}
+
+/**
+ * Returns what identifies a directory and each one above it, whatever the path to it is: the numbers of its device and its
+ * inode. The directory itself is the first.
+ */
+export function identitiesOf(path: string): string[] {
+  const { dev, ino } = statSync(path, { bigint: true });
+  const above = dirname(path);
+  return [`${dev}:${ino}`, ...(above === path ? [] : identitiesOf(above))];
+}
+
+function isRecording(path: string): boolean {
+  let descriptor: number | null = null;
+  try {
+    // Opening a device can have an effect.
+    if (fileCalls.describe(path).kind !== "file") return false;
+    descriptor = fileCalls.openFile(path);
+    return looksLikeRecording(readAt(descriptor, 0, RECORDING_HEAD_BYTES));
+  } catch (error) {
+    if (["ENOENT", "EACCES", "EPERM", "ELOOP", "EBUSY", "EAGAIN", "ETXTBSY"].includes(codeOf(error))) return false;
+    throw error;
+  } finally {
+    if (descriptor !== null) closeSync(descriptor);
+  }
 }
 
 function statusOf(stats: BigIntStats): FileStatus {

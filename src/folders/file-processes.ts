@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { mountOf, readMounts } from "../machine/index.ts";
 import { FileProcess } from "./file-process.ts";
 import { HindranceError } from "./hindrances.ts";
 
@@ -50,13 +51,11 @@ export class FileProcesses {
 }
 
 /** Returns the mount point of a path. The kernel's list of mounts is in memory, so reading it never waits. */
-export function mountPointOf(path: string, list = readFileSync("/proc/self/mountinfo", "utf8")): string {
-  let longest = "/";
-  for (const line of list.split("\n")) {
-    // proc_pid_mountinfo(5): the fifth field, with spaces and some others in octal.
-    const field = line.split(" ")[4] ?? "";
-    const mount = field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
-    if (mount.length > longest.length && (path === mount || path.startsWith(`${mount}/`))) longest = mount;
-  }
-  return longest;
+function mountPointOf(path: string): string {
+  return (
+    mountOf(
+      path,
+      readMounts((file) => readFileSync(file, "utf8")),
+    )?.mountPoint ?? "/"
+  );
 }

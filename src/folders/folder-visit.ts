@@ -1,5 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Account } from "../accounts/index.ts";
+import type { ClosedPlaces } from "./closed-places.ts";
 import type { Delays } from "./delays.ts";
 import { type DeliverServices, type Delivery, deliverFile } from "./deliver-file.ts";
 import type { Entries, FileSystem } from "./file-calls.ts";
@@ -18,6 +19,8 @@ export type VisitServices = TakeServices &
   DeliverServices & {
     /** Returns the file system of a path. @throws {HindranceError} `silent` while it does not answer */
     readonly fileSystemOf: (path: string) => FileSystem;
+    /** Returns the places that no folder may be at, as they are now. */
+    readonly closedPlaces: () => ClosedPlaces;
   };
 
 /** One visit to a folder. */
@@ -54,12 +57,19 @@ export interface Sight {
  */
 export async function visitFolder(services: VisitServices, visit: Visit): Promise<Sight> {
   const { folder, delays, signal, onProgress } = visit;
+  const { target: targetPath } = folder;
+  const closed = services.closedPlaces();
+  // An earlier version accepted every directory, and a mount may have changed what a path leads to.
   const open = (place: "folder" | "target", path: string) =>
-    workingIn(place, async () => OpenDirectory.open(path, services.fileSystemOf(path)));
+    workingIn(place, async () => {
+      const files = services.fileSystemOf(path);
+      if ((await closed.reasonAgainstDirectory(path, files)) !== null) throw new HindranceError("closed");
+      return await OpenDirectory.open(path, files);
+    });
+  if (targetPath !== null && closed.reasonAgainst(targetPath) !== null) throw new HindranceError("closed");
   await using directory = await open("folder", folder.path);
   const marker = await workingIn("folder", () => readMarker(directory));
   if (marker !== folder.id) throw new HindranceError("unmarked");
-  const { target: targetPath } = folder;
   await using other = targetPath === null ? null : await open("target", targetPath);
   const target = other ?? directory;
   let cause: unknown;
@@ -101,6 +111,7 @@ async function takeFiles(services: VisitServices, visit: Visit, directory: OpenD
         waiting -= 1;
       } else if (outcome !== "changing") {
         if ("doubt" in outcome) seen.suspect(facts.name, outcome.doubt);
+        else if ("heldMilliseconds" in outcome) seen.hold(facts.name, outcome.heldMilliseconds);
         else seen.deferForSpace(facts, outcome.neededBytes);
       }
     } catch (error) {

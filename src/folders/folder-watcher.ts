@@ -3,6 +3,7 @@ import { type Account, getAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ApiError, requireActive } from "../http/index.ts";
 import { codeOf } from "../text/index.ts";
+import { ClosedPlaces, type OwnPlace } from "./closed-places.ts";
 import { Delays } from "./delays.ts";
 import { FileProcesses } from "./file-processes.ts";
 import { FolderFiles } from "./folder-files.ts";
@@ -14,7 +15,9 @@ import { removeMarker } from "./marker.ts";
 import { OpenDirectory } from "./open-directory.ts";
 import { SeenFiles } from "./seen-files.ts";
 
-interface WatcherOptions extends Omit<VisitServices, "files" | "fileSystemOf"> {
+interface WatcherOptions extends Omit<VisitServices, "files" | "fileSystemOf" | "closedPlaces"> {
+  /** Places of the program, where no folder is visited. */
+  readonly own: () => readonly OwnPlace[];
   readonly settings: () => Settings["folders"];
   /** Milliseconds of a clock that never goes back. */
   readonly clock: () => number;
@@ -73,6 +76,8 @@ export class FolderWatcher {
   readonly #leaving = new Set<string>();
   readonly #stopping = new AbortController();
   readonly #ended = { done: 0, failed: 0 };
+  /** The places where no folder is visited, as they were when the last round of visits began. */
+  #closed: ClosedPlaces | null = null;
   #rounds = 0;
   #loop: Promise<void> | null = null;
 
@@ -122,8 +127,9 @@ export class FolderWatcher {
   }
 
   #visitAll(): void {
-    const { store, clock, log } = this.#options;
+    const { store, clock, log, own } = this.#options;
     const folders = listFolders(store);
+    this.#closed = folders.length === 0 ? null : new ClosedPlaces(own());
     const ids = new Set(folders.map(({ id }) => id));
     for (const [id, watched] of this.#watched) if (!ids.has(id)) void this.#leave(id, watched);
     const paths = folders.flatMap(({ path, target }) => (target === null ? [path] : [path, target]));
@@ -178,7 +184,12 @@ export class FolderWatcher {
     const { settle_seconds, incomplete_minutes } = settings();
     try {
       const sight = await visitFolder(
-        { ...this.#options, files: this.#files, fileSystemOf: (path) => this.#processes.at(path) },
+        {
+          ...this.#options,
+          files: this.#files,
+          fileSystemOf: (path) => this.#processes.at(path),
+          closedPlaces: () => this.#closed ?? new ClosedPlaces(this.#options.own()),
+        },
         {
           folder,
           account: this.#activeAccount(folder),

@@ -30,6 +30,11 @@ export const hindranceTexts: Readonly<Record<Hindrance, { readonly meaning: stri
       meaning: "the server can't store or examine files now",
       advice: "If this lasts, see transcribe doctor.",
     },
+    closed: {
+      meaning: "the folder, or the directory for its results, belongs to the operating system or to this program",
+      advice:
+        "Nothing is read or moved there. Remove it (transcribe folders remove), move back what is in its done and failed, and add another directory.",
+    },
     missing: { meaning: "the folder is not there", advice: "Mount it, or create it again." },
     unmarked: {
       meaning: "the folder lacks its marker .transcribe-folder, as an unmounted folder does",

@@ -1,4 +1,5 @@
 export { type AddedFolder, addFolder } from "./add-folder.ts";
+export { ownPlaces } from "./closed-places.ts";
 export { doubtTexts } from "./completeness.ts";
 export { type FolderOverview, FolderWatcher } from "./folder-watcher.ts";
 export {

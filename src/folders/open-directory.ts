@@ -127,6 +127,17 @@ export class OpenDirectory implements AsyncDisposable {
     return found;
   }
 
+  /** Returns the names whose entries are no files that seem to be recordings by their beginnings. */
+  async withoutRecordings(names: readonly string[]): Promise<string[]> {
+    const found: string[] = [];
+    for (let from = 0; from < names.length; from += DESCRIBED_AT_ONCE) {
+      const some = names.slice(from, from + DESCRIBED_AT_ONCE);
+      const areRecordings = await this.#files.call("areRecordings", this.#path("."), some);
+      found.push(...some.filter((_, index) => areRecordings[index] !== true));
+    }
+    return found;
+  }
+
   /** Opens a file for reading, never a link, and without waiting for the writer of a pipe. */
   async openFile(name: string): Promise<{ readonly handle: OpenFile; readonly facts: FileFacts }> {
     const handle = new OpenFile(this.#files, await this.#files.call("openFile", this.#path(name)));

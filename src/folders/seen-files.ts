@@ -12,6 +12,8 @@ interface SeenFile {
   readonly since: number;
   /** Why it seemed to be incomplete when it was examined; null if it was not examined, or did not. */
   readonly doubt: Doubt | null;
+  /** Time before which it is not taken even if nobody changes it; null if it was not held. */
+  readonly heldUntil: number | null;
 }
 
 /** A file that waits because it seems to be incomplete. */
@@ -58,20 +60,23 @@ export class SeenFiles {
   }
 
   /**
-   * Returns the names to describe next, up to 500: those that are watched, new ones in their order, and those that were
-   * deferred and are due again. Names that are gone are forgotten.
+   * Returns the names to describe next, up to 500: those that are watched, new ones in their order, those that were
+   * deferred and are due again, and those that are held. Names that are gone are forgotten.
    */
   choose(names: readonly string[]): string[] {
     const present = new Set(names);
     for (const name of this.#files.keys()) if (!present.has(name)) this.#files.delete(name);
     for (const name of this.#needs.keys()) if (!present.has(name)) this.#needs.delete(name);
     this.#deferred.retain(present);
-    const first = [...this.#files.keys()].filter((name) => !this.#deferred.has(name));
+    const [held, first] = partition(
+      [...this.#files.keys()].filter((name) => !this.#deferred.has(name)),
+      (name) => this.#isHeld(this.#files.get(name)),
+    );
     // Sorting many names takes a tenth of a second.
     if (first.length >= MAX_WATCHED) return first.slice(0, MAX_WATCHED);
     const added = names.filter((name) => !this.#files.has(name) && !this.#deferred.has(name)).sort();
     const due = this.#deferred.keys().filter((name) => !this.#deferred.isWaiting(name));
-    return [...first, ...added, ...due].slice(0, MAX_WATCHED);
+    return [...first, ...added, ...due, ...held].slice(0, MAX_WATCHED);
   }
 
   /** Records what a file looks like now. A change of its size or time starts its wait again. */
@@ -79,7 +84,7 @@ export class SeenFiles {
     const seen = this.#files.get(facts.name);
     const isUnchanged = seen !== undefined && isSameFile(seen.facts, facts) && seen.facts.kind === facts.kind;
     if (isUnchanged) this.#files.set(facts.name, { ...seen, facts });
-    else this.#files.set(facts.name, { facts, since: this.#now(), doubt: null });
+    else this.#files.set(facts.name, { facts, since: this.#now(), doubt: null, heldUntil: null });
   }
 
   /** Forgets a file that was taken or is gone. */
@@ -123,16 +128,26 @@ export class SeenFiles {
     if (seen !== undefined) this.#files.set(name, { ...seen, doubt });
   }
 
-  /** Returns the files that wait because they seem to be incomplete. */
+  /** Records that a file can't be transcribed, but stays for a time: it is examined again afterwards. */
+  hold(name: string, milliseconds: number): void {
+    const seen = this.#files.get(name);
+    if (seen === undefined) return;
+    this.#files.set(name, { ...seen, doubt: "first_hour", heldUntil: this.#now() + milliseconds });
+  }
+
+  /** Returns the files that wait because they seem to be incomplete or are held, up to 500. */
   incomplete(patience: Patience): IncompleteFile[] {
-    return [...this.#files].flatMap(([name, { doubt, since }]) =>
-      doubt === null || this.#isLast(since, patience) ? [] : [{ name, doubt }],
-    );
+    const waiting = [...this.#files].flatMap(([name, { doubt, since, ...seen }]) => {
+      const isWaiting = this.#isHeld(seen) || !this.#isLast(since, patience);
+      return doubt !== null && isWaiting ? [{ name, doubt }] : [];
+    });
+    return waiting.slice(0, MAX_WATCHED);
   }
 
   /** Returns the files that may be taken, in the order in which they were first seen. */
   settled(patience: Patience): SettledFile[] {
-    return [...this.#files.values()].flatMap(({ facts, since, doubt }) => {
+    return [...this.#files.values()].flatMap(({ facts, since, doubt, ...seen }) => {
+      if (this.#isHeld(seen)) return [];
       const isLast = this.#isLast(since, patience);
       const mayBeTaken = doubt === null ? this.#now() - since >= patience.settleMilliseconds : isLast;
       const needs = this.#needs.get(facts.name);
@@ -141,8 +156,17 @@ export class SeenFiles {
     });
   }
 
+  #isHeld(seen: Pick<SeenFile, "heldUntil"> | undefined): boolean {
+    return seen?.heldUntil != null && this.#now() < seen.heldUntil;
+  }
+
   /** Returns whether a file has not changed for so long that it is taken whatever it looks like. */
   #isLast(since: number, { settleMilliseconds, doubtMilliseconds }: Patience): boolean {
     return this.#now() - since >= Math.max(settleMilliseconds, doubtMilliseconds);
   }
+}
+
+function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  const { first = [], second = [] } = Object.groupBy(all, (one) => (isFirst(one) ? "first" : "second"));
+  return [first, second];
 }

@@ -10,7 +10,7 @@ import { type DataDirectory, type DiskSpace, type Store, tables } from "../stora
 import type { Logger } from "../telemetry/index.ts";
 import { codeOf } from "../text/index.ts";
 import { type Doubt, doubtAbout } from "./completeness.ts";
-import type { FolderFile, FolderFiles } from "./folder-files.ts";
+import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
 import { HindranceError, workingIn } from "./hindrances.ts";
 import { type FileFacts, isSameFile, type OpenDirectory } from "./open-directory.ts";
@@ -48,10 +48,19 @@ interface Taking {
 
 /**
  * `changing`: somebody still writes the file; `denied`: the server may not read it; `taken`: it has a row, as a new or a
- * known file, or because it is refused. A doubt: it seems to be incomplete. Needed bytes: the server lacks the disk space
- * to decode it.
+ * known file, or because it is refused. A doubt: it seems to be incomplete. Held milliseconds: it would be refused, but not
+ * before this time has passed. Needed bytes: the server lacks the disk space to decode it.
  */
-type TakeOutcome = "taken" | "changing" | "denied" | { readonly doubt: Doubt } | { readonly neededBytes: number };
+type TakeOutcome =
+  | "taken"
+  | "changing"
+  | "denied"
+  | { readonly doubt: Doubt }
+  | { readonly heldMilliseconds: number }
+  | { readonly neededBytes: number };
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 
 /**
  * Takes a file from a folder: copies it and creates its recording. The file itself stays in the folder. Nothing is left
@@ -61,19 +70,12 @@ type TakeOutcome = "taken" | "changing" | "denied" | { readonly doubt: Doubt } |
  */
 export async function takeFile(services: TakeServices, taking: Taking): Promise<TakeOutcome> {
   const { folder, facts, directory } = taking;
-  const { files, limits } = services;
+  const { limits } = services;
   // Links could lead out of the folder, or give access to a file that their creator may not read.
-  if (facts.kind !== "file") {
-    files.refuse(folder, facts, facts.kind === "linked" ? "linked" : "not_a_file");
-    return "taken";
-  }
-  if (facts.sizeBytes > limits().upload_bytes) {
-    files.refuse(folder, facts, "too_large");
-    return "taken";
-  }
+  if (facts.kind !== "file") return refuse(services, taking, facts.kind === "linked" ? "linked" : "not_a_file");
+  if (facts.sizeBytes > limits().upload_bytes) return refuse(services, taking, "too_large");
   if (facts.sizeBytes > services.diskSpace.capacityBytes("intake")) {
-    files.refuse(folder, facts, "too_large", "It is larger than the disk of the server.");
-    return "taken";
+    return refuse(services, taking, "too_large", "It is larger than the disk of the server.");
   }
   const opened = await openUnchanged(directory, facts);
   if (typeof opened === "string") return opened;
@@ -94,6 +96,23 @@ export async function takeFile(services: TakeServices, taking: Taking): Promise<
   } finally {
     await rm(path, { force: true });
   }
+}
+
+/**
+ * Refuses a file that can't be transcribed, which moves it to `failed`. In the first hour of its folder it stays where it
+ * is: the folder may have been added by mistake.
+ */
+function refuse(
+  { files, now }: Pick<TakeServices, "files" | "now">,
+  { folder, facts }: Pick<Taking, "folder" | "facts">,
+  fault: FileFault,
+  detail: string | null = null,
+): TakeOutcome {
+  const heldMilliseconds = folder.createdAt + HOUR - now();
+  // After a folder was added by a clock that was far ahead, its first hour would last as long.
+  if (heldMilliseconds > 0 && heldMilliseconds < DAY) return { heldMilliseconds };
+  files.refuse(folder, facts, fault, detail);
+  return "taken";
 }
 
 /** Opens a file, unless it has changed since it was seen. */
@@ -218,19 +237,16 @@ async function findOpen(
 
 /** Handles an error that a request would be answered with. */
 function refused(
-  { files }: TakeServices,
+  services: TakeServices,
   taking: Pick<Taking, "folder" | "facts" | "isLast">,
   error: ApiError,
 ): TakeOutcome {
-  const { folder, facts, isLast } = taking;
   switch (error.code) {
     case "validation_failed":
-      if (!isLast) return { doubt: "unreadable" };
-      files.refuse(folder, facts, "unusable", error.details.errors?.file?.[0] ?? error.message);
-      return "taken";
+      if (!taking.isLast) return { doubt: "unreadable" };
+      return refuse(services, taking, "unusable", error.details.errors?.file?.[0] ?? error.message);
     case "file_too_large":
-      files.refuse(folder, facts, "too_large", error.message);
-      return "taken";
+      return refuse(services, taking, "too_large", error.message);
     case "rate_limited":
       throw new HindranceError("creates");
     case "service_unavailable":

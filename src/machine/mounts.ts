@@ -3,6 +3,8 @@ export type ReadText = (path: string) => string | null;
 
 /** A mounted file system. */
 export interface Mount {
+  /** Numbers of the device of the file system, `8:1`. */
+  readonly device: string;
   /** The directory of the file system that is mounted: `/`, or a part of it. */
   readonly root: string;
   readonly mountPoint: string;
@@ -16,12 +18,24 @@ export interface Mount {
 export function readMounts(read: ReadText): Mount[] {
   return (read("/proc/self/mountinfo") ?? "").split("\n").flatMap((line): Mount[] => {
     const [left = "", right = ""] = line.split(" - ");
-    const [, , , root = "", mountPoint = "", options = ""] = left.split(" ");
+    const [, , device = "", root = "", mountPoint = "", options = ""] = left.split(" ");
     const [kind = "", , superOptions = ""] = right.split(" ");
     if (mountPoint === "") return [];
     const all = [...options.split(","), ...superOptions.split(",")];
-    return [{ root: unescaped(root), mountPoint: unescaped(mountPoint), kind, options: all }];
+    return [{ device, root: unescaped(root), mountPoint: unescaped(mountPoint), kind, options: all }];
   });
+}
+
+/** Returns the mount that a path without links is on; undefined if the list has none, as in some chroots. */
+export function mountOf(path: string, mounts: readonly Mount[]): Mount | undefined {
+  let found: Mount | undefined;
+  for (const mount of mounts) {
+    const { mountPoint } = mount;
+    const holds = path === mountPoint || path.startsWith(mountPoint === "/" ? "/" : `${mountPoint}/`);
+    // A later mount at the same place covers the earlier one.
+    if (holds && mountPoint.length >= (found?.mountPoint.length ?? 0)) found = mount;
+  }
+  return found;
 }
 
 /** Decodes the octal escapes that the kernel writes for blanks and similar characters. */

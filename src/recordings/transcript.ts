@@ -7,6 +7,7 @@ import {
   changesAfter,
   compareRevision,
   correct,
+  type Editing,
   type LaterChanges,
   listRevisions,
   type Revision,
@@ -108,9 +109,9 @@ export class Transcript {
     return listRevisions(this.#store, this.recording.id, before, limit);
   }
 
-  /** Returns what has changed after a revision, for the page `editor`. */
-  changesAfter(seen: number, editor: string): LaterChanges {
-    return changesAfter(this.#store, this.recording.id, seen, editor);
+  /** Returns what has changed after a revision, for a person on a page. */
+  changesAfter(seen: number, by: Editing): LaterChanges {
+    return changesAfter(this.#store, this.recording.id, seen, by);
   }
 
   /**

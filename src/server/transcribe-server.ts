@@ -3,7 +3,7 @@ import { originOf, ServerStateFile } from "../api/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { createConsole } from "../console/index.ts";
 import { HealthCheck } from "../engine/index.ts";
-import { FolderWatcher } from "../folders/index.ts";
+import { FolderWatcher, ownPlaces } from "../folders/index.ts";
 import { ExportAnswers } from "../http/index.ts";
 import { Library } from "../library/index.ts";
 import { PlaybackCopies } from "../media/index.ts";
@@ -59,11 +59,16 @@ const STATE_FILE_RETRY_MILLISECONDS = 10_000;
 /**
  * Starts the server: locks the data directory, opens the database, starts the engine's worker, resumes the work of an
  * earlier server, and listens.
+ * @param settingsFile the file of the settings, which no watched folder may contain
  * @throws {DataDirectoryInUseError} @throws {MigrationError}
  * @throws {SettingsError} for an invalid list of hosts
  * @throws {StartError} for a model that cannot be read, a CPU variant that cannot be used, or an address that is in use
  */
-export async function startTranscribeServer(settings: Settings, log: Logger): Promise<TranscribeServer> {
+export async function startTranscribeServer(
+  settings: Settings,
+  log: Logger,
+  settingsFile?: string,
+): Promise<TranscribeServer> {
   const now = Date.now;
   // Errors in the settings are reported before any resource is acquired.
   const running = new RunningSettings(settings);
@@ -207,6 +212,7 @@ export async function startTranscribeServer(settings: Settings, log: Logger): Pr
     speechModel: modelInUse,
     limits: () => running.values.limits,
     settings: () => running.values.folders,
+    own: () => ownPlaces(running.values, settingsFile),
     log,
     now,
     clock: () => performance.now(),

@@ -20,6 +20,7 @@ import users from "./migrations/0015-users.sql" with { type: "text" };
 import folders from "./migrations/0016-folders.sql" with { type: "text" };
 import voices from "./migrations/0017-voices.sql" with { type: "text" };
 import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
+import searchWords from "./migrations/0019-search-words.sql" with { type: "text" };
 import audioTracks from "./migrations/0020-audio-tracks.sql" with { type: "text" };
 
 interface Migration {
@@ -50,6 +51,7 @@ const migrations: readonly Migration[] = [
   { name: "0016-folders", sql: folders },
   { name: "0017-voices", sql: voices },
   { name: "0018-incomplete-files", sql: incompleteFiles },
+  { name: "0019-search-words", sql: searchWords },
   { name: "0020-audio-tracks", sql: audioTracks },
 ];
 

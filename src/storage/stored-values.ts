@@ -48,12 +48,13 @@ export const fileFaults = [
 ] as const;
 
 /** Why a file in a folder seems to be incomplete. */
-export const doubts = ["empty", "zeros", "short_wave", "short_mp4", "cut_off", "unreadable"] as const;
+export const doubts = ["empty", "zeros", "short_wave", "short_mp4", "cut_off", "unreadable", "first_hour"] as const;
 
 /** Why the server takes no file of a folder, or writes no results, at the moment. */
 export const hindrances = [
   ...(["places", "creates", "audio", "account", "language", "server_full", "server_busy"] as const),
   ...([
+    "closed",
     "missing",
     "unmarked",
     "moved",

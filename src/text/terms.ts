@@ -1,8 +1,10 @@
+import { cleanText } from "./clean-text.ts";
+
 /**
- * Line and paragraph separators, direction marks, surrogates, unassigned code points, and control characters except
- * line ends and tabs.
+ * Line and paragraph separators, direction overrides and isolates, surrogates, unassigned code points, and control
+ * characters except line ends and tabs.
  */
-const FORBIDDEN_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
+const FORBIDDEN_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
 
 /** Punctuation at the end of a line that separates it from the next one. */
 const SEPARATOR_AT_END = /[.,;:!?、，。；：！？،؛۔।]$/u;
@@ -17,7 +19,7 @@ type TermsFlaw = "control_characters" | "no_term";
 export function normalizeTerms(text: string): { ok: true; terms: string } | { ok: false; flaw: TermsFlaw } {
   if (FORBIDDEN_CHARACTERS.test(text)) return { ok: false, flaw: "control_characters" };
   const lines = text.normalize("NFC").split(/[\r\n]+/);
-  const terms = joinTerms(lines.map((line) => line.replace(/\s+/g, " ").trim()));
+  const terms = joinTerms(lines.map((line) => cleanText(line)));
   return /[\p{L}\p{N}]/u.test(terms) ? { ok: true, terms } : { ok: false, flaw: "no_term" };
 }
 

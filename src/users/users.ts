@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
 import { type Store, tables, transact, type values, type Writer } from "../storage/index.ts";
-import { ExpectedError, isEmailAddress } from "../text/index.ts";
+import { cleanText, ExpectedError, isEmailAddress } from "../text/index.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */
 class UsersError extends ExpectedError {
@@ -236,13 +236,13 @@ function requireLocal({ issuer }: User, why: string): void {
 }
 
 function checkedName(text: string): string {
-  const name = text.trim();
-  if (name !== "" && [...name].length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(name)) return name;
+  const name = cleanText(text);
+  if (name !== "" && [...name].length <= MAX_NAME_CHARACTERS && !/\p{Cc}/u.test(text.trim())) return name;
   throw new UsersError(`a name has 1 to ${MAX_NAME_CHARACTERS} characters, on one line`);
 }
 
 /** Returns a claimed name or address in a form that can be stored: on one line, and not endless; null if it is empty. */
 export function storable(text: string, characters: number = MAX_NAME_CHARACTERS): string | null {
-  const line = [...text.replace(/[\p{Cc}\p{Cf}]+/gu, " ").trim()].slice(0, characters).join("");
+  const line = [...cleanText(text)].slice(0, characters).join("").trim();
   return line === "" ? null : line;
 }

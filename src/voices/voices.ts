@@ -1,6 +1,7 @@
 import { and, asc, count, eq, isNotNull, sql } from "drizzle-orm";
 import { type Auditor, audit } from "../accounts/index.ts";
 import { type Store, tables, transact, truncateLog, type Writer } from "../storage/index.ts";
+import { cleanText } from "../text/index.ts";
 import { addExample, countExamples, meanOf, removeExamples } from "./examples.ts";
 import { knowsVoices } from "./opt-in.ts";
 import { proposalLimits, proposeVoices } from "./propose.ts";
@@ -190,8 +191,9 @@ export class Voices {
    */
   rename(id: string, newName: string, by: Auditor): void {
     const { voices } = tables;
-    const name = newName.trim();
-    if (name === "" || name.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(name)) throw new VoicesError("bad_name");
+    const name = cleanText(newName);
+    if (name === "" || name.length > MAX_NAME_CHARACTERS || /\p{Cc}/u.test(newName.trim()))
+      throw new VoicesError("bad_name");
     transact(this.#store, (writer) => {
       const { accountId } = requireVoice(writer, id);
       const taken = findVoice(writer, accountId, name);

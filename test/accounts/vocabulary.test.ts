@@ -17,6 +17,11 @@ describe("a vocabulary", () => {
     ["東京都、\n渋谷", "東京都、 渋谷"],
     // Decomposed, as file names on some systems are.
     ["Mu\u0308ller", "Müller"],
+    [
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}\u{e0068} 1\ufe0f\u20e3",
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 1\ufe0f\u20e3",
+    ],
+    ["山田\u3000太郎, M.\u00a0Li, דוד\u200f, علی\u200cرضا", "山田\u3000太郎, M.\u00a0Li, דוד\u200f, علی\u200cرضا"],
     ["<|endoftext|> [_EOT_]", "<|endoftext|> [_EOT_]"],
   ])("the vocabulary %j is stored as %j", (given, kept) => {
     expect(normalizeVocabulary(given)).toBe(kept);

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { chmodSync, existsSync, mkdirSync, realpathSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
+import { programCommand } from "../../harness/program.ts";
+import { environmentWith } from "../../harness/server.ts";
+import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { DataDirectory, openDatabase, tables } from "../../src/storage/index.ts";
 import { Commands } from "./support.ts";
@@ -106,5 +109,47 @@ describe("transcribe folders", () => {
     expect((await commands.run(...add, path)).exitCode).toBe(2);
     expect(await commands.refusal("folders", "remove", path)).toContain("folders list");
     expect(await commands.json(Type.Array(folderShape), "folders", "list")).toEqual([]);
+  });
+
+  test.skipIf(!canMount)("refuses directories of the system as root, by whatever path, and asks about files", () => {
+    const at = (name: string) => join(root, name);
+    for (const name of ["bound", "full", "conf", "conf/in"]) mkdirSync(at(name));
+    writeFileSync(at("conf/transcribe.toml"), "");
+    // The directories of this machine are covered in a mount namespace.
+    const setUp = `
+      for path in /etc /var/lib /srv '${at("full")}'; do mount -t tmpfs tmpfs "$path"; done
+      for n in $(seq 70); do echo text >/etc/file$n; echo text >'${at("full")}'/file$n; done
+      mkdir -p /etc/x /var/lib/x/incoming /srv/x
+      mount --bind /etc/x '${at("bound")}'
+      ln -s /etc '${at("link")}'
+      files=$(find /etc | sort)
+      for path in /etc /etc/x '${at("link")}' '${at("bound")}' '${at("conf")}' '${at("full")}'; do
+        if "$@" folders add "$path" --account acme; then echo "accepted $path"; fi
+      done
+      "$@" folders add '${at("full")}' --account acme --files 69 || true
+      "$@" folders add '${at("full")}' --account acme --files 70
+      "$@" folders add /srv/x --account acme --to /etc/x || true
+      for path in /var/lib/x/incoming /srv/x '${at("conf/in")}'; do "$@" folders add "$path" --account acme; done
+      if [ "$files" = "$(find /etc | sort)" ]; then echo unchanged; fi`;
+    const command = programCommand();
+    const { stdout, stderr, exitCode } = Bun.spawnSync(["unshare", "--mount", "sh", "-euc", setUp, "sh", ...command], {
+      env: environmentWith({ TRANSCRIBE_DATA_DIR: at("data"), TRANSCRIBE_CONFIG: at("conf/transcribe.toml") }),
+    });
+    const lines = stderr.toString().split("\n");
+    const refusals = lines.filter((line) => line.startsWith("transcribe: "));
+    const system = /a directory of the operating system; choose a directory that only holds recordings/;
+    const expected = [
+      ...[system, system, system, system],
+      /conf\/transcribe\.toml, the settings file, contain one another/,
+      /holds 70 files that are no recordings \("file1", "file10", "file11", …\).*--files 70$/,
+      /holds 70 files that are no recordings, not 69 .*--files 70$/,
+      /^transcribe: \/etc\/x is in \/etc, a directory/,
+    ];
+    expect(refusals).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+    const watched = [at("full"), "/var/lib/x/incoming", "/srv/x", at("conf/in")];
+    expect([stdout.toString(), exitCode]).toEqual([
+      `${watched.map((each) => `watching ${each}\n`).join("")}unchanged\n`,
+      0,
+    ]);
   });
 });

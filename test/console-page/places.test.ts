@@ -49,6 +49,42 @@ test.each([
   expect(wordAt(segment, seconds)?.[0]).toBe(from);
 });
 
+test.each([
+  [0.5, 0, 0],
+  [2.5, 1, 1],
+  [4, 0, 0],
+  [9, 2, 1],
+  [11, 2, 1],
+  [30, 2, -1],
+])("of parties who speak at once, the one who speaks at %d seconds is followed", (seconds, index, speaker) => {
+  const overlapping: Outline = {
+    revision: 0,
+    start_milliseconds: [0, 2_000, 8_000],
+    end_milliseconds: [10_000, 3_000, 12_000],
+    speaker: [0, 1, 1],
+    characters: [5, 5, 5],
+  };
+  expect([segmentAt(overlapping, seconds), speakerAt(overlapping, seconds)]).toEqual([index, speaker]);
+});
+
+test("a joined segment of two parties has the word that is spoken, and its neighbours in time", () => {
+  const joined: Segment = {
+    ...{ id: 0, index: 0, start: 1, end: 9, speaker: "A", text: "one two six" },
+    words: [
+      [0, 3, 1, 2, 0.9],
+      [4, 7, 8, 9, 0.9],
+      [8, 11, 3, 4, 0.9],
+    ],
+  };
+  expect([1.5, 3.5, 6, 8.5].map((seconds) => wordAt(joined, seconds)?.[0])).toEqual([0, 8, undefined, 4]);
+  expect([neighbourStart(joined, 1, 1), neighbourStart(joined, 3, 1), neighbourStart(joined, 8.5, 1)]).toEqual([
+    3,
+    8,
+    null,
+  ]);
+  expect([neighbourStart(joined, 8, -1), neighbourStart(joined, 3, -1)]).toEqual([3, 1]);
+});
+
 test("a click next to a word selects the nearest word", () => {
   expect([0, 3, 4, 9, 10, 50].map((character) => wordAtCharacter(segment, character)?.[0])).toEqual([
     0, 0, 4, 4, 10, 10,

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { claimedUserOf, hasTooManyGroups, isComplete, mergeClaims } from "../../src/console/entry/claims.ts";
+import {
+  claimedUserOf,
+  hasTooManyGroups,
+  isComplete,
+  mergeClaims,
+  sessionEndOf,
+} from "../../src/console/entry/claims.ts";
 
 const base = { iss: "https://login.example.org", sub: "1", email: "Anna@Example.org", email_verified: true };
 const google = { ...base, iss: "https://accounts.google.com" };
@@ -16,7 +22,7 @@ describe("the claims of a provider", () => {
     ["a path through a text", { realm_access: "x" }, "realm_access.length", []],
     ["a property of every object", {}, "constructor.name", []],
   ])("give the groups of %s", (_what, claims, path, groups) => {
-    expect(claimedUserOf({ ...base, ...claims }, path).groups).toEqual(groups);
+    expect(claimedUserOf({ ...base, ...claims }, path)?.groups).toEqual(groups);
   });
 
   test.each([
@@ -33,7 +39,7 @@ describe("the claims of a provider", () => {
     ["a Google account without one", google, null],
     ["a Gmail address", { ...google, email: "anna@gmail.com" }, null],
   ])("give the domain of %s", (_what, claims, domain) => {
-    expect(claimedUserOf(claims, "groups").domain).toBe(domain);
+    expect(claimedUserOf(claims, "groups")?.domain).toBe(domain);
   });
 
   test.each([
@@ -45,14 +51,14 @@ describe("the claims of a provider", () => {
     ["one of an organization at Google", { ...google, hd: "example.org" }, true],
     ["another one of a Google account", google, false],
   ])("vouch for an address: %s", (_what, claims, isEmailVerified) => {
-    expect(claimedUserOf(claims, "groups").isEmailVerified).toBe(isEmailVerified);
+    expect(claimedUserOf(claims, "groups")?.isEmailVerified).toBe(isEmailVerified);
   });
 
   test("of two sources take the address and its verification from the same one", () => {
     const [boss, mallory] = ["boss@example.org", "mallory@evil.example"];
     const email = (idToken: object, userinfo: object) => {
       const claimed = claimedUserOf(mergeClaims({ iss: base.iss, sub: "1", ...idToken }, { ...userinfo }), "groups");
-      return [claimed.email, claimed.isEmailVerified];
+      return [claimed?.email, claimed?.isEmailVerified];
     };
     const verified = { email: mallory, email_verified: true, hd: "example.org", groups: [] };
     expect(email({ email: boss }, verified)).toEqual([boss, false]);
@@ -64,19 +70,42 @@ describe("the claims of a provider", () => {
   });
 
   test("name a person as well as they can", () => {
-    const nameOf = (claims: object) => claimedUserOf({ ...base, ...claims }, "groups").name;
+    const nameOf = (claims: object) => claimedUserOf({ ...base, ...claims }, "groups")?.name;
     expect(nameOf({ name: " Anna Ames ", preferred_username: "anna" })).toBe("Anna Ames");
     expect(nameOf({ name: "", preferred_username: "anna" })).toBe("anna");
     expect(nameOf({})).toBe("Anna@Example.org");
     expect(nameOf({ email: undefined })).toBe("1");
   });
 
-  test.each([{ iss: base.iss }, { ...base, sub: "" }, { ...base, sub: 1 }, { ...base, sub: "x".repeat(256) }])(
-    "identify nobody without a subject: %p",
-    (claims) => {
-      expect(() => claimedUserOf(claims, "groups")).toThrow("identify nobody");
-    },
-  );
+  const subjects = [undefined, null, 1, ["1"], "", "x".repeat(256), "😀".repeat(256), "a\0b", "a\nb", "\ud800"];
+  test.each(subjects.map((sub) => [sub]))("identify nobody by the subject %p", (sub) => {
+    expect(claimedUserOf({ ...base, sub }, "groups")).toBeNull();
+  });
+
+  test.each(["1", "x".repeat(255), "auth0|Ünï 1", "😀"])("identify somebody by the subject %p", (sub) => {
+    expect(claimedUserOf({ ...base, sub }, "groups")?.subject).toBe(sub);
+  });
+
+  test.each([
+    [1_800_000_000, 1_800_000_000_000],
+    [1_800_000_000.1234567, 1_800_000_000_123],
+    [-5, 0],
+    [-1e308, 0],
+    [1e308, Number.MAX_SAFE_INTEGER],
+    ["1800000000", null],
+    [null, null],
+    [undefined, null],
+    [{ seconds: 1 }, null],
+  ])("state an end of the session: %p", (session_expiry, end) => {
+    expect(sessionEndOf({ ...base, session_expiry })).toBe(end);
+  });
+
+  const wrong = [1, true, null, ["a"], { a: 1 }, "", " ", "\u200b"];
+  test.each(wrong.map((value) => [value]))("of a wrong type are left out: %p", (value) => {
+    const claims = { ...base, name: value, preferred_username: value, email: value, hd: value, email_verified: value };
+    const claimed = claimedUserOf({ ...claims, _claim_names: value }, "groups");
+    expect(claimed).toMatchObject({ email: null, isEmailVerified: false, domain: null, groups: [] });
+  });
 
   test("are complete with an address and groups, also without any group", () => {
     expect(isComplete({ ...base, groups: [] }, "groups")).toBe(true);

@@ -186,6 +186,34 @@ describe("two pages", () => {
   });
 });
 
+test("two people whose pages have the same id keep both corrections, as two revisions", async () => {
+  using server = new ConsoleServer();
+  const { id, page } = await opened(server);
+  const [anna, ben] = await Promise.all(
+    ["anna@example.org", "ben@example.org"].map(async (email) => {
+      const browser = await signedIn(server, email, "member", ["first"]);
+      return new Page(browser, page.path);
+    }),
+  );
+  if (anna === undefined || ben === undefined) throw new Error("nobody has signed in");
+  await anna.correct({ action: "text", segment: 0, text: "We met in July." });
+  expect((await ben.changes()).authors).toEqual(["Name of anna"]);
+  const refused = await ben.send({ action: "text", segment: 0, text: "We met in May." });
+  expect(await ben.browser.refusal(refused, 409)).toBe("changed_meanwhile");
+  ben.seen = 1;
+  ben.sequence = 0;
+  // The same request number and the same segment as anna's.
+  const corrected = await ben.correct({ action: "text", segment: 0, text: "We met in May." });
+  expect(corrected).toMatchObject({ number: 2, replaces: null, revision: 2 });
+  const { segments } = await ben.browser.read(`${page.path}/segments`, segmentPageSchema);
+  expect(segments[0]?.text).toBe("We met in May.");
+  const { revisions } = await anna.browser.read(`/recordings/${id}/revisions`, revisionPageSchema);
+  expect(revisions.map(({ number, author }) => [number, author])).toEqual([
+    [2, "Name of ben"],
+    [1, "Name of anna"],
+  ]);
+});
+
 test("the revisions of a transcript are listed, compared and restored", async () => {
   using server = new ConsoleServer();
   const { browser, page } = await opened(server);

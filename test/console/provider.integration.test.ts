@@ -69,6 +69,33 @@ describe("a person whom the provider identifies", () => {
     expect(listUsers(stage.server.api.store)).toEqual([]);
   });
 
+  test.each<[string, string, object, string]>([
+    ["a subject of 256 characters", "x".repeat(256), {}, "identifies you by a text that is longer than 255 characters"],
+    ["a session that is over", "anna", { session_expiry: 1.5 }, "has ended"],
+    ["a session that was over before time began", "anna", { session_expiry: -1e300 }, "has ended"],
+  ])("does not get in with %s, and is told why", async (_what, subject, claims, why) => {
+    await using stage = await ProviderStage.open({ [subject]: { ...people.anna, ...claims } }, rules);
+    stage.server.api.account("acme");
+    const browser = stage.server.stranger();
+    const query = await stage.provider.signIn(await stage.begin(browser), subject);
+    const answer = browser.send("POST", "/session", { provider_query: query });
+    expect([(await answer).status, await message(answer)]).toEqual([401, expect.stringContaining(`Example ${why}`)]);
+    expect(listUsers(stage.server.api.store)).toEqual([]);
+  });
+
+  test.each<[string, object]>([
+    ["claims that are as long as they may be", { name: "N".repeat(100_000), email: `${"a".repeat(64)}@example.org` }],
+    ["claims that are too long", { email: `${"a".repeat(10_000)}@example.org`, groups: ["sales", "g".repeat(50_000)] }],
+    ["an end of the session in fractions of a second", { session_expiry: Date.now() / 1000 + 3600.000_123 }],
+    ["an end of the session that no clock reaches", { session_expiry: 1e300 }],
+    ["names of other types", { name: ["Anna"], email: { a: 1 }, email_verified: "yes" }],
+  ])("gets in with %s", async (_what, claims) => {
+    await using stage = await ProviderStage.open({ anna: { ...people.anna, ...claims } as never }, rules);
+    stage.server.api.account("acme");
+    const browser = await stage.enter("anna");
+    expect(await browser.read("/session", sessionSchema)).toMatchObject({ role: "member" });
+  });
+
   test("does not get in for accounts that do not exist, and the log names them", async () => {
     await using stage = await ProviderStage.open(people, ["member acmee: group sales"]);
     expect(stage.enter("anna")).rejects.toThrow("do not exist");
@@ -368,6 +395,38 @@ describe("a sign-in by the provider", () => {
     const location = new URL(((await answer.json()) as { location: string }).location);
     expect(location.searchParams.get("redirect_uri")).toBe(page);
     expect(location.searchParams.get("code_challenge_method")).toBe("S256");
+  });
+
+  test("over HTTPS has the cookie of this host alone, and is not finished with one of another name", async () => {
+    await using stage = await ProviderStage.open(people, rules, {
+      trustedProxies: ["127.0.0.1"],
+      origin: (own) => own.replace("http:", "https:"),
+    });
+    stage.server.api.account("acme");
+    const headers = { "X-Forwarded-Proto": "https", Origin: stage.server.origin.replace("http:", "https:") };
+    const browser = stage.server.stranger();
+    const post = (path: string, body: object) =>
+      browser.data(path, { method: "POST", headers, body: JSON.stringify(body) });
+    const begin = async () => {
+      const answer = await post("/provider-sign-in", { page: stage.page });
+      const cookie = answer.headers.get("set-cookie") ?? "";
+      expect(cookie).toMatch(/^__Host-transcribe_console_sign_in=[\w.-]+; .*; Secure; Path=\/$/);
+      const { location } = (await answer.json()) as { location: string };
+      return { cookie: cookie.split(";")[0] ?? "", query: await stage.provider.signIn(location, "anna") };
+    };
+    const planted = await begin();
+    browser.cookie = planted.cookie.replace("__Host-", "");
+    const refused = await post("/session", { provider_query: planted.query });
+    expect(await browser.refusal(refused, 401)).toBe("sign_in_failed");
+    const own = await begin();
+    browser.cookie = own.cookie;
+    const entered = await post("/session", { provider_query: own.query });
+    expect(entered.status).toBe(200);
+    const [session = "", cleared = ""] = entered.headers.getSetCookie();
+    expect(session).toMatch(
+      /^__Host-transcribe_console=[\w-]{43}; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure; Path=\/$/,
+    );
+    expect(cleared).toBe("__Host-transcribe_console_sign_in=; Max-Age=0; HttpOnly; SameSite=Strict; Secure; Path=/");
   });
 
   /** Begins a sign-in with a made-up code. @returns a function that finishes it from an address */

@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type FoundRecording, recordingPageSchema } from "../../src/console/contract/recordings.ts";
+import { findSchema } from "../../src/console/contract/transcript.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
@@ -25,6 +26,12 @@ describe("the search in transcripts", () => {
     "私は東京に行きます。",
     "مرحبا بالعالم",
     "Don't you know the others' plans?",
+    "학교에서 물이 나온다",
+    "đi đường này",
+    "Iğdır'da, IĞDIR'da",
+    "هذا كِتَابٌ أحمر",
+    "שָׁלוֹם לכולם",
+    "We don’t, he won’t.",
   ];
   const cases: [string, string[]][] = [
     ["morning", ["Good [morning], everybody."]],
@@ -35,7 +42,22 @@ describe("the search in transcripts", () => {
     ["все", ["Мы [всё] сказали."]],
     ["東京", ["私は[東京]に行きます。"]],
     ["بالعالم", ["مرحبا [بالعالم]"]],
-    ["don't", ["[Don't] you know the others' plans?"]],
+    ["don't", ["[Don't] you know the others' plans?", "We [don’t], he won’t."]],
+    ["don’t", ["[Don't] you know the others' plans?", "We [don’t], he won’t."]],
+    ["학교", ["[학교]에서 물이 나온다"]],
+    ["물", ["학교에서 [물]이 나온다"]],
+    ["물이 학교", ["[학교]에서 [물이] 나온다"]],
+    ["서물", []],
+    ["京", ["私は東[京]に行きます。"]],
+    ["duong", ["đi [đường] này"]],
+    ["Đường", ["đi [đường] này"]],
+    ["strasse", ["[Straße] und Ärzte: über alles."]],
+    ["ığdır ", ["[Iğdır]'da, [IĞDIR]'da"]],
+    ["İĞDİR ", ["[Iğdır]'da, [IĞDIR]'da"]],
+    ["igdir ", ["[Iğdır]'da, [IĞDIR]'da"]],
+    ["كتاب احمر", ["هذا [كِتَابٌ] [أحمر]"]],
+    ["كـتَاب ", ["هذا [كِتَابٌ] أحمر"]],
+    ["שלום", ["[שָׁלוֹם] לכולם"]],
     ['"know the others"', ["Don't you [know the others]' plans?"]],
     ['"know others"', []],
     ["morn", ["Good [morning], everybody."]],
@@ -56,6 +78,26 @@ describe("the search in transcripts", () => {
       const { recordings } = await search(operator, q);
       const found = recordings.flatMap(({ hits }) => hits.map(({ text, marks }) => marked(text, marks)));
       expect([q, found]).toEqual([q, expected]);
+    }
+  });
+
+  test("in one transcript finds the same forms, at their places", async () => {
+    using server = new ConsoleServer();
+    const id = await server.enterSaid("first", texts);
+    const operator = await server.operator();
+    const cases: [string, string[]][] = [
+      ["don't", ["[Don't] you know the others' plans?", "We [don’t], he won’t."]],
+      ["DON’T", ["[Don't] you know the others' plans?", "We [don’t], he won’t."]],
+      ["duong", ["đi [đường] này"]],
+      ["stras", ["[Straß]e und Ärzte: über alles."]],
+      ["ıĞDir", ["[Iğdır]'da, [IĞDIR]'da"]],
+      ["교에서 물", ["학[교에서 물]이 나온다"]],
+      ["كتاب احمر", ["هذا [كِتَابٌ أحمر]"]],
+      ["שלום", ["[שָׁלוֹם] לכולם"]],
+    ];
+    for (const [q, expected] of cases) {
+      const { matches } = await operator.read(`/recordings/${id}/find?q=${encodeURIComponent(q)}`, findSchema);
+      expect([q, matches.map(({ segment, marks }) => marked(texts[segment] ?? "", marks))]).toEqual([q, expected]);
     }
   });
 

@@ -78,14 +78,55 @@ describe("the cookie of a session", () => {
     expect(await answer.json()).toMatchObject({ entered_by: "link" });
   });
 
-  test("is sent over HTTPS only if the client uses HTTPS, also behind a proxy", async () => {
+  test("is of this host alone and sent over HTTPS only if the client uses HTTPS, also behind a proxy", async () => {
     using server = new ConsoleServer({ trustedProxies: ["127.0.0.1"] });
-    const answer = await server.stranger().data("/session", {
-      method: "POST",
-      headers: { "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1" },
-      body: JSON.stringify({ token: linkOf(server) }),
-    });
-    expect(answer.headers.get("set-cookie")).toEndWith("; SameSite=Strict; Secure");
+    await setCheapPassword(server, "correct horse battery");
+    const forwarded = { "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1" };
+    const browser = server.stranger();
+    const enter = (headers: Record<string, string>) =>
+      browser.data("/session", {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ password: "correct horse battery" }),
+      });
+    const secure = (await enter(forwarded)).headers.getSetCookie();
+    for (const cookie of secure) expect(cookie).toEndWith("; HttpOnly; SameSite=Strict; Secure; Path=/");
+    const nameOf = (cookie: string) => cookie.split("=")[0];
+    const names = ["transcribe_console", "transcribe_console_device"];
+    expect(secure.map(nameOf)).toEqual(names.map((name) => `__Host-${name}`));
+    const plain = (await enter({})).headers.getSetCookie();
+    expect(plain.map(nameOf)).toEqual(names);
+    expect(plain.join()).not.toMatch(/secure|path|domain/i);
+
+    const statusWith = async (Cookie: string, headers: Record<string, string>) =>
+      (await browser.data("/session", { headers: { ...headers, Cookie } })).status;
+    const [ofHttps = "", ofHttp = ""] = [secure[0], plain[0]].map((cookie) => cookie?.split(";")[0]);
+    const secret = ofHttps.split("=")[1];
+    expect(await statusWith(ofHttps, forwarded)).toBe(200);
+    expect(await statusWith(`other=1; ${ofHttps}`, forwarded)).toBe(200);
+    expect(await statusWith(`${ofHttp}; ${ofHttps}`, forwarded)).toBe(200);
+    expect(await statusWith(ofHttp, {})).toBe(200);
+    // Nothing that a browser accepts from another host counts over HTTPS.
+    for (const name of [
+      "transcribe_console",
+      "__host-transcribe_console",
+      "__HOST-transcribe_console",
+      "__%48ost-transcribe_console",
+      "\u00a0__Host-transcribe_console",
+      "\u0085__Host-transcribe_console",
+      "\t__Host-transcribe_console",
+      "=__Host-transcribe_console",
+      "x,__Host-transcribe_console",
+      "__Secure-transcribe_console",
+    ])
+      expect([name, await statusWith(`a=1; ${name}=${secret}`, forwarded)]).toEqual([name, 401]);
+
+    const headers = { ...forwarded, Cookie: ofHttps };
+    const signedOut = await browser.data("/session", { method: "DELETE", headers });
+    expect(signedOut.headers.get("set-cookie")).toBe(
+      "__Host-transcribe_console=; Max-Age=0; HttpOnly; SameSite=Strict; Secure; Path=/",
+    );
+    expect(await statusWith(ofHttps, forwarded)).toBe(401);
   });
 
   const values = [

@@ -10,7 +10,7 @@ import { startTimeout, TestServer } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { listFolders } from "../../src/folders/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { DataDirectory, openDatabaseOf, type Store, tables } from "../../src/storage/index.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of folders", jfk);
@@ -53,10 +53,11 @@ describe.if(ready)("a watched folder of a running server", () => {
     return entry;
   };
   /** Returns what the server has stored of a folder. Unlike a command, it starts no process, so tests poll it. */
-  const stored = (of = folder) => {
+  const stored = (of = folder) => inStore((store) => listFolders(store).find(({ path }) => path === of));
+  const inStore = <T>(work: (store: Store) => T): T => {
     const store = openDatabaseOf(new DataDirectory(server.dataDirectory));
     try {
-      return listFolders(store).find(({ path }) => path === of);
+      return work(store);
     } finally {
       store.$client.close();
     }
@@ -79,6 +80,8 @@ describe.if(ready)("a watched folder of a running server", () => {
     "is noticed without a restart; a file that arrives slowly, through three kills, is transcribed once",
     server.showingLog(async () => {
       await command("folders", "add", folder, "--account", "acme", "--format", "srt,docx", "--language", "en");
+      // The first hour of the folder is over.
+      inStore((store) => store.update(tables.folders).set({ createdAt: 0 }).run());
       writeFileSync(join(folder, "letter.wav"), "no recording");
       const bytes = readFileSync(jfk);
       // A writer that is slower than a visit, and faster than a file settles.

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { available, corpusPath, ffmpegPath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
+import { runFfmpeg } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Chunk, EngineWord } from "../../src/timeline/index.ts";
@@ -11,20 +12,22 @@ import { concatenate } from "../../tools/corpus/index.ts";
 import { expectedWords } from "../speech/recognizer/parakeet/expected-words.ts";
 import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts";
 
-const recordings = { de: "de-fleurs-005.ogg", ja: "ja-fleurs-1837.flac" } as const;
-const pathOf = (code: keyof typeof recordings) => corpusPath(`single/${recordings[code]}`);
+const [german, moreGerman] = [corpusPath("single/de-fleurs-005.ogg"), corpusPath("single/de-fleurs-004.ogg")];
+/** Its beginning is long enough. */
+const [longJapanese, japaneseSeconds] = [corpusPath("single/ja-fleurs-1837.flac"), 6];
 
 /** Knows 25 languages. Its random words are of Latin letters. */
 const model = { ...tinyModel, vocabulary: 8192 };
-/** A recording in two languages. The pauses separate its chunks. */
-const parts = [pathOf("de"), corpusPath("single/de-fleurs-000.ogg"), pathOf("ja")];
 const pause = { sound: "anullsrc=r=16000:cl=mono", seconds: 2.6 };
-const ready = available("e2e tests of two recognizers", ffmpegPath, ...parts);
+const ready = available("e2e tests of two recognizers", ffmpegPath, german, moreGerman, longJapanese);
 const startsLikeRandomWords = /^(?:[bdfghklmnprstvwz](?:[aeiouäöüß]|ei)|[\s.,?!'-])+$/i;
 
 describe.if(ready)("a server whose model knows 25 languages and detects none", () => {
   const server = new TestServer();
   const directory = temporaryDirectory();
+  const japanese = join(directory.path, "japanese.wav");
+  /** A recording in two languages. The pauses separate its chunks. */
+  const parts = [german, moreGerman, japanese];
   let key = "";
   /** Returns a client of the present server, whose port changes with each start. */
   const client = () => new TestClient(server.baseUrl, key);
@@ -35,6 +38,7 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
   };
 
   beforeAll(async () => {
+    await runFfmpeg(["-i", longJapanese, "-t", String(japaneseSeconds), japanese]);
     const path = join(directory.path, "random.bin");
     writeRandomModel(path, model);
     await server.start();
@@ -70,10 +74,10 @@ describe.if(ready)("a server whose model knows 25 languages and detects none", (
     "recognizes a language that it knows, and gives others and contradictory words to the built-in model",
     server.showingLog(async () => {
       const [de, ja, ru, pinned] = await Promise.all([
-        textOf(pathOf("de")),
-        textOf(pathOf("ja")),
-        textOf(pathOf("de"), { language: "ru" }),
-        textOf(pathOf("ja"), { language: "fr" }),
+        textOf(german),
+        textOf(japanese),
+        textOf(german, { language: "ru" }),
+        textOf(japanese, { language: "fr" }),
       ]);
       expect(de).toEqual({ language: "de", text: expect.stringMatching(startsLikeRandomWords) });
       expect(ja).toEqual({ language: "ja", text: expect.stringContaining("復興") });

@@ -82,16 +82,29 @@ item []:${" "}
 `);
   });
 
-  test("has no overlap on a tier, and loses no text where segments of a speaker overlap", async () => {
+  test("has a further tier for segments of a speaker that overlap", async () => {
     const segments = [segment("One.", 0, 4), segment("Two.", 2, 3), segment("Three.", 3, 5), segment("Four.", 9, 12)];
     const tiers = tiersOf(
       await exported("textgrid", transcript([], { durationSeconds: 10, segments, speakers: ["A"] })),
     );
-    expect(tiers.get("A")).toEqual([
-      [0, 4, "One. Two."],
-      [4, 5, "Three."],
-      [5, 9, ""],
-      [9, 12, "Four."],
+    expect([...tiers]).toEqual([
+      [
+        "A",
+        [
+          [0, 4, "One."],
+          [4, 9, ""],
+          [9, 12, "Four."],
+        ],
+      ],
+      [
+        "A_2",
+        [
+          [0, 2, ""],
+          [2, 3, "Two."],
+          [3, 5, "Three."],
+          [5, 12, ""],
+        ],
+      ],
     ]);
   });
 

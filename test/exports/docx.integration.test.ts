@@ -2,9 +2,9 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { strFromU8, unzipSync } from "fflate";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { cleanText } from "../../src/exports/clean-text.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
+import { cleanText } from "../../src/text/index.ts";
 import { hostileTexts, samples, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);
@@ -51,6 +51,11 @@ test("right-to-left paragraphs and runs are marked, Latin words in them are not"
       '<w:r><w:rPr></w:rPr><w:t xml:space="preserve">Google</w:t></w:r>' +
       '<w:r><w:rPr><w:rtl/></w:rPr><w:t xml:space="preserve"> עולם</w:t></w:r></w:p>',
   );
+});
+
+test("a decomposed letter stays in one run with its accent", async () => {
+  const body = (await parts(transcript(["שלום Rene\u0301 עולם"])))["word/document.xml"] ?? "";
+  expect(body).toContain('<w:t xml:space="preserve">Rene\u0301</w:t>');
 });
 
 const python = Bun.which("python3");
@@ -101,7 +106,7 @@ describe.if(python !== null)("another program reads", () => {
     const title = hostileTexts.tags ?? "";
     const paragraphs = await read(transcript(texts, { title, language: null }));
     const spoken = paragraphs.filter(([style]) => style === "").map(([, text]) => text);
-    expect(spoken).toEqual(texts.map(cleanText).filter((text) => text !== ""));
+    expect(spoken).toEqual(texts.map((text) => cleanText(text)).filter((text) => text !== ""));
     expect(paragraphs[0]).toEqual(["Heading1", cleanText(title)]);
   });
 });

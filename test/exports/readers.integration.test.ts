@@ -53,8 +53,8 @@ const damages: readonly [reader: string, from: string, to: string, problem: RegE
   ["vtt with webvtt-py", "00:00:00.000 -->", "00:00:00.00 -->", /^MalformedCaptionError/],
   ["lrc with lrcparser", "[00:00.00]", "[offset:x]", /^ValueError/],
   ["rttm with pyannote", " A ", " <NA> ", /not JSON compliant/],
-  ["textgrid with praatio", "xmin = 4 ", "xmin = 9 ", /^TextgridStateError/],
-  ["textgrid with Praat", "xmin = 4 ", "xmin = 9 ", /^PraatError/],
+  ["textgrid with praatio", "xmin = 3 ", "xmin = 9 ", /^TextgridStateError/],
+  ["textgrid with Praat", "xmin = 3 ", "xmin = 9 ", /^PraatError/],
   ["docx with python-docx", "PK\x05\x06", "", /^PackageNotFoundError/],
   ["pdf with PDFium", "%PDF-", "%TXT-", /^PdfiumError/],
 ];

@@ -99,6 +99,7 @@ export const hostileTexts: Readonly<Record<string, string>> = {
   endlessWord: "x".repeat(5000),
   endlessArabic: "س".repeat(2000),
   endlessThai: "ก".repeat(2000),
+  enclosed: "a\u20e3b 1\ufe0f\u20e32\u20e3 x\u20ddy\u20de \u0434\u0488\u0434 字\u20e3 ש\u20dd",
   emoji: "👨‍👩‍👧‍👦 🇩🇪 👍🏽 ♪ 🎵 1️⃣ ☃️",
   mixedDirections: "abc שלום 123 (def) עולם ghi ".repeat(40),
   everyPlane: Array.from({ length: 0x11 }, (_, plane) => String.fromCodePoint(plane * 0x10000 + 0x1234)).join(" "),

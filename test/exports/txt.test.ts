@@ -42,6 +42,17 @@ test("a speaker without a name has a number", async () => {
   expect(await turns(segment("Hello.", 0, 1, 7))).toEqual(["[00:00:00] Speaker 8\nHello."]);
 });
 
+test.each([
+  [59.4, "00:00:59", "00:59"],
+  [59.5, "00:01:00", "01:00"],
+  [3599.7, "01:00:00", "60:00"],
+  [0.5, "00:00:01", "00:01"],
+])("a length of %d s is rounded as in the API: %s", async (durationSeconds, length, minutes) => {
+  expect(await exported(transcript([], { durationSeconds }))).toContain(`Length:    ${length}\n`);
+  const lrc = new TextDecoder().decode(await exportedBytes("lrc", transcript([], { durationSeconds })));
+  expect(lrc).toContain(`[length:${minutes}]\n`);
+});
+
 test("a long pause starts a new paragraph, and so does a minute of speech", async () => {
   expect(await turns(segment("One.", 0, 2), segment("Two.", 7, 8))).toEqual([
     "[00:00:00] A\nOne.",
@@ -55,6 +66,8 @@ test("Chinese and Japanese sentences are joined without a space, Korean sentence
   expect(await turns(segment("今天很好。", 0, 1), segment("我们走吧。", 1, 2))).toEqual([
     "[00:00:00] A\n今天很好。我们走吧。",
   ]);
+  const quoted = [segment("“辻\u{e0100}”", 0, 1), segment("𠮷野家。”", 1, 2), segment("「はい」", 2, 3)];
+  expect(await turns(...quoted)).toEqual(["[00:00:00] A\n“辻\u{e0100}”𠮷野家。”「はい」"]);
   expect(await turns(segment("네, 좋아요.", 0, 1), segment("갑시다.", 1, 2))).toEqual([
     "[00:00:00] A\n네, 좋아요. 갑시다.",
   ]);

@@ -40,7 +40,7 @@ const shortProcesses = (silentMilliseconds = 1000) => new FileProcesses({ silent
 function watch(bench: FolderBench, processes = shortProcesses()): FolderWatcher {
   const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
   const watcher = new FolderWatcher({
-    ...{ ...bench.services, processes },
+    ...{ ...bench.services, own: () => bench.own, processes },
     ...{ settings: () => settings, clock: () => performance.now() },
   });
   stacks.at(-1)?.defer(() => watcher.stop());
@@ -132,7 +132,7 @@ describe.if(canHang)("a folder on a mount that does not answer", () => {
     const account = requireAccount(bench.store, "acme");
     const add = (path: string, target?: string, processes = shortProcesses(300)) => {
       const folder = { account, path, target, formats: ["vtt"] as const };
-      return addFolder(bench.store, bench.dataDirectory.root, folder, operator, processes);
+      return addFolder(bench.store, bench.own, folder, operator, processes);
     };
     const other = join(bench.root, "other");
     mkdirSync(other);

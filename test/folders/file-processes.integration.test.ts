@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FileProcesses, mountPointOf } from "../../src/folders/file-processes.ts";
+import { FileProcesses } from "../../src/folders/file-processes.ts";
 import { FolderWatcher, listFolders } from "../../src/folders/index.ts";
 import { readMarker } from "../../src/folders/marker.ts";
 import { OpenDirectory } from "../../src/folders/open-directory.ts";
@@ -54,12 +54,6 @@ describe("a process for files", () => {
     await using again = await OpenDirectory.open(bench.path, processes.at(bench.path));
     expect(await readMarker(again)).toBe(bench.folder.id);
   });
-
-  test("serves all paths of one mount", () => {
-    const list = "1 0 8:1 / / rw\n2 1 0:1 / /srv/my\\040share rw\n3 1 0:2 / /srv/my rw\n";
-    const cases = { "/srv/my share/in": "/srv/my share", "/srv/my": "/srv/my", "/srv/mine": "/", "/": "/" };
-    for (const [path, mount] of Object.entries(cases)) expect([path, mountPointOf(path, list)]).toEqual([path, mount]);
-  });
 });
 
 describe("a folder whose file system does not answer", () => {
@@ -88,6 +82,7 @@ describe("a folder whose file system does not answer", () => {
     };
     const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
     const watcher = new FolderWatcher({
+      own: () => bench.own,
       ...{ ...bench.services, diskSpace: { reserve, capacityBytes: () => Number.POSITIVE_INFINITY }, processes },
       ...{ settings: () => settings, clock: () => performance.now() },
     });

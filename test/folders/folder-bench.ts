@@ -5,6 +5,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type AccountLimits, changeAccount, createAccount, findAccount, Usage } from "../../src/accounts/index.ts";
 import { loadSettings, type Settings } from "../../src/config/index.ts";
 import type { ExportFormat } from "../../src/exports/index.ts";
+import { ClosedPlaces, type OwnPlace } from "../../src/folders/closed-places.ts";
 import { Delays } from "../../src/folders/delays.ts";
 import { FolderFiles } from "../../src/folders/folder-files.ts";
 import { type Sight, type VisitServices, visitFolder } from "../../src/folders/folder-visit.ts";
@@ -30,6 +31,12 @@ interface BenchOptions {
   readonly target?: string | null;
   /** Directory of the bench, perhaps of an earlier one, whose folder and database are used again; a new one by default. */
   readonly root?: string;
+}
+
+interface AddOptions extends Omit<BenchOptions, "root"> {
+  readonly confirmedFiles?: number;
+  /** Milliseconds since the epoch; 0, the default, is more than an hour ago. */
+  readonly addedAt?: number;
 }
 
 /**
@@ -98,6 +105,7 @@ export class FolderBench implements Disposable {
       ...{ store, library, exports, dataDirectory, diskSpace, limits, speechModel, log, now },
       files: new FolderFiles(store, now),
       fileSystemOf: () => ownFileSystem,
+      closedPlaces: () => new ClosedPlaces(this.own),
       intake: this.creator.intake,
     };
     this.#seen = new SeenFiles(now);
@@ -115,11 +123,19 @@ export class FolderBench implements Disposable {
   }
 
   /** Watches a folder for the account, or changes one. */
-  add(path: string, { formats = ["srt"], target = null }: Omit<BenchOptions, "root"> = {}): Promise<AddedFolder> {
+  add(
+    path: string,
+    { formats = ["srt"], target = null, confirmedFiles, addedAt = 0 }: AddOptions = {},
+  ): Promise<AddedFolder> {
     const account = findAccount(this.store, "acme");
     if (account === null) throw new Error("there is no account");
     const folder = { account, workspace: null, path, target, formats, language: null };
-    return addFolder(this.store, this.dataDirectory.root, folder, operator, ownProcesses);
+    return addFolder(this.store, this.own, { ...folder, confirmedFiles }, { ...operator, now: addedAt }, ownProcesses);
+  }
+
+  /** The places of the server, which no folder may be at. */
+  get own(): OwnPlace[] {
+    return [{ path: this.dataDirectory.root, what: "the server's data directory", isFile: false }];
   }
 
   remove(path = this.path): Promise<string | null> {

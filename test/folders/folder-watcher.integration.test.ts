@@ -9,9 +9,9 @@ const operator = { actor: "operator", now: 0 };
 const running: FolderWatcher[] = [];
 
 /** Starts to watch the folders of a bench, with visits every few milliseconds and files that settle at once. */
-function watch(bench: FolderBench, clock = () => performance.now()): FolderWatcher {
+function watch(bench: FolderBench, clock = () => performance.now(), own = bench.own): FolderWatcher {
   const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
-  const watcher = new FolderWatcher({ ...bench.services, settings: () => settings, clock });
+  const watcher = new FolderWatcher({ ...bench.services, own: () => own, settings: () => settings, clock });
   watcher.start();
   running.push(watcher);
   return watcher;
@@ -45,6 +45,18 @@ describe("a watcher of folders", () => {
     expect(watcher.overview()).toEqual({ folders: 1, waiting: 0, hindered: new Map(), done: 1, failed: 0 });
     expect(bench.log.filter((line) => line.includes("folder.hindered"))).toHaveLength(1);
     await watcher.stop();
+  });
+
+  test("does not visit a folder of an earlier version that belongs to the program, and says why", async () => {
+    using bench = await FolderBench.create();
+    bench.put("talk.mp3", "audio");
+    const place = { path: join(bench.path, "settings.toml"), what: "the settings file", isFile: true };
+    const watcher = watch(bench, undefined, [place]);
+    await until(() => bench.folder.hindrance === "closed");
+    expect(watcher.overview().hindered).toEqual(new Map([["closed", 1]]));
+    expect(bench.log.filter((line) => line.includes('"hindrance":"closed"'))).toHaveLength(1);
+    await watcher.stop();
+    expect([bench.entries(), bench.recordingNames()]).toEqual([["talk.mp3"], []]);
   });
 
   test("gives the folders of one account their turns", async () => {
@@ -95,7 +107,7 @@ describe("a watcher of folders", () => {
     await reached.promise;
     await bench.remove();
     await until(() => watcher.overview().folders === 0);
-    await bench.add(bench.path);
+    await bench.add(bench.path, { confirmedFiles: 1 });
     opened.resolve();
     await until(() => bench.recordings.open.counts().queued === 1);
     await bench.complete();

@@ -16,14 +16,15 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
-import { changeAccount, deleteAccount, requireAccount } from "../../src/accounts/index.ts";
+import { changeAccount, createAccount, deleteAccount, requireAccount } from "../../src/accounts/index.ts";
 import { ExportError, ExportTooLargeError } from "../../src/exports/index.ts";
+import { ClosedPlaces } from "../../src/folders/closed-places.ts";
 import type { Entries, FileSystem } from "../../src/folders/file-calls.ts";
 import { HindranceError } from "../../src/folders/hindrances.ts";
 import { FolderError, listFolders } from "../../src/folders/index.ts";
 import { OpenDirectory } from "../../src/folders/open-directory.ts";
 import { OpenFile } from "../../src/folders/open-file.ts";
-import { isRecordingId, MachineError } from "../../src/storage/index.ts";
+import { isRecordingId, MachineError, tables } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { FolderBench } from "./folder-bench.ts";
 import { ownFileSystem } from "./own-file-system.ts";
@@ -747,8 +748,8 @@ describe("adding a folder", () => {
       [join(root, "file"), /not a directory/],
       [join(root, "link"), /leads to .*name that path/],
       [join(bench.path, "inner"), /contain one another/],
-      [root, /data directory/],
-      [join(dataDirectory.root, "uploads"), /data directory/],
+      [root, /\/data, the server's data directory, contain one another; choose/],
+      [join(dataDirectory.root, "uploads"), /data directory, contain one another/],
       [join(root, "foreign"), /delete the file .*foreign\/\.transcribe-folder/],
     ];
     for (const [path, message] of cases) {
@@ -757,6 +758,104 @@ describe("adding a folder", () => {
       expect(String(error)).toMatch(message);
     }
     expect(listFolders(bench.store)).toHaveLength(1);
+  });
+
+  test("that holds files which are no recordings needs their number", async () => {
+    using bench = await FolderBench.create();
+    const path = join(bench.root, "full");
+    mkdirSync(join(path, "sub"), { recursive: true });
+    const wave = Buffer.from("RIFF\0\0\0\0WAVEfmt ");
+    const names = ["passwd", "talk.mp3", "late.wav", "config~", ".hidden", "talk.srt"];
+    for (const name of names) writeFileSync(join(path, name), name === "late.wav" ? wave : "text");
+    symlinkSync("passwd", join(path, "link"));
+    linkSync(join(path, "late.wav"), join(bench.root, "other"));
+    const added = (confirmedFiles?: number) =>
+      bench.add(path, confirmedFiles === undefined ? {} : { confirmedFiles }).then(() => "added", String);
+    // A file with several names is never read.
+    expect(await added()).toMatch(
+      /full holds 4 files that are no recordings \("late\.wav", "link", "passwd", …\), which .*full\/failed; .*--files 4$/,
+    );
+    expect(await added(0)).toContain("--files 4");
+    expect(await added(3)).toMatch(/holds 4 files that are no recordings, not 3 .*--files 4$/);
+    expect(await added(5)).toContain("not 5");
+    expect([existsSync(join(path, ".transcribe-folder")), listFolders(bench.store).length]).toEqual([false, 1]);
+    rmSync(join(bench.root, "other"));
+    expect(await added(4)).toContain("--files 3");
+    expect(await added(3)).toBe("added");
+    // It is watched already, so nothing is left to confirm.
+    expect([await added(), await added(7)]).toEqual(["added", "added"]);
+    const audit = bench.store.select().from(tables.auditLog).all();
+    expect(audit.filter(({ details }) => details.includes('"files":3'))).toHaveLength(1);
+  });
+
+  test("that holds recordings alone needs no number, and refuses one", async () => {
+    using bench = await FolderBench.create();
+    const path = join(bench.root, "full");
+    mkdirSync(path);
+    writeFileSync(join(path, "no extension"), "OggS");
+    expect(await bench.add(path, { confirmedFiles: 1 }).catch(String)).toContain("repeat this command without --files");
+    await bench.add(path, { confirmedFiles: 0 });
+  });
+
+  test("keeps every file that can't be transcribed for an hour, then moves it to failed", async () => {
+    using bench = new FolderBench();
+    createAccount(bench.store, "acme", operator);
+    const contents = { "a.mp3": "text", "b.mp3": "", "d.mp3": "audio", "e.mp3": Buffer.alloc(9000), "l.wav": "twice" };
+    for (const [name, content] of Object.entries(contents)) bench.put(name, content);
+    linkSync(join(bench.path, "l.wav"), join(bench.root, "l.wav"));
+    symlinkSync("/etc/passwd", join(bench.path, "link.mp3"));
+    const addedAt = bench.time;
+    await bench.add(bench.path, { confirmedFiles: 6, addedAt });
+    let probes = 0;
+    const { intake } = bench.services;
+    const examine: typeof intake.examine = (...args) => {
+      probes += 1;
+      return intake.examine(...args);
+    };
+    const { limits, enterFile } = intake;
+    bench.services = { ...bench.services, intake: { limits, examine, enterFile: enterFile.bind(intake) } };
+    const before = bench.entries();
+    const kept = before.filter((name) => name !== "d.mp3");
+    while (bench.time - addedAt < 3_600_000 - 5 * 60_000) {
+      await bench.visit();
+      bench.time += 60_000;
+      await bench.complete();
+      expect(bench.entries()).toEqual(expect.arrayContaining(kept));
+    }
+    expect([bench.recordingNames(), bench.folder.done, bench.folder.failed]).toEqual([["d"], 1, 0]);
+    const { incomplete } = await bench.visit();
+    expect(incomplete.map(({ doubt }) => doubt)).toEqual(kept.map(() => "first_hour"));
+    // They are not examined with ffmpeg at each visit.
+    expect(probes).toBeLessThan(10);
+    bench.put("a.mp3", "audio, complete now");
+    await bench.visitSettled();
+    expect(bench.recordingNames()).toEqual(["d", "a"]);
+    bench.time = addedAt + 3_600_000;
+    await bench.finish();
+    expect(bench.entries().filter((name) => /^failed\/[^.]+\.\w+$/.test(name))).toEqual(
+      kept.filter((name) => name !== "a.mp3").map((name) => `failed/${name}`),
+    );
+  });
+
+  test("that belongs to the system or the program is not visited, whoever added it", async () => {
+    using bench = await FolderBench.create({ target: "out" });
+    bench.put("talk.mp3", "audio");
+    for (const [name, isFile] of [
+      ["in", false],
+      ["in/../in/talk.mp3", true],
+      ["out", false],
+    ] as const) {
+      const closed = new ClosedPlaces([{ path: join(bench.root, name), what: "the program", isFile }]);
+      const { services } = bench;
+      bench.services = { ...services, closedPlaces: () => closed };
+      expect([name, await hindered(bench)]).toEqual([name, "closed"]);
+      bench.time += 600_000;
+      expect([name, await hindered(bench)]).toEqual([name, "closed"]);
+      bench.services = services;
+    }
+    expect([bench.entries(), bench.recordingNames()]).toEqual([["talk.mp3"], []]);
+    await bench.finish();
+    expect(bench.entries()).toEqual(["done/talk.mp3"]);
   });
 
   test("again changes it and restores its marker; removing it leaves the files", async () => {

@@ -183,7 +183,7 @@ async function useAll(server: ApiServer): Promise<void> {
     transcript.rename(new Map([[0, "Ada"]]));
     transcript.revisions(null, 5);
     transcript.revisions(3, 5);
-    transcript.changesAfter(0, "page-one");
+    transcript.changesAfter(0, { author: "Ada", editor: "page-one" });
     await transcript.compareWith(Math.min(1, transcript.revision));
     return await transcript.outline();
   };

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { authenticate, listKeys, Usage } from "../../src/accounts/index.ts";
 import { finishRemovals, Library } from "../../src/library/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { type Recording, Recordings, SearchQuery, Transcript } from "../../src/recordings/index.ts";
+import { indexMissing, type Recording, Recordings, SearchQuery, Transcript } from "../../src/recordings/index.ts";
 import type { Upgrade } from "../../src/storage/database.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
@@ -125,9 +125,16 @@ test("recordings of 0.3.0 in every state are continued, and the one whose remova
     "It's the second speaker's turn.",
   ]);
   expect([...transcript.speakerNames()]).toEqual([[1, "Anna"]]);
-  const found = await library.search(operator, new SearchQuery("morgen"), {}, null, 10);
-  expect(found.found.map(({ recording }) => recording.id)).toEqual([completed?.id ?? ""]);
   expect(store.$client.query("SELECT count(*) AS n FROM segments").get()).toEqual({ n: 2 });
+  // The search index is filled again, with other words.
+  store.$client.run("UPDATE segments SET text = replace(text, 'Guten', '학교에서 đường')");
+  const search = async (q: string) => (await library.search(operator, new SearchQuery(q), {}, null, 10)).found.length;
+  expect(await search("morgen")).toBe(0);
+  for (const start of [1, 2]) {
+    await indexMissing(store, new AbortController().signal);
+    const counts = await Promise.all(["학교", "duong", "morgen", "你好", "second speaker", "talk"].map(search));
+    expect([start, counts]).toEqual([start, [1, 1, 1, 1, 1, 3]]);
+  }
   recordings.requeueAll();
   for (const { id, status } of all)
     if (status !== "completed" && status !== "failed") expect(recordings.claim(id)).not.toBeNull();

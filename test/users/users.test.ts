@@ -106,6 +106,8 @@ describe("a user of the provider", () => {
     expect(user?.name).toMatch(/^Anna x+$/);
     expect(user?.name.length).toBe(100);
     expect(user?.email?.length).toBe(320);
+    const joined = "علی\u200cرضا 👩🏽‍🚀 辻\u{e0100}";
+    expect(enter(store, { subject: "3", name: ` ${joined}\u{e0041}` })?.name).toBe(joined);
     expect(enter(store, { subject: "2", name: " ", email: "" })).toMatchObject({ name: "Unnamed", email: null });
   });
 

@@ -1,5 +1,4 @@
 import { basename, dirname, join } from "node:path";
-import { parseArgs } from "node:util";
 import { nativeArchitectures, targetMachine } from "../../native/build.ts";
 import { buildConfine } from "../../native/build-confine.ts";
 import { cudaArchitectures, defaultCudaArchitecture } from "../../native/build-cuda.ts";
@@ -8,6 +7,7 @@ import { buildLauncher } from "../../native/build-launcher.ts";
 import { buildNativeWithGpu } from "../../native/build-vulkan.ts";
 import { type ProgramFiles, programFiles } from "../../src/program/index.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
+import { flag, readArguments, text } from "../shared/options.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
 
@@ -23,6 +23,13 @@ export interface Target {
   readonly cuda: readonly string[];
 }
 
+/** The options of the commands that build the program. */
+export const targetOptions = {
+  target: text("NAME", "platform: linux-x64 or linux-arm64"),
+  cuda: flag("also build ggml's CUDA backend"),
+  cudaArchitectures: text("LIST", "with --cuda: the architectures of its GPUs"),
+};
+
 /**
  * Returns the target of a command line; by default this machine's.
  * @param architectures architectures that can be compiled here, this machine's first
@@ -32,22 +39,15 @@ export function targetOf(args: readonly string[], architectures: readonly string
   const targets = architectures
     .flatMap((name) => bunArchitectures.filter((architecture) => architecture === name))
     .map((architecture) => ({ name: `linux-${architecture}` as const, architecture }));
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      target: { type: "string", default: targets[0]?.name },
-      cuda: { type: "boolean", default: false },
-      "cuda-architectures": { type: "string" },
-    },
-  });
-  const target = targets.find(({ name }) => name === values.target);
+  const { values } = readArguments(args, targetOptions, false);
+  const wanted = values.target ?? targets[0]?.name;
+  const target = targets.find(({ name }) => name === wanted);
   if (target === undefined) {
     const names = targets.map(({ name }) => name).join(" and ");
-    throw new Error(`this machine builds for ${names}, not for ${values.target}: run scripts/build on another machine`);
+    throw new Error(`this machine builds for ${names}, not for ${wanted}: run scripts/build on another machine`);
   }
-  const list = values["cuda-architectures"];
-  if (!values.cuda && list !== undefined)
-    throw new Error("--cuda-architectures has no effect without --cuda: give both");
+  const list = values.cudaArchitectures;
+  if (!values.cuda && list !== null) throw new Error("--cuda-architectures has no effect without --cuda: give both");
   const cuda = values.cuda ? cudaArchitectures(list ?? defaultCudaArchitecture) : [];
   if (cuda.length > 0 && target.architecture !== targets[0]?.architecture) {
     throw new Error(

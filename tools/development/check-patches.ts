@@ -5,6 +5,8 @@ import { nativeDirectory, repository } from "../../native/build.ts";
 import { applyPatch } from "../../native/steps/apply-patch.ts";
 import { patchFiles, whisperSource } from "../../native/steps/source.ts";
 import { messageOf } from "../../src/text/index.ts";
+import { defineCommand, runCommandLine } from "../shared/command.ts";
+import { UsageError } from "../shared/options.ts";
 
 /** Parts of whisper.cpp's tree that patches change. */
 const PATCHED_PARTS = ["CMakeLists.txt", "ggml", "include", "src"];
@@ -37,15 +39,18 @@ async function checkPatches(tree: string): Promise<boolean> {
   }
 }
 
-const [directory, ...rest] = process.argv.slice(2);
-if (rest.length > 0 || directory?.startsWith("-") === true) {
-  console.error("usage: scripts/check-patches [DIRECTORY]");
-  process.exit(2);
-}
-const tree = resolve(directory ?? whisperSource(repository));
-const isTree = await Bun.file(join(tree, "src", "whisper.cpp")).exists();
-if (!isTree) {
-  console.error(`check-patches: ${tree} is no tree of whisper.cpp: src/whisper.cpp is missing`);
-  process.exit(2);
-}
-process.exitCode = (await checkPatches(tree)) ? 0 : 1;
+const command = defineCommand({
+  name: "scripts/check-patches",
+  about: "Reports which of native/'s patches apply to a tree of whisper.cpp.",
+  options: {},
+  names: "DIRECTORY",
+  async run(_, [directory = whisperSource(repository), ...rest]) {
+    if (rest.length > 0) throw new UsageError("one DIRECTORY can be checked");
+    const tree = resolve(directory);
+    if (!(await Bun.file(join(tree, "src", "whisper.cpp")).exists())) {
+      throw new UsageError(`${tree} is no tree of whisper.cpp: src/whisper.cpp is missing`);
+    }
+    process.exitCode = (await checkPatches(tree)) ? 0 : 1;
+  },
+});
+await runCommandLine(command, process.argv.slice(2));

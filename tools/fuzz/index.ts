@@ -8,7 +8,6 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { tinyModel } from "../../harness/parakeet/random-model.ts";
 import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
 import { mutate, randomFrom } from "../../harness/whisper/mutate-model.ts";
@@ -16,17 +15,11 @@ import { smallSizes, smallVad, smallWhisper } from "../../harness/whisper/small-
 import { repository } from "../../native/build.ts";
 import { validateModelFile } from "../../src/speech/index.ts";
 import type { ModelSizes } from "../../src/speech/recognizer/whisper/model-file/index.ts";
+import { defineCommand, runCommandLine } from "../shared/command.ts";
+import { text, UsageError, whole } from "../shared/options.ts";
 import { buildLoader, Loader } from "./loader.ts";
 
-const { values } = parseArgs({
-  options: { seeds: { type: "string", default: "1,2,3" }, files: { type: "string", default: "500" } },
-});
-const seeds = values.seeds.split(",").map(Number);
-const filesPerSeed = Number(values.files);
-
 const findings = join(repository, "build", "fuzz");
-await rm(findings, { recursive: true, force: true });
-await mkdir(findings, { recursive: true });
 // Thousands of files of a few megabytes are written, if possible in memory.
 const path = join(process.platform === "linux" ? "/dev/shm" : tmpdir(), `transcribe-fuzz-${process.pid}.bin`);
 
@@ -48,41 +41,56 @@ const modelsOf = (seed: number) =>
     { kind: "vad", model: vad, check: null },
     { kind: "parakeet", model: parakeets[seed % parakeets.length] ?? vad, check: validateModelFile },
   ] as const;
-const loader = new Loader(await buildLoader((line) => console.error(line)));
-let failures = 0;
-try {
-  for (const { kind, model } of [0, 1, 2, 3].flatMap(modelsOf)) {
-    await writeFile(path, model.bytes);
-    const { answer, errors } = await loader.load(kind, path);
-    if (answer !== "loaded") throw new Error(`the unchanged ${kind} model was ${answer}: ${errors}`);
-  }
-  for (const seed of seeds) {
-    for (const { kind, model, check } of modelsOf(seed)) {
-      const random = randomFrom(seed);
-      const counts = { loaded: 0, refused: 0, crashed: 0, disagreed: 0, stricter: 0 };
-      for (let file = 0; file < filesPerSeed; file++) {
-        await writeFile(path, mutate(model, random));
-        const isAccepted = check !== null && accepts(check);
+const command = defineCommand({
+  name: "scripts/fuzz",
+  about: "Loads mutated model files with whisper.cpp's loader, and compares the results with the program's own check.",
+  options: {
+    seeds: text("LIST", "seeds of the mutations, separated by commas", "1,2,3"),
+    files: whole("number of files for each seed and kind of model", { fallback: 500 }),
+  },
+  async run({ seeds: list, files: filesPerSeed }) {
+    const seeds = list.split(",").map(Number);
+    if (!seeds.every(Number.isSafeInteger)) throw new UsageError(`--seeds are whole numbers, not ${list}`);
+    await rm(findings, { recursive: true, force: true });
+    await mkdir(findings, { recursive: true });
+    const loader = new Loader(await buildLoader((line) => console.error(line)));
+    let failures = 0;
+    try {
+      for (const { kind, model } of [0, 1, 2, 3].flatMap(modelsOf)) {
+        await writeFile(path, model.bytes);
         const { answer, errors } = await loader.load(kind, path);
-        counts[answer]++;
-        if (answer === "loaded" && check !== null && !isAccepted) counts.stricter++;
-        const isDisagreement = answer === "refused" && isAccepted;
-        if (isDisagreement) counts.disagreed++;
-        if (answer !== "crashed" && !isDisagreement) continue;
-        const finding = join(findings, `${kind}-${seed}-${file}`);
-        await Bun.write(`${finding}.bin`, Bun.file(path));
-        await writeFile(`${finding}.txt`, errors);
-        console.error(`${finding}.bin: ${answer}`);
+        if (answer !== "loaded") throw new Error(`the unchanged ${kind} model was ${answer}: ${errors}`);
       }
-      failures += counts.crashed + counts.disagreed;
-      console.log(JSON.stringify({ seed, kind, files: filesPerSeed, ...counts }));
+      for (const seed of seeds) {
+        for (const { kind, model, check } of modelsOf(seed)) {
+          const random = randomFrom(seed);
+          const counts = { loaded: 0, refused: 0, crashed: 0, disagreed: 0, stricter: 0 };
+          for (let file = 0; file < filesPerSeed; file++) {
+            await writeFile(path, mutate(model, random));
+            const isAccepted = check !== null && accepts(check);
+            const { answer, errors } = await loader.load(kind, path);
+            counts[answer]++;
+            if (answer === "loaded" && check !== null && !isAccepted) counts.stricter++;
+            const isDisagreement = answer === "refused" && isAccepted;
+            if (isDisagreement) counts.disagreed++;
+            if (answer !== "crashed" && !isDisagreement) continue;
+            const finding = join(findings, `${kind}-${seed}-${file}`);
+            await Bun.write(`${finding}.bin`, Bun.file(path));
+            await writeFile(`${finding}.txt`, errors);
+            console.error(`${finding}.bin: ${answer}`);
+          }
+          failures += counts.crashed + counts.disagreed;
+          console.log(JSON.stringify({ seed, kind, files: filesPerSeed, ...counts }));
+        }
+      }
+    } finally {
+      loader.end();
+      await rm(path, { force: true });
     }
-  }
-} finally {
-  loader.end();
-  await rm(path, { force: true });
-}
-process.exitCode = failures > 0 ? 1 : 0;
+    process.exitCode = failures > 0 ? 1 : 0;
+  },
+});
+await runCommandLine(command, process.argv.slice(2));
 
 function accepts(check: (path: string) => unknown): boolean {
   try {

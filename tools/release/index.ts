@@ -1,8 +1,9 @@
 // The part of scripts/release that needs Bun: runs the steps, then prints them and the artefacts as tables.
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { messageOf } from "../../src/text/index.ts";
 import { root } from "../shared/checkout.ts";
+import { defineCommand, runCommandLine } from "../shared/command.ts";
+import { flag, readName, text } from "../shared/options.ts";
 import { asText } from "../shared/table.ts";
 import { otherFiles, readArtefacts } from "./artefacts.ts";
 import { type ReleaseOptions, releaseSteps } from "./steps.ts";
@@ -14,32 +15,24 @@ interface Outcome {
   readonly detail: string;
 }
 
-try {
-  process.exitCode = await release(process.argv.slice(2));
-} catch (error) {
-  console.error(`release: ${messageOf(error)}`);
-  process.exitCode = 1;
-}
-
-async function release(args: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args,
-    options: {
-      "dry-run": { type: "boolean", default: false },
-      cuda: { type: "boolean", default: false },
-      key: { type: "string" },
-      only: { type: "string" },
-    },
-  });
-  const names = values.only?.split(",") ?? releaseSteps.map(({ name }) => name);
-  const unknown = names.filter((name) => !releaseSteps.some((step) => step.name === name));
-  if (unknown.length > 0) {
-    throw new Error(`no step ${unknown.join(", ")}; steps: ${releaseSteps.map(({ name }) => name).join(", ")}`);
-  }
-  const outcomes = await runSteps(names, { dryRun: values["dry-run"], cuda: values.cuda, key: values.key ?? null });
-  await printTables(outcomes);
-  return outcomes.every(({ state }) => state === "passed") ? 0 : 1;
-}
+const command = defineCommand({
+  name: "scripts/release",
+  about: "Builds and tests a release: everything in dist/ that can be handed over.",
+  options: {
+    key: text("FILE", "sign with a secret key of minisign without a password"),
+    dryRun: flag("a release without a date in CHANGELOG.md and without a key"),
+    cuda: flag("also build CUDA's backend and an image with it"),
+    only: text("STEPS", "run only these steps, separated by commas"),
+  },
+  async run({ only, ...options }) {
+    const steps = releaseSteps.map(({ name }) => name);
+    const names = only?.split(",").map((name) => readName(name, "a step", steps)) ?? steps;
+    const outcomes = await runSteps(names, options);
+    await printTables(outcomes);
+    process.exitCode = outcomes.every(({ state }) => state === "passed") ? 0 : 1;
+  },
+});
+await runCommandLine(command, process.argv.slice(2));
 
 /** Runs the steps in their order, until one fails. */
 async function runSteps(names: readonly string[], options: ReleaseOptions): Promise<Outcome[]> {

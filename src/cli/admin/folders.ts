@@ -13,6 +13,7 @@ import {
   listFolders,
   listOpenFiles,
   type OpenFile,
+  ownPlaces,
   removeFolder,
 } from "../../folders/index.ts";
 import { installedService } from "../../install/index.ts";
@@ -20,8 +21,16 @@ import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
 import { CommandError, exitCodes } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
+import { wholeNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
-import { dataDirectoryOf, dataSettingsOf, openStoreIn, openStoreOf, settingsCommand } from "../settings-options.ts";
+import {
+  dataDirectoryOf,
+  dataSettingsOf,
+  openStoreIn,
+  openStoreOf,
+  settingsCommand,
+  settingsFileOf,
+} from "../settings-options.ts";
 import { auditor } from "./audit.ts";
 
 interface AddOptions extends JsonOption {
@@ -30,6 +39,7 @@ interface AddOptions extends JsonOption {
   readonly format?: string;
   readonly language?: string;
   readonly to?: string;
+  readonly files?: number;
 }
 
 /** transcribe folders add|list|remove */
@@ -55,6 +65,11 @@ function addCommand(): Command {
     )
     .option("--language <code>", 'ISO code of the spoken language (default: "", detected)')
     .option("--to <path>", 'directory for the results (default: "", next to the recordings)')
+    .option(
+      "--files <number>",
+      "confirms the number of files that a new folder holds and that are no recordings: they are moved to failed",
+      wholeNumber,
+    )
     .action(async (path: string, options: AddOptions, command: Command) => {
       const formats = given(options.format, formatsOf);
       const settings = dataSettingsOf(command);
@@ -65,7 +80,8 @@ function addCommand(): Command {
       const language = await givenOrNone(options.language, (code) => languageOf(code, settings, store));
       const target = givenOrNone(options.to, withoutSlash);
       const wanted = { account, workspace, path: withoutSlash(path), target, formats, language };
-      const added = await addFolder(store, dataDirectory.root, wanted, auditor());
+      const own = ownPlaces(settings, settingsFileOf(command));
+      const added = await addFolder(store, own, { ...wanted, confirmedFiles: options.files }, auditor());
       for (const note of await notesOn(added, dataDirectory)) process.stderr.write(`${note}\n`);
       print(options, toJson(store, added.folder, []), () => describeAdded(added));
     });

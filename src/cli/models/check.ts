@@ -2,7 +2,7 @@ import { readFileSync, statSync } from "node:fs";
 import { basename } from "node:path";
 import { Command } from "commander";
 import type { Settings } from "../../config/index.ts";
-import { countTextErrors, messageOf } from "../../text/index.ts";
+import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
@@ -10,6 +10,7 @@ import { printable } from "../printable.ts";
 import { ProgressBoard } from "../progress-board.ts";
 import { progressText } from "../recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
+import { countTextErrors } from "./text-errors.ts";
 
 interface CheckOptions extends JsonOption {
   readonly transcript: string;

@@ -3,16 +3,36 @@ import type { Outline, Segment, Word } from "../../console/contract.ts";
 /** Seconds for which a word stays marked after its end, unless the next word starts. */
 const LINGER_SECONDS = 0.3;
 
-/** Returns the index of the segment at a time, or of the last one before it; -1 before the first segment. */
-export function segmentAt(outline: Outline, seconds: number): number {
+/** Number of segments among which one that is still spoken is looked for: many minutes of speech. */
+const MAX_LOOK_BACK = 1_000;
+
+/** Returns the index of the last segment that starts at a time or before; -1 before the first segment. */
+export function lastStarted(outline: Outline, seconds: number): number {
   return lastAtMost(outline.start_milliseconds, Math.round(seconds * 1_000));
 }
 
-/** Returns the index of the speaker at a time; -1 if nobody speaks. */
+/**
+ * Returns the index of the segment that is spoken at a time, of several the one that started last. In a pause, it is the
+ * segment that started last; -1 before the first segment.
+ */
+export function segmentAt(outline: Outline, seconds: number): number {
+  const last = lastStarted(outline, seconds);
+  const spoken = spokenAt(outline, seconds, last);
+  return spoken < 0 ? last : spoken;
+}
+
+/** Returns the index of the speaker at a time, of several the one who started last; -1 if nobody speaks. */
 export function speakerAt(outline: Outline, seconds: number): number {
-  const index = segmentAt(outline, seconds);
-  const end = outline.end_milliseconds[index] ?? -1;
-  return end >= seconds * 1_000 ? (outline.speaker[index] ?? -1) : -1;
+  return outline.speaker[spokenAt(outline, seconds, lastStarted(outline, seconds))] ?? -1;
+}
+
+/** Returns the index of the segment up to `last` that is spoken at a time; -1 for none. */
+function spokenAt({ end_milliseconds }: Outline, seconds: number, last: number): number {
+  const isSpoken = (index: number) => (end_milliseconds[index] ?? -1) >= seconds * 1_000;
+  let index = last;
+  // Another party may have begun and finished within a segment.
+  while (index >= 0 && !isSpoken(index)) index = last - index < MAX_LOOK_BACK ? index - 1 : -1;
+  return index;
 }
 
 /** Returns whether a segment is the first of its speaker's turn, so that a name is shown above it. */
@@ -20,15 +40,14 @@ export function beginsTurn({ speaker }: Outline, index: number): boolean {
   return index === 0 || speaker[index] !== speaker[index - 1];
 }
 
-/** Returns the word of a segment at a time; null between words. */
+/**
+ * Returns the word of a segment at a time, of several the one that started last; null between words. Words are in the
+ * order of the text, which is another order than that of time if a person has joined the segments of two parties.
+ */
 export function wordAt({ words }: Segment, seconds: number): Word | null {
-  const index = lastAtMost(
-    words.map((word) => word[2]),
-    seconds,
-  );
-  const word = words[index];
-  if (word === undefined) return null;
-  return seconds < word[3] + LINGER_SECONDS ? word : null;
+  return words
+    .filter(([, , start, end]) => start <= seconds && seconds < end + LINGER_SECONDS)
+    .reduce<Word | null>((last, word) => (last === null || word[2] >= last[2] ? word : last), null);
 }
 
 /**
@@ -52,8 +71,12 @@ const PREVIOUS_WORD_SECONDS = 0.25;
 
 /** Returns the start of the previous or next word relative to a time; null if the segment has no such word. */
 export function neighbourStart({ words }: Segment, seconds: number, step: 1 | -1): number | null {
-  if (step > 0) return words.find(([, , start]) => start > seconds + NEXT_WORD_SECONDS)?.[2] ?? null;
-  return words.findLast(([, , start]) => start < seconds - PREVIOUS_WORD_SECONDS)?.[2] ?? null;
+  const starts = words.map(([, , start]) => start);
+  const others = starts.filter((start) =>
+    step > 0 ? start > seconds + NEXT_WORD_SECONDS : start < seconds - PREVIOUS_WORD_SECONDS,
+  );
+  if (others.length === 0) return null;
+  return step > 0 ? Math.min(...others) : Math.max(...others);
 }
 
 /** Returns the index of the last ascending value that is not above `limit`; -1 if all are above it. */

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 import type { Outline } from "../../console/contract.ts";
 import type { Corrections } from "./editing/corrections.ts";
-import { neighbourStart, segmentAt } from "./places.ts";
+import { lastStarted, neighbourStart, segmentAt } from "./places.ts";
 import type { Playback } from "./player/playback.ts";
 import type { TranscriptActions } from "./transcript/transcript-data.ts";
 
@@ -23,7 +23,7 @@ export function useKeys(
   };
   const bySegment = (step: 1 | -1) => {
     if (outline === null) return;
-    const start = outline.start_milliseconds[segmentAt(outline, playback.seconds) + step];
+    const start = outline.start_milliseconds[lastStarted(outline, playback.seconds) + step];
     if (start !== undefined) playback.seek(start / 1_000);
   };
   const show = (index: number | null) => {

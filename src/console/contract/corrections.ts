@@ -9,7 +9,7 @@ const page = Type.String({ pattern: "^[A-Za-z0-9-]{8,64}$", description: "the id
 /** POST recordings/ID/corrections. */
 export const correctionRequestSchema = Type.Object(
   {
-    /** Id of the page, and the number of its request: a repeated request changes nothing. */
+    /** Id of the page, and the number of its request: a request that the same person repeats changes nothing. */
     editor: page,
     sequence: countSchema,
     /** The latest revision whose text the person has seen: a later one of the same segments is a conflict. */
@@ -33,7 +33,7 @@ export const changesSchema = Type.Object({
   revision: countSchema,
   /** Null if much has changed, so that the transcript must be loaded again. */
   splices: nullable(Type.Array(spliceSchema)),
-  /** The people who changed something, except on the page `editor`. */
+  /** The people who changed something, except for the person who asks, on the page `editor`. */
   authors: Type.Array(Type.String()),
 });
 export type Changes = Static<typeof changesSchema>;

@@ -3,12 +3,18 @@ import { Value } from "@sinclair/typebox/value";
 import { foldAscii, isEmailAddress } from "../../text/index.ts";
 import type { ClaimedUser } from "../../users/index.ts";
 
-/** The claims that are used, of an ID token and of the userinfo response. Providers send others, too. */
+/** The claims by which a provider's user is stored and found. Providers send others, too. */
 const claimsSchema = Type.Object({
   iss: Type.String({ minLength: 1, maxLength: 2000 }),
-  sub: Type.String({ minLength: 1, maxLength: 255 }),
+  sub: Type.String(),
 });
 type Claims = Static<typeof claimsSchema> & Readonly<Record<string, unknown>>;
+
+/**
+ * A subject that can be stored. It has at most 255 characters (OpenID Connect Core 1.0, 2). A longer one cannot be cut,
+ * because two people could have the same beginning, and SQLite would replace half a surrogate pair.
+ */
+const subject = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
 
 /** Issuer of Google's ID tokens. */
 const GOOGLE = "https://accounts.google.com";
@@ -43,12 +49,9 @@ export function hasTooManyGroups(claims: Readonly<Record<string, unknown>>, grou
   return typeof names === "object" && names !== null && groupsClaim in names;
 }
 
-/**
- * Returns the person whom checked claims identify.
- * @throws {Error} if the claims do not identify a person
- */
-export function claimedUserOf(claims: Readonly<Record<string, unknown>>, groupsClaim: string): ClaimedUser {
-  if (!identifies(claims)) throw new Error("the claims identify nobody");
+/** Returns the person whom checked claims identify; null if they identify nobody in a form that can be stored. */
+export function claimedUserOf(claims: Readonly<Record<string, unknown>>, groupsClaim: string): ClaimedUser | null {
+  if (!identifies(claims)) return null;
   const address = textOf(claims.email);
   const email = address !== null && isEmailAddress(address) ? address : null;
   const isEmailVerified = email !== null && isVerified(claims, email);
@@ -64,7 +67,7 @@ export function claimedUserOf(claims: Readonly<Record<string, unknown>>, groupsC
 }
 
 function identifies(claims: Readonly<Record<string, unknown>>): claims is Claims {
-  return Value.Check(claimsSchema, claims);
+  return Value.Check(claimsSchema, claims) && subject.test(claims.sub);
 }
 
 /**
@@ -105,6 +108,15 @@ function valueAt(claims: object, path: string): unknown {
     value = Reflect.get(value, name);
   }
   return value;
+}
+
+/**
+ * Returns the end of the session as the provider states it, in whole milliseconds since the epoch; null if it states none.
+ * Source: the claim `session_expiry` of OpenID Connect Enterprise Extensions 1.0.
+ */
+export function sessionEndOf({ session_expiry: seconds }: Readonly<Record<string, unknown>>): number | null {
+  if (typeof seconds !== "number") return null;
+  return Math.floor(Math.min(Math.max(0, seconds * 1000), Number.MAX_SAFE_INTEGER));
 }
 
 function textOf(value: unknown): string | null {

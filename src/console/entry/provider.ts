@@ -4,7 +4,7 @@ import type { Logger } from "../../telemetry/index.ts";
 import { type ClaimedUser, grantOf, parseSignInRules } from "../../users/index.ts";
 import { ConsoleError } from "../errors.ts";
 import { BegunSignIns, SIGN_IN_MILLISECONDS } from "./begun-sign-ins.ts";
-import { claimedUserOf, hasTooManyGroups, isComplete, mergeClaims } from "./claims.ts";
+import { claimedUserOf, hasTooManyGroups, isComplete, mergeClaims, sessionEndOf } from "./claims.ts";
 import { type LogoutNotice, readLogoutToken } from "./logout-token.ts";
 import {
   CLOCK_TOLERANCE_SECONDS,
@@ -39,10 +39,7 @@ interface ProviderSignIn {
   readonly providerSession: string | null;
   /** Milliseconds since the epoch. */
   readonly beganAt: number;
-  /**
-   * End of the session as the provider states it, in milliseconds since the epoch; null if it states none. Source: the
-   * claim `session_expiry` of OpenID Connect Enterprise Extensions 1.0.
-   */
+  /** End of the session as the provider states it, in milliseconds since the epoch; null if it states none. */
   readonly endsAt: number | null;
 }
 
@@ -191,6 +188,18 @@ export class SignInProvider {
   #identified(settings: ProviderSettings, claims: Readonly<Record<string, unknown>>, beganAt: number): ProviderSignIn {
     const { groups_claim: groupsClaim, rules } = settings;
     const claimed = claimedUserOf(claims, groupsClaim);
+    const provider = providerName(settings);
+    if (claimed === null) {
+      this.#log.warn({ event: "console.sign_in_refused", reason: "bad_subject" });
+      throw failed(
+        `${provider} identifies you by a text that is longer than 255 characters or has invalid ones, so you can't sign in. Ask the operator of this server.`,
+      );
+    }
+    const endsAt = sessionEndOf(claims);
+    if (endsAt !== null && endsAt <= this.#now()) {
+      this.#log.warn({ event: "console.sign_in_refused", reason: "session_expired" });
+      throw failed(`Your session at ${provider} has ended. Sign in again.`);
+    }
     const grant = grantOf(parseSignInRules(rules), claimed);
     const hasTooMany = hasTooManyGroups(claims, groupsClaim);
     // Names of groups and people are at the level debug alone.
@@ -201,16 +210,16 @@ export class SignInProvider {
       this.#log.warn({ event: "console.sign_in_refused", reason, ...arrived });
       this.#log.debug({ event: "console.sign_in_claims", groups: claimed.groups, domain: claimed.domain });
     }
-    const { sid, session_expiry: sessionExpiry } = claims;
+    const { sid } = claims;
     return {
       claimed,
       grant,
       refusal: hasTooMany
-        ? `You are in more groups than ${providerName(settings)} sends. Ask the operator of this server to limit them.`
-        : `${providerName(settings)} knows you, but this server gives you no access. Ask its operator.`,
+        ? `You are in more groups than ${provider} sends. Ask the operator of this server to limit them.`
+        : `${provider} knows you, but this server gives you no access. Ask its operator.`,
       providerSession: typeof sid === "string" && sid !== "" ? sid : null,
       beganAt,
-      endsAt: typeof sessionExpiry === "number" ? sessionExpiry * 1000 : null,
+      endsAt,
     };
   }
 

@@ -43,9 +43,11 @@ const PAGE_SIZE = 100;
 /** Creates the routes that correct a transcript, and show and compare its revisions. */
 export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia {
   const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
-  const changesFor = (request: Request, id: string, seen: Seen) => {
+  const changesFor = (request: Request, id: string, { seen, editor }: Seen) => {
     const viewer = viewerOf(request, store);
-    return showChanges(library.transcript(viewer, id), seen, (author) => showAuthor(store, author, viewer));
+    const transcript = library.transcript(viewer, id);
+    const changes = transcript.changesAfter(seen, { author: viewer.actor, editor });
+    return showChanges(transcript, changes, (author) => showAuthor(store, author, viewer));
   };
   const routes = new Elysia({ name: "console-corrections", prefix: "/recordings/:id" });
 
@@ -89,8 +91,11 @@ export function correctionRoutes({ library, store }: ConsoleServices): AnyElysia
   return routes;
 }
 
-function showChanges(transcript: Transcript, { seen, editor }: Seen, show: (author: string) => string): Changes {
-  const { splices, authors } = transcript.changesAfter(seen, editor);
+function showChanges(
+  transcript: Transcript,
+  { splices, authors }: corrections.LaterChanges,
+  show: (author: string) => string,
+): Changes {
   const numbers = transcript.speakerNumbers();
   return {
     revision: transcript.revision,

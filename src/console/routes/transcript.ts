@@ -12,6 +12,7 @@ import {
   speakerLabel,
   type Transcript,
 } from "../../recordings/index.ts";
+import { cleanText } from "../../text/index.ts";
 import type { Voices } from "../../voices/index.ts";
 import { addRoute } from "../add-route.ts";
 import { recordingSchema } from "../contract/recordings.ts";
@@ -87,7 +88,7 @@ export function transcriptRoutes(services: ConsoleServices, facts: RecordingFact
     const numbers = transcript.speakerNumbers();
     const renamed = Object.entries(names).map(([key, name]): [number, string] => {
       const number = Number(key);
-      if (numbers.includes(number)) return [number, name.trim()];
+      if (numbers.includes(number)) return [number, cleanText(name)];
       throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
     });
     const before = transcript.namesByNumber();

@@ -1,7 +1,7 @@
 import { type PDFContext, type PDFDocument, PDFHexString, PDFName, type PDFRef } from "@cantoo/pdf-lib";
 import { programVersion } from "../../program/index.ts";
-import { xmlText } from "../clean-text.ts";
 import { documentTitle, type ExportHead } from "../document.ts";
+import { xmlText } from "../xml-text.ts";
 import { addStream } from "./embed-face.ts";
 import type { OutlineEntry } from "./transcript-pages.ts";
 

@@ -49,6 +49,10 @@ const common = /[\p{Script=Common}\p{Script=Inherited}]/u;
  */
 const withoutMarks = /^[\p{L}\p{N}\p{P}\p{Zs}]+$/u;
 const invisible = /\p{Default_Ignorable_Code_Point}/u;
+/** A character in a key cap, for which the emoji face has a glyph: in all others the cap is wider than its character. */
+const keycap = /\u20E3/;
+/** Marks around a character, which few faces have. */
+const enclosing = /\p{Me}/u;
 
 /** Frequent characters that occur only in traditional or only in simplified Chinese. */
 const traditional = /[這個們來時說會國對為過還沒學點樣經發開關麼嗎給讓從與進動間問題無]/gu;
@@ -97,7 +101,12 @@ export class FaceChoice {
   #find(grapheme: string, before: Face | undefined, weight: Weight): Face {
     const codePoints = Array.from(grapheme).filter((character) => !invisible.test(character));
     const numbers = codePoints.map((character) => character.codePointAt(0) ?? 0);
-    if (before !== undefined && common.test(grapheme) && numbers.every((codePoint) => before.covers(codePoint))) {
+    if (
+      before !== undefined &&
+      common.test(grapheme) &&
+      !enclosing.test(grapheme) &&
+      numbers.every((codePoint) => before.covers(codePoint))
+    ) {
       return before;
     }
     const candidates = this.#candidates(grapheme, weight);
@@ -111,6 +120,12 @@ export class FaceChoice {
   }
 
   #candidates(grapheme: string, weight: Weight): FaceName[] {
+    const candidates = this.#candidatesOfBase(grapheme, weight);
+    if (keycap.test(grapheme)) return ["emoji", ...candidates, "symbols"];
+    return enclosing.test(grapheme) ? [...candidates, "symbols"] : candidates;
+  }
+
+  #candidatesOfBase(grapheme: string, weight: Weight): FaceName[] {
     const latin: FaceName[] = weight === "bold" ? ["latinBold", "latin"] : ["latin"];
     const base = String.fromCodePoint(grapheme.codePointAt(0) ?? 0);
     const ofScript = facesByScript.find(([script]) => script.test(base))?.[1];

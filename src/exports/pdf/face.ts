@@ -16,8 +16,11 @@ export interface EncodedGlyph {
   readonly width: number;
 }
 
-/** Maximum number of UTF-16 units for the text of one code in common PDF readers. */
-export const MAX_TEXT_UNITS = 8;
+/**
+ * Maximum number of UTF-16 units for the text of one code. It suffices for every emoji, of which a flag with tags has 14.
+ * Poppler 22.12, PDFium 5.15, MuPDF, pypdf and pdfminer read such texts. PDFium drops spans of supplementary characters.
+ */
+export const MAX_TEXT_UNITS = 32;
 
 /** Highest code: a code has two bytes. Code 0 is the missing glyph. */
 const MAX_CODES = 0xffff;

@@ -1,6 +1,6 @@
 import bidiFactory from "bidi-js";
 import { breakableFragments, graphemesOf } from "../break-points.ts";
-import { type Direction, hasRightToLeft } from "../direction.ts";
+import { type Direction, directionOfText, hasRightToLeft } from "../direction.ts";
 import type { Weight } from "./face-choice.ts";
 import type { ShapedRun, Shaper } from "./shaper.ts";
 
@@ -96,7 +96,8 @@ export function layOut(spans: readonly Span[], width: number, shaper: Shaper, di
 /** Returns the base level of a paragraph, and the level of each UTF-16 unit; undefined if all levels are 0. */
 function levelsOf(text: string, direction: Direction | undefined): { base: number; levels: Uint8Array | undefined } {
   if (direction !== "rtl" && !hasRightToLeft(text)) return { base: 0, levels: undefined };
-  const { levels, paragraphs } = bidi.getEmbeddingLevels(text, direction ?? "auto");
+  // The library takes emoji, and all other supplementary characters, for left-to-right letters.
+  const { levels, paragraphs } = bidi.getEmbeddingLevels(text, direction ?? directionOfText(text));
   return { base: paragraphs[0]?.level ?? 0, levels };
 }
 

@@ -16,6 +16,9 @@ export interface ShapedRun {
 /** Maximum number of cached words for each direction and weight: as many as are spoken in days, at 300 bytes each. */
 const MAX_CACHED_WORDS = 20_000;
 
+/** A mark around a character. */
+const enclosing = /\p{Me}/u;
+
 /** Shapes text into glyphs with HarfBuzz and caches the shaped words. */
 export class Shaper {
   readonly #faces: FaceChoice;
@@ -81,6 +84,24 @@ export class Shaper {
         offsetY: (position?.yOffset ?? 0) * face.scale,
       });
     });
+    for (const { text: shown, glyphs } of clusters) if (enclosing.test(shown)) makeRoom(glyphs, face);
     return clusters;
   }
+}
+
+/** Widens a cluster by the parts of its glyphs that lie outside, where they would cover its neighbours. */
+function makeRoom(glyphs: Cluster["glyphs"], face: Face): void {
+  let pen = 0;
+  let [left, right] = [0, 0];
+  for (const { glyphId, advance, offsetX } of glyphs) {
+    const { xBearing = 0, width = 0 } = face.font.glyphExtents(glyphId) ?? {};
+    left = Math.min(left, pen + offsetX + xBearing * face.scale);
+    right = Math.max(right, pen + offsetX + (xBearing + width) * face.scale);
+    pen += advance;
+  }
+  const last = glyphs.length - 1;
+  glyphs.forEach((glyph, index) => {
+    const advance = glyph.advance + (index === last ? Math.max(right, pen) - pen - left : 0);
+    glyphs[index] = { ...glyph, offsetX: glyph.offsetX - left, advance };
+  });
 }

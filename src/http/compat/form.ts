@@ -60,8 +60,8 @@ export const openAiForm = Type.Object({
   ),
 });
 
-/** Control characters, direction marks and the like, which normalizeTerms refuses. */
-const UNREADABLE_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+/** Control characters, direction overrides and the like, which normalizeTerms refuses. */
+const UNREADABLE_CHARACTERS = /(?![\t\n\r])[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
 
 /** The names under which clients send a list: with brackets, with indexes, or repeated. */
 const listNames = (name: string) => [name, `${name}[]`, ...[0, 1, 2, 3].map((index) => `${name}[${index}]`)];

@@ -2,6 +2,7 @@ import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import { Type } from "@sinclair/typebox";
 import { type SegmentWithWords, speakerLabel } from "../../recordings/index.ts";
+import { meetIn } from "../../text/index.ts";
 import { languageName } from "./languages.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });
@@ -68,9 +69,9 @@ export async function* joinedSegments(segments: Transcript["segments"]): AsyncGe
   let last = "";
   let read = 0;
   for (const segment of segments) {
-    const needsSpace = last !== "" && !(unspaced.test(last) && unspaced.test(segment.text.slice(0, 2)));
+    const needsSpace = last !== "" && !meetIn(unspaced, last, segment.text);
     yield { segment, text: needsSpace ? ` ${segment.text}` : segment.text };
-    last = segment.text.slice(-2);
+    last = segment.text;
     if (++read % SEGMENTS_PER_BATCH === 0) await yieldToEventLoop();
   }
 }

@@ -1,20 +1,52 @@
+import { cleanText } from "../../text/index.ts";
+
 /** Maximum length of a name in bytes, without its extension. File systems allow 255 with it. */
 const MAX_NAME_BYTES = 180;
-/**
- * Characters that a file system or a shell treats specially, and invisible characters. Joiners are allowed, because
- * scripts and emoji need them.
- */
-const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]|(?![\u200c\u200d])\p{Cf}/u;
-/** Non-ASCII and unsafe characters, and those that some clients interpret inside quotation marks: `;` and `%22`. */
-const unsafeAscii = /[^\x20-\x7e]|["%*/:;<>?\\|]/g;
+/** Characters that a file system, a shell or a list of files treats specially. */
+const unsafe = /[\p{Cc}\p{Zl}\p{Zp}"*/:<>?\\|]/u;
+/** Invisible characters. Joiners stay, because scripts and emoji need them, and so do the tags of flags. */
+const invisible = /(?!\u200C|\u200D|[\u{E0020}-\u{E007F}])(?=\p{Default_Ignorable_Code_Point})\p{Cf}/gu;
+const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
+
+/** Latin letters and punctuation that have no decomposition in Unicode, each with its usual form in ASCII. */
+const asciiForms = new Map(
+  (
+    "ßss ẞSS æae ÆAe œoe ŒOe øo ØO þth ÞTh ðd ÐD đd ĐD łl ŁL ħh ĦH ŧt ŦT ıi ĸk ŋng ŊNg əe ƏE ɛe ƐE ǝe ƎE ɔo ƆO ɓb ƁB " +
+    "ɖd ƉD ɗd ƊD ɣg ƔG ƙk ƘK ɲn ƝN ƴy ƳY ƒf ƑF ‘' ’' ‚' ‛' “' ”' „' ‹' ›' «' »' ʻ' ʼ' ʹ' ′' ‐- –- —- ―- −- ·. €EUR"
+  )
+    .split(" ")
+    .map((entry) => [entry.charAt(0), entry.slice(1)]),
+);
+/** Accents and other marks on letters, and invisible characters. */
+const marks = /[\p{M}\p{Default_Ignorable_Code_Point}]/gu;
+/** Other characters that are not ASCII, unsafe ones, and those that some clients interpret in quotes: `;` and `%22`. */
+const replaced = /(?:[^\x20-\x7E]|["%*/:;<>?\\|])+/g;
+/** Replaced characters at an edge of a name, each run as a slash, with the separators around them. */
+const edges = /^[ ._-]*\/[/ ._-]*|[/ ._-]*\/[ ._-]*$/g;
 
 /**
- * Formats `Content-Disposition: attachment` for a name from `safeFileName` (RFC 6266). `filename` is ASCII for old
- * clients, `filename*` is UTF-8 (RFC 8187).
+ * Formats `Content-Disposition: attachment` for a name from `safeFileName` (RFC 6266). `filename*` is UTF-8 (RFC 8187).
+ * `filename` is ASCII, for clients that read nothing else, such as `curl -OJ`: letters lose their accents. A name
+ * without Latin letters and digits becomes the recording's id there.
  */
-export function contentDisposition(fileName: string): string {
-  const ascii = fileName.normalize("NFKD").replace(unsafeAscii, "_");
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncoded(fileName)}`;
+export function contentDisposition(fileName: string, recordingId: string): string {
+  const name = composed(fileName);
+  const dot = name.lastIndexOf(".");
+  const ascii = (asciiName(name.slice(0, dot)) || `transcript-${recordingId}`) + name.slice(dot);
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncoded(name)}`;
+}
+
+/** Returns a name in ASCII, as near to its spelling as possible; empty if no letter or digit remains. */
+function asciiName(name: string): string {
+  const ascii = name
+    .normalize("NFKD")
+    .replace(marks, "")
+    .replace(/./gsu, (character) => asciiForms.get(character) ?? character)
+    .replace(replaced, "/")
+    .replace(edges, "")
+    .replaceAll("/", "_")
+    .replace(/^[ .]+| +$/g, "");
+  return /[A-Za-z0-9]/.test(ascii) ? ascii : "";
 }
 
 /**
@@ -34,15 +66,28 @@ function percentEncoded(fileName: string): string {
   );
 }
 
+/** Letters with separate marks, and Korean syllables in parts, as macOS sends them. */
+const decomposed = /\P{M}\p{M}+|[\u1100-\u1112][\u1161-\u1175][\u11A8-\u11C2]?/gu;
+
+/**
+ * Composes letters and their marks in a file name (Unicode's NFC). Single characters stay: NFC exchanges some of them for
+ * others, such as the forms of ideographs in Japanese names that Unicode encodes twice.
+ */
+export function composed(name: string): string {
+  return name.replace(decomposed, (letter) => letter.normalize("NFC"));
+}
+
 /**
  * Returns the file name for an export. Each character's compatibility form is checked as well. A client or file system
  * that normalizes names turns U+FF02 into a quotation mark, U+FF0F into a slash and U+2025 into two dots.
  * @param sourceName the recording's name; null for a link
  */
 export function safeFileName(sourceName: string | null, extension: string): string {
-  const characters = Array.from((sourceName ?? "").toWellFormed(), (character) =>
+  const safe = (sourceName ?? "").replace(/./gsu, (character) =>
     unsafe.test(character.normalize("NFKD")) ? "_" : character,
   );
+  const visible = cleanText(safe, "as typed").replace(invisible, "");
+  const characters = Array.from(graphemes.segment(visible), ({ segment }) => segment);
   const start = characters.findIndex((character) => !/^[. ]/.test(character.normalize("NFKD")));
   const end = characters.findLastIndex((character) => !/[. ]$/.test(character.normalize("NFKD")));
   let stem = "";

@@ -90,7 +90,10 @@ export class ExportAnswers {
         headers: {
           ...exportRequest.headers,
           "Content-Type": exportMediaTypes[format],
-          "Content-Disposition": contentDisposition(safeFileName(recording.sourceName, exportExtension(format))),
+          "Content-Disposition": contentDisposition(
+            safeFileName(recording.sourceName, exportExtension(format)),
+            recording.id,
+          ),
           // Without this header Bun would answer a Range by itself: with 206, or with 416 without the error envelope.
           "Content-Range": size === 0 ? "bytes */0" : `bytes 0-${size - 1}/${size}`,
         },

@@ -69,7 +69,7 @@ export type Correction = Static<typeof correctionSchema>;
 export interface Correcting {
   /** The person, as in the audit log. */
   readonly author: string;
-  /** Id of the page, and the number of its request: a repeated request changes nothing. */
+  /** Id of the page, and the number of its request: a request that the same person repeats changes nothing. */
   readonly editor: string;
   readonly sequence: number;
   /** The latest revision that the person has seen. */
@@ -109,16 +109,4 @@ export class CorrectionError extends Error {
   constructor(readonly reason: CorrectionRefusal) {
     super(reason);
   }
-}
-
-/**
- * Returns a text of a person in the form of recognized texts: on one line, without control characters; empty if nothing
- * of it can be seen.
- */
-export function cleanCorrection(text: string): string {
-  const cleaned = text
-    .toWellFormed()
-    .replace(/[\s\p{Cc}]+/gu, (removed) => (/\s/u.test(removed) ? " " : ""))
-    .trim();
-  return /[^\s\p{Cf}]/u.test(cleaned) ? cleaned : "";
 }

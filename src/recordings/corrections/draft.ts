@@ -1,8 +1,9 @@
+import { cleanText } from "../../text/index.ts";
 import type { CorrectedState } from "../latest-segments.ts";
 import type { StoredWord } from "../segments.ts";
 import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";
 import type { CorrectedRows, Place, PlacedSegment } from "./corrected-rows.ts";
-import { CorrectionError, cleanCorrection, MAX_TEXT_CHARACTERS, type Replacement } from "./correction.ts";
+import { CorrectionError, MAX_TEXT_CHARACTERS, type Replacement } from "./correction.ts";
 import { replaceIn } from "./replacements.ts";
 import { joined, retimeWords, splitAt, type TimedText } from "./word-times.ts";
 
@@ -52,7 +53,7 @@ export class Draft {
 
   /** Replaces the text of a segment; an empty text removes the segment. */
   setText(segment: PlacedSegment, text: string): void {
-    const cleaned = cleanCorrection(text);
+    const cleaned = cleanText(text);
     if (cleaned === segment.text) return;
     if (cleaned === "") this.#remove(segment);
     else this.#update(segment, { ...segment, text: cleaned, words: packed(retimeWords(timed(segment), cleaned)) });

@@ -12,5 +12,5 @@ export {
 } from "./correction.ts";
 export { type Comparison, compareRevision } from "./earlier-states.ts";
 export { placesToReplace, replaceIn } from "./replacements.ts";
-export { changesAfter, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
+export { changesAfter, type Editing, type LaterChanges, listRevisions, type Revision } from "./revisions.ts";
 export { placeWords } from "./word-times.ts";

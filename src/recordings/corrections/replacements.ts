@@ -1,12 +1,13 @@
-import { findAll, type TextSpan } from "../search/folded-text.ts";
-import { cleanCorrection, type Replacement } from "./correction.ts";
+import { cleanText } from "../../text/index.ts";
+import { findAll, foldText, type TextSpan } from "../search/folded-text.ts";
+import type { Replacement } from "./correction.ts";
 
 const letter = /[\p{L}\p{M}\p{N}]/u;
 
 /** Returns the places in a text that a replacement replaces. */
 export function placesToReplace(text: string, replacement: Replacement): TextSpan[] {
   const { find, matches_case, whole_words } = replacement;
-  const places = matches_case ? exactPlaces(text, find) : findAll(text, find);
+  const places = matches_case ? exactPlaces(text, find) : wholePlaces(text, find);
   return whole_words ? places.filter((place) => isWholeWord(text, place)) : places;
 }
 
@@ -21,7 +22,13 @@ export function replaceIn(text: string, replacement: Replacement): string {
     reached = to;
     return before + replacement.replacement;
   });
-  return cleanCorrection(parts.join("") + text.slice(reached));
+  return cleanText(parts.join("") + text.slice(reached));
+}
+
+/** Returns the places that fold to a text, and to no more: `s` finds `ß`, but must not replace it. */
+function wholePlaces(text: string, find: string): TextSpan[] {
+  const sought = foldText(find).text.trim();
+  return findAll(text, find).filter(([from, to]) => foldText(text.slice(from, to)).text === sought);
 }
 
 function exactPlaces(text: string, find: string): TextSpan[] {

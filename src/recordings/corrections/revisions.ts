@@ -1,17 +1,11 @@
 import { Value } from "@sinclair/typebox/value";
 import { and, asc, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
+import { cleanText } from "../../text/index.ts";
 import { latestRevision } from "../latest-segments.ts";
 import { type Change, packChanges, unpackChanges } from "./changes.ts";
 import { CorrectedRows } from "./corrected-rows.ts";
-import {
-  type Corrected,
-  type Correcting,
-  type Correction,
-  CorrectionError,
-  cleanCorrection,
-  placeSchema,
-} from "./correction.ts";
+import { type Corrected, type Correcting, type Correction, CorrectionError, placeSchema } from "./correction.ts";
 import type { Draft } from "./draft.ts";
 
 /**
@@ -42,6 +36,12 @@ const columns = {
 
 const isOf = (recordingId: string) => eq(revisions.recordingId, recordingId);
 
+/** A person on a page. The page chooses its id, so that the id alone may also be that of another person's page. */
+export type Editing = Pick<Correcting, "author" | "editor">;
+
+const isBy = (revision: Editing, { author, editor }: Editing) =>
+  revision.author === author && revision.editor === editor;
+
 /**
  * Returns up to `limit` revisions, newest first.
  * @param before number of the revision before which to start; null for the newest
@@ -67,15 +67,15 @@ const MAX_SPLICED_SEGMENTS = 200;
 export interface LaterChanges {
   /** Null if the changes are many, or change the order of the speakers: the transcript must be read again. */
   readonly splices: readonly Splice[] | null;
-  /** The people who changed something, except on the page that asks. */
+  /** The people who changed something, except for the person who asks, on the same page. */
   readonly authors: readonly string[];
 }
 
 /**
  * Returns what has changed after a revision, which is enough to update what a page shows.
- * @param editor id of the page
+ * @param by the person who asks, and the page
  */
-export function changesAfter(store: Store, recordingId: string, seen: number, editor: string): LaterChanges {
+export function changesAfter(store: Store, recordingId: string, seen: number, by: Editing): LaterChanges {
   const later = store
     .select({ ...columns, reorders: revisions.reorders })
     .from(revisions)
@@ -83,7 +83,7 @@ export function changesAfter(store: Store, recordingId: string, seen: number, ed
     .orderBy(asc(revisions.number))
     .limit(MAX_SPLICED_REVISIONS + 1)
     .all();
-  const others = later.filter((revision) => revision.editor !== editor);
+  const others = later.filter((revision) => !isBy(revision, by));
   const authors = [...new Set(others.map(({ author }) => author))];
   const segments = later.reduce((sum, revision) => sum + revision.segments, 0);
   const { revision, state } = latestRevision(store, recordingId);
@@ -115,16 +115,16 @@ export function changesOf(writer: Writer, recordingId: string, number: number): 
 }
 
 /** Returns the outcome of a repeated request; null if the request is new. */
-export function sentBefore(writer: Writer, recordingId: string, { editor, sequence }: Correcting): Corrected | null {
+export function sentBefore(writer: Writer, recordingId: string, by: Correcting): Corrected | null {
   const { number, replaces, next } = revisions;
   const last = writer
     .select({ number, replaces, next, sequence: revisions.sequence })
     .from(revisions)
-    .where(and(isOf(recordingId), eq(revisions.editor, editor)))
+    .where(and(isOf(recordingId), eq(revisions.author, by.author), eq(revisions.editor, by.editor)))
     .orderBy(desc(revisions.number))
     .limit(1)
     .get();
-  if (last === undefined || last.sequence < sequence) return null;
+  if (last === undefined || last.sequence < by.sequence) return null;
   const place: unknown = last.next === null ? null : JSON.parse(last.next);
   return { number: last.number, replaces: last.replaces, next: Value.Check(placeSchema, place) ? place : null };
 }
@@ -174,7 +174,7 @@ export function storeRevision(
 
 /** Returns the kind of a correction, as people know it. */
 function actionOf(writer: Writer, recordingId: string, correction: Correction): Revision["action"] {
-  if (correction.action === "text" && cleanCorrection(correction.text) === "") return "delete";
+  if (correction.action === "text" && cleanText(correction.text) === "") return "delete";
   if (correction.action !== "revert") return correction.action;
   const reverted = writer
     .select({ action: revisions.action })
@@ -184,14 +184,14 @@ function actionOf(writer: Writer, recordingId: string, correction: Correction): 
   return reverted?.action === "revert" ? "redo" : "revert";
 }
 
-/** Returns the latest revision, if the same page has just typed in the same segment. */
-function typedBefore(writer: Writer, recordingId: string, draft: Draft, { editor, now }: Correcting) {
+/** Returns the latest revision, if the same person has just typed in the same segment on the same page. */
+function typedBefore(writer: Writer, recordingId: string, draft: Draft, by: Correcting) {
   const row = writer
     .select()
     .from(revisions)
     .where(and(isOf(recordingId), eq(revisions.number, draft.number - 1)))
     .get();
-  if (row?.action !== "text" || row.editor !== editor || now - row.at > TYPING_MILLISECONDS) return null;
+  if (row?.action !== "text" || !isBy(row, by) || by.now - row.at > TYPING_MILLISECONDS) return null;
   const [before] = unpackChanges(row.changes) ?? [];
   const [change] = draft.changes;
   if (before?.kind !== "segments" || change?.kind !== "segments") return null;

@@ -1,7 +1,7 @@
 import { diffArrays } from "diff";
+import { cleanText, meetIn } from "../../text/index.ts";
 import { spaceless } from "../search/search-query.ts";
 import type { StoredWord } from "../segments.ts";
-import { cleanCorrection } from "./correction.ts";
 
 /** The part of a segment that a correction of its text changes. */
 export interface TimedText {
@@ -29,8 +29,14 @@ interface TimedSpan {
 }
 
 const isSpaceless = new RegExp(`[${spaceless}]`, "u");
+const startsSpaceless = new RegExp(`^[\\p{Ps}\\p{Pi}]*[${spaceless}]`, "u");
+/** Letters and punctuation of scripts without spaces. */
+const unspaced = new RegExp(`[${spaceless}\\u3000-\\u303F\\uFF00-\\uFFEF]`, "u");
 /** The units that a comparison of two texts keeps whole. */
-const atom = new RegExp(`[${spaceless}]|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}])+|\\s+|.`, "gsu");
+const atom = new RegExp(
+  `[${spaceless}]\\p{Variation_Selector}?|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}])+|\\s+|.`,
+  "gsu",
+);
 const letters = /[\p{L}\p{M}\p{N}](?:.*[\p{L}\p{M}\p{N}])?/su;
 const wordBreaks = new Intl.Segmenter("und", { granularity: "word" });
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
@@ -173,7 +179,7 @@ function wordsOf(text: string, spans: readonly TimedSpan[], segment: TimedText):
     const stop = next === undefined ? text.length : to + (space < 0 ? between.length - openingLength(between) : space);
     const written = text.slice(begun, stop);
     // The recognizers write a space before each word of a script with spaces, also before the first one.
-    const spaced = index === 0 && !isSpaceless.test(written.charAt(0)) ? ` ${written}` : written;
+    const spaced = index === 0 && !startsSpaceless.test(written) ? ` ${written}` : written;
     begun = stop;
     if (word === null) return [spaced, start, end, WRITTEN];
     return word[4] === false ? [spaced, start, end, word[3], false] : [spaced, start, end, word[3]];
@@ -206,8 +212,8 @@ type Halves = readonly [TimedText, TimedText] | null;
 export function splitAt(segment: TimedText, at: number): Halves {
   const { text, startMilliseconds, endMilliseconds } = segment;
   const character = graphemes.segment(text).containing(at)?.index ?? at;
-  const left = cleanCorrection(text.slice(0, character));
-  const right = cleanCorrection(text.slice(character));
+  const left = cleanText(text.slice(0, character));
+  const right = cleanText(text.slice(character));
   if (left === "" || right === "" || endMilliseconds - startMilliseconds < 2) return null;
   const first: StoredWord[] = [];
   const second: StoredWord[] = [];
@@ -223,17 +229,33 @@ export function splitAt(segment: TimedText, at: number): Halves {
     }
   }
   const share = startMilliseconds + ((endMilliseconds - startMilliseconds) * left.length) / text.length;
-  const end = within(first.at(-1)?.[2] ?? share, startMilliseconds + 1, endMilliseconds - 1);
-  const start = within(second[0]?.[1] ?? share, end, endMilliseconds - 1);
+  const reached = latestEnd(first) ?? share;
+  const begun = earliestStart(second) ?? Math.max(share, reached);
+  // The second part begins earlier if the segment was joined from two whose parties spoke at the same time.
+  const isAtOnce = begun < reached;
+  const end = within(reached, startMilliseconds + 1, isAtOnce ? endMilliseconds : endMilliseconds - 1);
+  const start = within(begun, isAtOnce ? startMilliseconds : end, endMilliseconds - 1);
+  const last = isAtOnce ? (latestEnd(second) ?? endMilliseconds) : endMilliseconds;
+  const stop = within(last, start + 1, endMilliseconds);
   return [
     { startMilliseconds, endMilliseconds: end, text: left, words: wordsWithin(first, startMilliseconds, end) },
-    { startMilliseconds: start, endMilliseconds, text: right, words: wordsWithin(second, start, endMilliseconds) },
+    { startMilliseconds: start, endMilliseconds: stop, text: right, words: wordsWithin(second, start, stop) },
   ];
+}
+
+/** Returns when the first of some words begins; null for none. They need not be in order of time. */
+function earliestStart(words: readonly StoredWord[]): number | null {
+  return words.length === 0 ? null : Math.min(...words.map(([, start]) => start));
+}
+
+/** Returns when the last of some words ends; null for none. */
+function latestEnd(words: readonly StoredWord[]): number | null {
+  return words.length === 0 ? null : Math.max(...words.map(([, , end]) => end));
 }
 
 /** Joins two segments, of which the first starts first. All words keep their times. */
 export function joined(first: TimedText, second: TimedText): TimedText {
-  const isClose = isSpaceless.test(first.text.at(-1) ?? "") && isSpaceless.test(second.text.charAt(0));
+  const isClose = meetIn(unspaced, first.text, second.text);
   const [next, ...others] = second.words;
   const written = next?.[0].trimStart() ?? "";
   const begin: StoredWord[] =

@@ -1,18 +1,30 @@
 import { foldText, type TextSpan } from "./folded-text.ts";
 
-/**
- * Scripts without spaces between words, for a regular expression. Each character is indexed as a word, and several are
- * searched as a phrase.
- */
+/** Scripts without spaces between words, for a regular expression. */
 export const spaceless =
   "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-const spacelessCharacter = new RegExp(`[${spaceless}]`, "gu");
-/** A word as the index sees it. */
-const token = new RegExp(`[${spaceless}]|(?:(?![${spaceless}])[\\p{L}\\p{M}\\p{N}\\p{Co}])+`, "gu");
+/**
+ * Scripts of which each character is a word of the index, and several are searched as a phrase. Korean has spaces, but
+ * its nouns carry particles (`학교`, `학교에서`), and compounds contain other nouns (`대학교`).
+ */
+const single = `${spaceless}\\p{Script=Hangul}`;
+const letter = "\\p{L}\\p{M}\\p{N}\\p{Co}";
+/** A word as the index sees it, in a folded text; or what is between two Korean words. */
+const token = new RegExp(
+  `[${single}]|(?:(?![${single}])[${letter}])+|(?<=\\p{Script=Hangul})(?<gap>[^${letter}]+)(?=\\p{Script=Hangul})`,
+  "gu",
+);
+/** Word of the index between two Korean words, so that no phrase reaches from one into the other. It is for private use. */
+const GAP = "\ue000";
 
-/** Converts a text into the indexed form: folded, with spaces around each character of scripts without spaces. */
+/**
+ * Converts a text into the indexed form: its words, with spaces between them. A change of the words, or of `foldText`,
+ * needs a migration that empties the index, such as 0019.
+ */
 export function indexedText(text: string): string {
-  return foldText(text).text.replace(spacelessCharacter, " $& ");
+  return wordsOf(text)
+    .map(({ word }) => word)
+    .join(" ");
 }
 
 /** Consecutive words; if `isPrefix` is set, the last one is a prefix. */
@@ -27,13 +39,14 @@ interface Phrase {
  */
 const MIN_PREFIX_LETTERS = 4;
 const MAX_PHRASES = 12;
+const quotationMark = /["\u00ab\u00bb\u201c-\u201f\uff02]/;
 
 /** A search query: one segment must have all its words, in any order; words in quotation marks must be consecutive. */
 export class SearchQuery {
   readonly #phrases: readonly Phrase[];
 
   constructor(text: string) {
-    const parts = text.split('"');
+    const parts = text.split(quotationMark);
     const phrases = parts.flatMap((part, place) => (place % 2 === 1 ? [part] : part.split(/\s+/u)));
     // The last word may still be incomplete, unless the text ends with a space. If it ends with a quotation mark, the
     // part after it is empty.
@@ -90,9 +103,9 @@ interface PlacedWord {
 
 function wordsOf(text: string): PlacedWord[] {
   const folded = foldText(text);
-  return [...folded.text.matchAll(token)].map((match) => {
-    const [word] = match;
-    return { word, from: folded.originOf(match.index), to: folded.originOf(match.index + word.length) };
+  return [...folded.text.matchAll(token)].map(({ 0: found, index, groups }) => {
+    const [from, to] = folded.spanOf(index, index + found.length);
+    return { word: groups?.gap === undefined ? found : GAP, from, to };
   });
 }
 

@@ -31,12 +31,32 @@ const choices: [string, string | null, string, string[]][] = [
   ["combining marks use the face of their letter", "hi", "कि", ["devanagari"]],
   ["emoji have a face", "en", "😀", ["emoji"]],
   ["musical symbols have a face", "en", "♪", ["symbols"]],
+  [
+    "keycaps are emoji, within words of any face",
+    "ja",
+    "a1\ufe0f\u20e3字#\u20e3",
+    ["latin", "emoji", "japanese", "emoji"],
+  ],
+  ["letters with a mark around them use a face that has both", "en", "aB\u20dd", ["latin", "symbols"]],
 ];
 test.each(choices)("%s", (_name, language, text, expected) => {
   const runs = new FaceChoice(language, text).split(text, "regular");
   expect(runs.map((run) => run.text).join("")).toBe(text);
   expect(runs.map((run): string => run.face.name)).toEqual(expected);
 });
+
+test.each(["x\u20dd", "M\u20e3", "z\u20df", "\u0434\u0488", "字\u20dd", "1\ufe0f\u20e3"])(
+  "a mark around %p covers no neighbour",
+  (text) => {
+    const [run, ...others] = new Shaper(new FaceChoice("ja", ""), "ja").shape(text, "ltr", "regular");
+    expect(others).toEqual([]);
+    const inkOf = ({ glyphId }: { glyphId: number }) =>
+      (run?.face.font.glyphExtents(glyphId)?.width ?? 0) * (run?.face.scale ?? 0);
+    const ink = Math.max(...(run?.face.used.slice(1).map(inkOf) ?? []));
+    expect(ink).toBeGreaterThan(500);
+    expect(run?.width).toBeGreaterThanOrEqual(ink);
+  },
+);
 
 test("characters without a glyph in any face are drawn as a box", () => {
   const faces = new FaceChoice(null, "");

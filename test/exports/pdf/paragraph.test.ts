@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import { FaceChoice } from "../../../src/exports/pdf/face-choice.ts";
 import { layOut, type Paragraph } from "../../../src/exports/pdf/paragraph.ts";
 import { Shaper } from "../../../src/exports/pdf/shaper.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import { hostileTexts, samples } from "../transcripts.ts";
 
 const faces = new FaceChoice(null, "");
@@ -50,6 +50,13 @@ test("right-to-left text runs from the right, with numbers and Latin words in th
   expect(paragraph.direction).toBe("rtl");
   expect(shown(paragraph)).toEqual(["םלוע ,abc 123 םולש"]);
 });
+
+test.each(["😀 שלום", "(1) שלום", "\u200fabc", "🏴\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} سلام"])(
+  "%p runs from the right, because its first letter or mark does",
+  (sample) => {
+    expect(layOutText(sample, 100_000).direction).toBe("rtl");
+  },
+);
 
 test("brackets enclose right-to-left text on both sides", () => {
   expect(shown(layOutText("say (שלום) now", 100_000))).toEqual(["say (םולש) now"]);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { available, samplePath } from "../../../harness/checkout.ts";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import type { ExportDocument, ExportSegment } from "../../../src/exports/index.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import { hostileTexts, samples, segment, transcript } from "../transcripts.ts";
 
 /** A span of one speaker: start and end in milliseconds, name, text. */
@@ -34,6 +34,8 @@ export function expected(segments: readonly ExportSegment[], head: Partial<Expor
   };
 }
 
+const england = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+
 /** Speakers' names that contain the separators of a format or its word for a missing value. */
 const oddNames: readonly [name: string, tier: string, label: string][] = [
   ["A, B", "A, B", "A,_B"],
@@ -63,6 +65,8 @@ const oddNames: readonly [name: string, tier: string, label: string][] = [
   ["שלום, עולם", "שלום, עולם", "שלום,_עולם"],
   ["a\u202eb", "ab", "ab"],
   ["👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦", "👨‍👩‍👧‍👦"],
+  [`辻\u{e0100}\u{e0101} ${england}`, `辻\u{e0100} ${england}`, `辻\u{e0100}_${england}`],
+  ["M.\u00a0Li", "M.\u00a0Li", "M._Li"],
   ["x".repeat(100), "x".repeat(100), "x".repeat(100)],
 ];
 
@@ -100,9 +104,11 @@ const overlaps: Expected = {
     segment("Three.", 3, 5),
   ]),
   tiers: [
-    [0, 4000, "A", "One. Two."],
-    [4000, 5000, "A", "Three. Three."],
+    [0, 4000, "A", "One."],
     [1000, 6000, "B", "Over it."],
+    [2000, 3000, "A_2", "Two."],
+    [3000, 5000, "A_2", "Three."],
+    [3000, 5000, "A_3", "Three."],
   ],
   turns: [
     [0, 4000, "A", ""],
@@ -128,6 +134,17 @@ const long = Array.from({ length: 1000 }, (_, index) =>
 );
 const withoutPause = segment(Array(3000).fill("again and").join(" "), 43_000, 45_000, 3);
 
+/** Texts in which invisible characters and kinds of spaces have a meaning. */
+const invisibleTexts = [
+  `葛\u{e0100}城市と辻\u{e0100}さん ${england} keycap 1\ufe0f\u20e3`,
+  ...[
+    "a\u20e3 B\u20dd \u0434\u0488 2\u20e3#\ufe0f\u20e3",
+    "👨‍👩‍👧‍👦👩🏽‍🚀 🇩🇪🇫🇷 👍🏿 ☃\ufe0e ☃\ufe0f",
+    "10\u00a0000\u202f€ «\u202fOui\u202f!\u202f»",
+  ],
+  ...["山田\u3000太郎です。𠮷野家", "می\u200cخواهم", "क\u094d\u200dष", "e\u0301te\u0301 co\u00adop a\u200bb a\u2003b"],
+];
+
 /** Texts that resemble the syntax of a format. */
 const syntax = [
   ...["1", "2", "NOTE this", "STYLE", "WEBVTT", "-->", "00:00:01,000 --> 00:00:02,000", "<v A>x</v> <i>y</i> < z"],
@@ -143,6 +160,7 @@ export const transcripts: Readonly<Record<string, Expected>> = {
   "texts in every script": alternating(Object.values(samples).flat()),
   "hostile texts": alternating(Object.values(hostileTexts)),
   "texts that resemble syntax": alternating(syntax),
+  "selectors, flags and spaces": alternating(invisibleTexts),
   "odd names of speakers": withOddNames(),
   "overlapping segments": overlaps,
   "segments without duration": withoutDuration,

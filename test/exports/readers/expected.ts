@@ -1,10 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { cleanText } from "../../../src/exports/clean-text.ts";
 import { toCues } from "../../../src/exports/cues.ts";
 import { hasRightToLeft } from "../../../src/exports/direction.ts";
 import { clockTime } from "../../../src/exports/document.ts";
 import { toWord, wordSchema } from "../../../src/exports/index.ts";
 import { toTurns } from "../../../src/exports/turns.ts";
+import { cleanText } from "../../../src/text/index.ts";
 import type { Expected, Span } from "./documents.ts";
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
@@ -99,20 +99,22 @@ export async function withPackages(expected: Expected) {
   };
 }
 
-/** Returns the texts of entries as all readers agree on them: without blanks, line ends and invisible characters. */
+/** Invisible characters except the selectors and tags that belong to a character. */
+const invisible = /(?!\p{Variation_Selector}|[\u{e0020}-\u{e007f}])\p{Default_Ignorable_Code_Point}/gu;
+
+/** Returns the texts of entries as all readers agree on them: without blanks, line ends and most invisible characters. */
 export function textOf(entries: readonly Pick<Entry, "text">[] = []): string {
   const text = entries.map((each) => each.text).join("");
-  return text.replace(/[\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\s]+/gu, "");
+  return text.replace(invisible, "").replace(/[\p{Noncharacter_Code_Point}\s]+/gu, "");
 }
 
 /**
- * Returns the texts that PDFium must find in order. It reorders texts of two directions, and omits emoji that are
- * joined to one.
+ * Returns the texts that PDFium must find in order. It reorders texts of two directions.
  */
 export async function inPdf({ document, names }: Expected): Promise<string[]> {
   const turns = await Array.fromAsync(toTurns(document.segments));
   return turns
     .flatMap((turn) => [`${names.shown[turn.speaker]}${clockTime(turn.startMilliseconds)}`, turn.text])
-    .filter((text) => !hasRightToLeft(text) && !/\p{Emoji}\u200d/u.test(text))
+    .filter((text) => !hasRightToLeft(text))
     .map((text) => textOf([{ text }]));
 }

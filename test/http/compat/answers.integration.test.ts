@@ -107,9 +107,13 @@ describe.if(ready)("POST /v1/audio/transcriptions", () => {
 
   test("joins the texts of a language without spaces without spaces", async () => {
     const span = { startSeconds: 0, endSeconds: 1, speaker: 0, words: [] };
-    const segments = ["今日は。", "元気です。"].map((text, index) => ({ ...span, index, text }));
+    const segments = ["今日は。", "元気です𠮷", "辻\u{e0100}", "さん。"].map((text, index) => ({
+      ...span,
+      index,
+      text,
+    }));
     const response = await transcribe(server, client, withFormat("text"), { segments, language: "ja" });
-    expect(await response.text()).toBe("今日は。元気です。\n");
+    expect(await response.text()).toBe("今日は。元気です𠮷辻\u{e0100}さん。\n");
   });
 
   test.each([

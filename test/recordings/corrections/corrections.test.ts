@@ -102,6 +102,15 @@ describe("a correction", () => {
 
   test.each([
     ["a \u0000 b\tc\u0007", "a b c"],
+    ["a\r\nb\u0085c\u2028d  e", "a b c d e"],
+    ["Oui\u202f! « 10\u00a0000 »", "Oui\u202f! « 10\u00a0000 »"],
+    ["山田\u3000太郎\u3000\u3000様", "山田\u3000太郎\u3000\u3000様"],
+    ["a\u2003b \u2009c\u2007d", "a\u2003b \u2009c\u2007d"],
+    [
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 1\ufe0f\u20e3 ᠨ\u180eᠠ\u180b",
+      "葛\u{e0100}城 \u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f} 1\ufe0f\u20e3 ᠨ\u180eᠠ\u180b",
+    ],
+    ["a\ufeffb\u202ec\u{e0068}\u{e0069}", "abc"],
     ["ab\u0000cd", "abcd"],
     ["lone \ud800 half", "lone \ufffd half"],
     ["می\u200cخواهم", "می\u200cخواهم"],
@@ -121,6 +130,42 @@ describe("a correction", () => {
     ]);
     correct({ action: "revert", revision: 1 });
     expect(shown()[1]).toBe("B: Yes, we did.");
+  });
+
+  test("finds a text with other spaces and without selectors, and keeps those of the rest", () => {
+    correct({ action: "text", segment: 0, text: "Prix\u00a0: 10\u202f000\u00a0€, 葛\u{e0100}城\u3000a" });
+    const replace = { action: "replace" as const, after: null, except: [], whole_words: false };
+    correct({ ...replace, find: "prix : 10 000", replacement: "Total\u00a0: 12\u202f000", matches_case: false });
+    expect(all()[0]?.text).toBe("Total\u00a0: 12\u202f000\u00a0€, 葛\u{e0100}城\u3000a");
+    correct({ ...replace, find: "葛城", replacement: "辻\u{e0100}", matches_case: false });
+    expect(all()[0]?.text).toBe("Total\u00a0: 12\u202f000\u00a0€, 辻\u{e0100}\u3000a");
+    // The same spelling: plain spaces only.
+    correct({ ...replace, find: " a", replacement: "b", matches_case: true });
+    expect(all()[0]?.text).toEndWith("\u3000a");
+    expect(
+      all()[0]
+        ?.words.map(([word]) => word)
+        .join(""),
+    ).toBe(` ${all()[0]?.text}`);
+  });
+
+  test.each([
+    ["今日は。元気です。", 4],
+    ["𠮷野家で𠮷野家", 5],
+    ["辻\u{e0100}辻\u{e0100}さん", 3],
+    ["“今天很好。”我们走吧", 7],
+    ["วันนี้อากาศดี", 6],
+  ])("splits %p, which has no spaces, and merges it without one", (text, character) => {
+    correct({ action: "text", segment: 0, text });
+    correct({ action: "split", segment: 0, character });
+    const right = all()[1]?.id ?? -1;
+    correct({ action: "merge", segment: 0, next: right });
+    expect(all()[0]?.text).toBe(text);
+    expect(
+      all()[0]
+        ?.words.map(([word]) => word)
+        .join(""),
+    ).toBe(text);
   });
 
   test("splits a segment and merges it again", () => {
@@ -299,7 +344,22 @@ test("a reverted merge puts each segment where it belongs, also if another one i
   ]);
 });
 
+test("a replacement ignores accents, and replaces no part of a letter", () => {
+  correct({ action: "text", segment: 0, text: "Die Straße, die STRASSE: eﬀektiv, don’t." });
+  const replaced = (find: string, replacement: string) => {
+    const wanted = { find, replacement, matches_case: false, whole_words: false };
+    correct({ action: "replace", ...wanted, after: null, except: [1, 2, 3, 4, 5] });
+    return shown()[0];
+  };
+  expect(replaced("s", "z")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("f", "v")).toBe("A: Die ztraße, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("ztrasse", "Gasse")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, don’t.");
+  expect(replaced("don't", "do not")).toBe("A: Die Gasse, die zTRAzzE: eﬀektiv, do not.");
+});
+
 describe("two people", () => {
+  const second = { editor: "page-two", seen: 0, author: "ben" };
+
   test("change different segments at once", () => {
     correct({ action: "text", segment: 0, text: "One." }, { editor: "page-one", seen: 0 });
     correct({ action: "text", segment: 1, text: "Two." }, { editor: "page-two", seen: 0, author: "ben" });
@@ -308,10 +368,9 @@ describe("two people", () => {
 
   test("learn of a change of the same segment before they replace it", () => {
     correct({ action: "text", segment: 0, text: "One." });
-    const second = { editor: "page-two", seen: 0, author: "ben" };
     expect(refused({ action: "text", segment: 0, text: "Two." }, second)).toBe("changed_meanwhile");
     expect(refused({ action: "split", segment: 0, character: 7 }, second)).toBe("changed_meanwhile");
-    expect(transcript.changesAfter(0, "page-two")).toMatchObject({
+    expect(transcript.changesAfter(0, second)).toMatchObject({
       splices: [{ index: 0, inserted: [{ id: 0, text: "One." }] }],
       authors: ["anna"],
     });
@@ -321,12 +380,26 @@ describe("two people", () => {
 
   test("are told to read the transcript again when the letters of speakers change", () => {
     correct({ action: "assign", segments: [1], speaker: 2 });
-    expect(transcript.changesAfter(0, "page-two").splices).toBeNull();
+    expect(transcript.changesAfter(0, second).splices).toBeNull();
     correct({ action: "assign", segments: [1], speaker: 1 });
     correct({ action: "assign", segments: [5], speaker: 1 });
-    const { splices } = transcript.changesAfter(2, "page-two");
+    const { splices } = transcript.changesAfter(2, second);
     expect(splices).toMatchObject([{ index: 5, inserted: [{ id: 5, speaker: 1 }] }]);
-    expect(transcript.changesAfter(3, "page-two")).toEqual({ splices: [], authors: [] });
+    expect(transcript.changesAfter(3, second)).toEqual({ splices: [], authors: [] });
+  });
+
+  test("whose pages have the same id are two authors", () => {
+    const by = { author: "anna", editor: "page-one", sequence: 7, seen: 0, now };
+    const ben = { ...by, author: "ben" };
+    transcript.correct({ action: "text", segment: 0, text: "One." }, by);
+    // Neither the number of the request nor the segment makes it a repetition or a continuation of the other's.
+    expect(() => transcript.correct({ action: "text", segment: 0, text: "Two." }, ben)).toThrow("changed_meanwhile");
+    const typed = transcript.correct({ action: "text", segment: 0, text: "Two." }, { ...ben, seen: 1 });
+    expect(typed).toEqual({ number: 2, replaces: null, next: null });
+    expect(transcript.correct({ action: "text", segment: 0, text: "Two." }, { ...ben, seen: 1 })).toEqual(typed);
+    expect(transcript.revisions(null, 10).map(({ author }) => author)).toEqual(["ben", "anna"]);
+    expect(transcript.changesAfter(0, by).authors).toEqual(["ben"]);
+    expect(transcript.changesAfter(0, ben).authors).toEqual(["anna"]);
   });
 });
 

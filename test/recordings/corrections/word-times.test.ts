@@ -148,6 +148,17 @@ describe("a split", () => {
     expect(splitAt(segment, character)).toBeNull();
   });
 
+  test("of segments that were joined while both parties spoke gives each party its times again", () => {
+    const mine = spoken(" And", " so,", " my", " friends.");
+    const yours = { ...spoken(" Ask", " not."), startMilliseconds: 1010 };
+    const words = yours.words.map(([text, start, end, sure]): StoredWord => [text, start + 20, end + 20, sure]);
+    const both = joined(mine, { ...yours, endMilliseconds: 1320, words });
+    expect(splitAt(both, mine.text.length)).toEqual([
+      mine,
+      { ...yours, startMilliseconds: 1020, endMilliseconds: 1320, words },
+    ]);
+  });
+
   test("and its merge give the same words", () => {
     for (let character = 1; character < segment.text.length; character++) {
       const halves = splitAt(segment, character);

@@ -8,10 +8,15 @@ interface Answer {
   readonly shown: number;
 }
 
+/** Returns 128 random bits. Pages without TLS have no random UUIDs. */
+function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Sends the corrections of a page, each until the server has answered. A repeated request changes nothing. */
 export class CorrectionSender {
   /** Id of the page. */
-  readonly editor = crypto.randomUUID();
+  readonly editor = randomId();
   readonly #address: string;
   readonly #onChange: () => void;
   #sequence = 0;

@@ -277,9 +277,12 @@ function ToolButton({ label: [name, key], disabled = false, onClick }: ToolButto
   );
 }
 
-/** Returns a text as the server stores it. */
+/** Line ends, tabs and plain spaces, of which the server stores one space. It keeps no-break and other spaces. */
+const blanks = /[\t-\r\u0020\u0085\u2028\u2029]+/gu;
+
+/** Returns a text as the server stores it. The server also removes hidden characters, which nobody types. */
 function cleaned(text: string): string {
-  return text.replace(/\s+/gu, " ").trim();
+  return text.replace(blanks, " ").trim();
 }
 
 /** Returns whether nothing is selected and the caret is at a character. */

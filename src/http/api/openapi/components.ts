@@ -56,10 +56,11 @@ export const headers = {
     example: '"PpW0Y0zqXv3l8vCkq2nq7mC9d2E"',
   },
   "Content-Disposition": {
-    description: "`attachment` with the file's name (RFC 6266): `filename` in ASCII and `filename*` in full.",
+    description:
+      "`attachment` with the file's name (RFC 6266): `filename` in ASCII, without accents or with the recording's id, and `filename*` in full.",
     required: true,
     schema: { type: "string" },
-    example: "attachment; filename=\"Gespra_ch.srt\"; filename*=UTF-8''Gespr%C3%A4ch.srt",
+    example: "attachment; filename=\"Gesprach.srt\"; filename*=UTF-8''Gespr%C3%A4ch.srt",
   },
 } as const satisfies Record<string, OpenAPIV3.HeaderObject>;
 

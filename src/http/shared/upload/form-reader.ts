@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { open, rm } from "node:fs/promises";
 import { Busboy, type BusboyFileStream, type BusboyInstance } from "@fastify/busboy";
-import { isSystemError } from "../../../text/index.ts";
+import { cleanText, isSystemError } from "../../../text/index.ts";
+import { composed } from "../content-disposition.ts";
 import type { UploadFailure } from "./upload-failure.ts";
 
 // A valid url has at most 2,048 characters, a prompt 2,000 of at most 4 bytes, and other values few. A value that was
@@ -205,8 +206,8 @@ function isFullDisk(error: unknown): boolean {
 const MAX_NAME_LENGTH = 255;
 
 /**
- * Converts a client's file name to one that may be stored and shown: its last path component, in Unicode's composed
- * form. Control characters and marks that reorder text are removed. The result has at most 255 characters, and is
+ * Converts a client's file name to one that may be stored and shown: its last path component, with composed letters.
+ * Control characters, marks that reorder text and hidden text are removed. The result has at most 255 characters, and is
  * `recording` if nothing remains.
  */
 function cleanFileName(raw: string | undefined): string {
@@ -216,10 +217,10 @@ function cleanFileName(raw: string | undefined): string {
     // Line breaks are dropped.
     .replace(/%22/g, '"')
     .replace(/%0[AaDd]/g, "")
-    .normalize("NFC")
-    .replace(/[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028-\u202E\u2066-\u2069\uFEFF]/gu, "")
-    .trim();
-  const short = Array.from(clean).slice(0, MAX_NAME_LENGTH).join("");
+    .replace(/[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029]/gu, "");
+  const short = Array.from(cleanText(composed(clean), "as typed"))
+    .slice(0, MAX_NAME_LENGTH)
+    .join("");
   return /^\.*$/.test(short) ? "recording" : short;
 }
 

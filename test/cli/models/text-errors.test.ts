@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { countTextErrors } from "../../src/text/index.ts";
+import { countTextErrors } from "../../../src/cli/models/text-errors.ts";
 
 describe("the errors of a text", () => {
   test.each<[string, string, string, "words" | "characters", number, number]>([
