@@ -71,4 +71,105 @@ export const CORRECTIONS: readonly Correction[] = [
     before: "    s->frame_size <<= (s->mode > 0);\n",
     after: "    s->frame_size = NB_FRAME_SIZE << s->mode;\n",
   },
+  // The corrections below read files whose writer could not know their sizes, because it wrote to a pipe or lost power: the
+  // sizes are 0, only those of the header, or the largest number. The sound then extends to the end of the file.
+  { file: "libavformat/aiffdec.c", before: "        return AVERROR(EIO);\n", after: "        return AVERROR_EOF;\n" },
+  { file: "libavformat/aiffdec.c", before: "        AV_RB32(p->buf + 4) >= 4 &&\n", after: "" },
+  {
+    file: "libavformat/aiffdec.c",
+    before: "    if (filesize < 4 || tag != MKTAG('F', 'O', 'R', 'M'))\n",
+    after: "    if (filesize < 0 || tag != MKTAG('F', 'O', 'R', 'M'))\n",
+  },
+  {
+    file: "libavformat/aiffdec.c",
+    before: "    filesize -= 4;\n",
+    after: "    filesize = INT64_MAX;\n",
+  },
+  {
+    file: "libavformat/aiffdec.c",
+    before: "    num_frames = avio_rb32(pb);\n",
+    after: lines("    num_frames = avio_rb32(pb);", "    if (num_frames > INT_MAX)", "        num_frames = 0;"),
+  },
+  {
+    file: "libavformat/aiffdec.c",
+    before: lines(
+      "            if (size < 8)",
+      "                return AVERROR_INVALIDDATA;",
+      "            aiff->data_end = avio_tell(pb) + size;",
+      "            offset = avio_rb32(pb);      /* Offset of sound data */",
+    ),
+    after: lines(
+      "            aiff->data_end = size > 8 ? avio_tell(pb) + size : INT64_MAX;",
+      "            offset = avio_rb32(pb);      /* Offset of sound data */",
+    ),
+  },
+  {
+    file: "libavformat/aiffdec.c",
+    before: "            avio_skip(pb, size - 8);\n",
+    after: lines(
+      "            if (size <= 8)",
+      "                goto got_sound;",
+      "            avio_skip(pb, size - 8);",
+    ),
+  },
+  { file: "libavformat/au.c", before: "        AV_RN32(p->buf+8)  == 0 ||\n", after: "" },
+  {
+    file: "libavformat/au.c",
+    before: "    if (data_size != AU_UNKNOWN_SIZE)\n",
+    after: "    if (data_size > 0)\n",
+  },
+  {
+    file: "libavformat/au.c",
+    before: lines(
+      "        av_log(s, AV_LOG_ERROR, \"Invalid negative data size '%d' found\\n\", data_size);",
+      "        return AVERROR_INVALIDDATA;",
+    ),
+    after: "        data_size = AU_UNKNOWN_SIZE;\n",
+  },
+  {
+    file: "libavformat/wavdec.c",
+    before: lines("                   data_size, sample_count);", "            return AVERROR_INVALIDDATA;"),
+    after: lines("                   data_size, sample_count);", "            data_size = sample_count = 0;"),
+  },
+  {
+    file: "libavformat/wavdec.c",
+    before: "            if (rf64 || bw64) {\n",
+    after: "            if ((rf64 || bw64) && data_size > 0) {\n",
+  },
+  {
+    file: "libavformat/wavdec.c",
+    before: lines("    if (avio_rl64(pb) < 16 + 8 + 16 + 8 + 16 + 8)", "        return AVERROR_INVALIDDATA;"),
+    after: "    avio_rl64(pb);\n",
+  },
+  {
+    file: "libavformat/cafdec.c",
+    before: "            caf->data_size  = size < 0 ? -1 : size - 4;\n",
+    after: lines(
+      "            if (size > INT64_MAX - caf->data_start)",
+      "                size = -1;",
+      "            caf->data_size  = size < 0 ? -1 : size - 4;",
+    ),
+  },
+  {
+    file: "libavformat/wavdec.c",
+    before: lines(
+      "        if (size <= 24 || INT64_MAX - size < avio_tell(pb)) {",
+      "            if (data_ofs)",
+      "                break;",
+    ),
+    after: lines(
+      "        if (size <= 24 || INT64_MAX - size < avio_tell(pb)) {",
+      "            if (data_ofs)",
+      "                break;",
+      "            if (!memcmp(guid, ff_w64_guid_data, 16)) {",
+      "                wav->data_end = INT64_MAX;",
+      "                data_ofs = avio_tell(pb);",
+      "                break;",
+      "            }",
+    ),
+  },
 ];
+
+function lines(...each: readonly string[]): string {
+  return each.map((line) => `${line}\n`).join("");
+}

@@ -157,6 +157,8 @@ export const strings = {
     sidebar: "Speakers, export and more",
     queued: "Processing starts by itself. You can leave this page.",
     cause: "Logged cause:",
+    audioTrack: (track: { readonly number: number; readonly of: number }) =>
+      `Audio track ${track.number} of ${track.of}`,
     models: (models: readonly { readonly model: string; readonly parts: number }[]) =>
       `Parts by model: ${models.map(({ model, parts }) => `${model} ${parts}`).join(", ")}`,
     machines: (machines: readonly { readonly machine: string; readonly parts: number }[]) =>

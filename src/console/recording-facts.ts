@@ -72,6 +72,7 @@ export class RecordingFacts {
       place: place(recording),
       problem: isOperator ? problemOf(this.#services, recording) : null,
       size_bytes: recording.sizeBytes,
+      audio_track: showAudioTrack(recording),
       model: recording.speechModel,
       models: parts.models,
       machines: isOperator ? parts.machines : [],
@@ -103,6 +104,11 @@ export class RecordingFacts {
 function showVoice(state: SpeakerState | undefined): SpeakerVoice | null {
   if (state === undefined) return null;
   return "id" in state ? { state: state.kind, id: state.id, name: state.name } : { state: state.kind };
+}
+
+function showAudioTrack({ audioTrack, audioTracks }: Recording): RecordingDetail["audio_track"] {
+  const isOnly = audioTrack === null || audioTracks === null || audioTracks === 1;
+  return isOnly ? null : { number: audioTrack, of: audioTracks };
 }
 
 function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {

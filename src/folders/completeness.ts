@@ -26,8 +26,8 @@ const HEAD_BYTES = 8192;
 const TAIL_BYTES = 2 ** 17;
 /** Maximum number of boxes of an MP4 file that are examined. A fragmented file has two for each fragment. */
 const MAX_BOXES = 20_000;
-/** Sizes from which a WAVE header is that of a stream, whose length its writer did not know. */
-const STREAMED_WAVE_BYTES = 0x7fff_0000;
+/** Sizes from which a WAVE or AIFF header is that of a stream, whose length its writer did not know. SoX writes this one. */
+const STREAMED_BYTES = 0x7f00_0000;
 
 /**
  * Returns why a file seems to be only a part of a recording; null if it does not. A file that was copied completely may
@@ -56,7 +56,7 @@ function isPartOfWave(head: Buffer, sizeBytes: number): boolean {
   if (head.toString("latin1", 0, 4) === "RF64") return Number(head.readBigUInt64LE(20)) + 8 > sizeBytes;
   const declared = head.readUInt32LE(4);
   // Some writers count the padding byte of an odd chunk without writing it.
-  return declared < STREAMED_WAVE_BYTES && declared + 7 > sizeBytes;
+  return declared < STREAMED_BYTES && declared + 7 > sizeBytes;
 }
 
 /** ISO/IEC 14496-12, 4.2: the boxes of a complete file end where the file ends, and one is an index. */
@@ -150,7 +150,8 @@ function bytesOfAsf(head: Buffer): number | null {
 function bytesOfAiff(head: Buffer): number | null {
   const isAiff = head.length >= 12 && /^FORM....AIF[FC]$/s.test(head.toString("latin1", 0, 12));
   // Some writers count the padding byte of an odd chunk without writing it.
-  return isAiff ? head.readUInt32BE(4) + 7 : null;
+  if (!isAiff || head.readUInt32BE(4) >= STREAMED_BYTES) return null;
+  return head.readUInt32BE(4) + 7;
 }
 
 /**

@@ -4,9 +4,11 @@ import { dirname } from "node:path";
 import { syncDirectory } from "../files/index.ts";
 import { machineTrouble } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
+import { chooseMix } from "./channels/choose-mix.ts";
+import { chooseTrack } from "./choose-track.ts";
 import { checkFfmpegEnd, type DecodePlan, decodeRun } from "./decode-plan.ts";
 import { type DecodeSpace, estimateDecodedBytes, measureSpace, reserveSpace } from "./disk-space.ts";
-import { channelFilter, hasChannelPair, mixFilter } from "./ffmpeg-arguments.ts";
+import { channelFilters, hasChannelPair } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
 import { probeRecording } from "./probe.ts";
@@ -35,14 +37,18 @@ interface DecodedRecording {
   readonly paths: readonly string[];
   /** The decoded length, independent of the header; 0 if the track decodes to nothing. */
   readonly sampleCount: number;
+  /** Number of the decoded track among the audio tracks, from 0. */
+  readonly trackIndex: number;
+  /** Number of the file's audio tracks. */
+  readonly trackCount: number;
   /** Whether ffmpeg stopped at damage or well before the declared end. The PCM holds the audio before that point. */
   readonly damaged: boolean;
-  /** Duration according to the container; null if it gives none or ffmpeg only estimates it. */
+  /** Duration according to the container, see probeRecording; null if it gives none or ffmpeg only estimates it. */
   readonly declaredSeconds: number | null;
 }
 
 /**
- * Decodes a recording's audio track to a PCM file, without holding it in memory, and as much of a damaged file as
+ * Decodes the audio track of a recording that has sound, see chooseTrack, to a PCM file, without holding it in memory, and as much of a damaged file as
  * possible. Sample 0 is the moment at which a player starts to play the file. Gaps between the container's time stamps
  * become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
  * whole recording; see chooseChannels. The output appears complete and synced to disk, or not at all.
@@ -61,15 +67,18 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     left: `${outputPath}.left.partial`,
     right: `${outputPath}.right.partial`,
   };
-  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
+  const file = { ffmpegPath, inputPath, maxSeconds, signal };
+  const track = await chooseTrack(file, probed);
+  const mix = await chooseMix(file, track);
+  const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
   const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds);
-  const isPair = request.secondOutputPath !== undefined && hasChannelPair(probed);
-  const outputs = [{ path: partial.mixed, filters: [...mixFilter(probed), ...timeLine] }];
+  const isPair = request.secondOutputPath !== undefined && hasChannelPair(track);
+  const outputs = [{ path: partial.mixed, filters: [...mix, ...timeLine] }];
   if (isPair) {
-    outputs.push({ path: partial.left, filters: [channelFilter(0), ...timeLine] });
-    outputs.push({ path: partial.right, filters: [channelFilter(1), ...timeLine] });
+    outputs.push({ path: partial.left, filters: [...channelFilters(track, 0), ...timeLine] });
+    outputs.push({ path: partial.right, filters: [...channelFilters(track, 1), ...timeLine] });
   }
-  const plan: FilePlan = { ffmpegPath, inputPath, trackIndex: probed.trackIndex, maxSeconds, outputs, signal };
+  const plan: FilePlan = { ffmpegPath, inputPath, trackIndex: track.index, maxSeconds, outputs, signal };
   const removePartial = () => Promise.all(Object.values(partial).map((path) => rm(path, { force: true })));
   // An ffmpeg process that outlived a killed server may still hold the old files open. Writing to new files keeps the
   // two decodes separate.
@@ -105,7 +114,8 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
     }
     await publish(first, outputPath);
     const damaged = exitCode !== 0 || isCutShort(sampleCount / PCM_SAMPLE_RATE_HZ, declaredSeconds, start);
-    return { paths, sampleCount, damaged, declaredSeconds };
+    const { trackCount } = probed;
+    return { paths, sampleCount, trackIndex: track.index, trackCount, damaged, declaredSeconds };
   } catch (error) {
     writtenSince();
     await removePartial();

@@ -14,10 +14,11 @@ const ASSUMED_BYTES_PER_SECOND = 2000;
 
 /** Estimates the bytes on disk that decoding a recording needs, from its header and its size. */
 export function estimateDecodedBytes(probed: ProbedRecording, sizeBytes: number, maxSeconds: number): number {
-  const declaredSeconds = probed.durationSeconds ?? sizeBytes / ASSUMED_BYTES_PER_SECOND;
+  // A writer that did not know the duration may have left 0.
+  const declaredSeconds = probed.durationSeconds || sizeBytes / ASSUMED_BYTES_PER_SECOND;
   const seconds = Math.min(maxSeconds, declaredSeconds, sizeBytes / LEAST_BYTES_PER_SECOND);
   // Two compared channels are decoded in addition to their mix.
-  return Math.ceil(seconds * PCM_BYTES_PER_SECOND * (hasChannelPair(probed) ? 3 : 1));
+  return Math.ceil(seconds * PCM_BYTES_PER_SECOND * (probed.tracks.some(hasChannelPair) ? 3 : 1));
 }
 
 /** Estimates the size of the steps' results: about 10 MB an hour, compared with 115 MB of PCM. */

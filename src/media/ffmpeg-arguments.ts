@@ -58,24 +58,58 @@ export function outputArgumentsOf(
   ];
 }
 
-/** Returns the filter for one of two channels. A mono span appears on both channels. */
-export function channelFilter(channel: 0 | 1): string {
-  return `aformat=channel_layouts=stereo,pan=mono|c0=c${channel}`;
+/** Returns the filters for one of two channels. A mono span appears on both channels. */
+export function channelFilters(track: TrackChannels, channel: 0 | 1): string[] {
+  return [...fixedLayout(track), `pan=mono|c0=c${channel}`];
+}
+
+/** Named layouts in which the third channel, if any, is not the front centre. */
+const WITHOUT_CENTRE = /^(?:2\.1|3\.0\(back\)|quad.*|6\.[01]\(front\)|cube|downmix|binaural)$/;
+
+/** The gain of each channel in a mix, relative to the others; negative for a channel that is turned around. */
+export type ChannelGains = readonly number[];
+
+/** Returns the number of the front centre among the channels, from 0; -1 if there is none or no channel has a position. */
+export function centreOf({ channelLayout }: TrackChannels): number {
+  if (/^\d+ channels/.test(channelLayout)) return channelNames(channelLayout).indexOf("FC");
+  return WITHOUT_CENTRE.test(channelLayout) ? -1 : 2;
+}
+
+/** Returns whether a track has three or more channels that are mixed. */
+export function isMixOfMany({ channels, channelLayout }: TrackChannels): boolean {
+  return (channels ?? 0) > 2 && !channelLayout.startsWith("ambisonic");
 }
 
 /**
- * Returns the filter that mixes a track to mono, or no filter for layouts that ffmpeg mixes itself. Channels without a
- * known position are mixed with equal weight. Of an ambisonic layout, only the first channel is used: it records sound
- * from all directions.
+ * Returns the filters that mix a track to mono; none for mono and stereo, which ffmpeg mixes itself. Of an ambisonic
+ * layout, only the first channel is used: it records sound from all directions. ffmpeg's own mix of other layouts drops
+ * the channel for bass and the channels that few layouts have.
+ * @param gains the same for all channels if not given
  */
-export function mixFilter({ channels, channelLayout }: TrackChannels): string[] {
+export function mixFilters(track: TrackChannels, gains?: ChannelGains): string[] {
+  const { channels, channelLayout } = track;
   if (channelLayout.startsWith("ambisonic")) return ["pan=mono|c0=c0"];
-  if (channels === null || !/^\d+ channels/.test(channelLayout)) return [];
-  const sum = Array.from({ length: channels }, (_, channel) => `c${channel}`).join("+");
-  return [`pan=mono|c0<${sum}`];
+  if (channels === null || /^(?:mono|stereo)$/.test(channelLayout)) return [];
+  const parts = Array.from({ length: channels }, (_, channel) => `${gains?.[channel] ?? 1}*c${channel}`);
+  // Gains relative to their sum, so that the mix never clips.
+  return [...fixedLayout(track), `pan=mono|c0<${parts.join("+")}`];
 }
 
 /** Returns whether a recording's two channels are compared. Both are then decoded in addition to their mix. */
 export function hasChannelPair({ channelLayout }: TrackChannels): boolean {
-  return /^(?:stereo|2 channels)$/.test(channelLayout);
+  return /^(?:stereo|2 channels\b.*)$/.test(channelLayout);
+}
+
+/** Returns the channels of a layout without a name of its own: `3 channels (FL+FR+LFE2)`. */
+function channelNames(layout: string): string[] {
+  return /^\d+ channels \(([A-Z0-9]+(?:\+[A-Z0-9]+)*)\)$/.exec(layout)?.[1]?.split("+") ?? [];
+}
+
+/**
+ * Returns the filter that keeps the layout the same where it changes within a track, as between a film and its
+ * commercials; none for channels without positions.
+ */
+export function fixedLayout({ channelLayout }: TrackChannels): string[] {
+  const layout = /^\d+ channels/.test(channelLayout) ? channelNames(channelLayout).join("+") : channelLayout;
+  return layout === "" ? [] : [`aformat=channel_layouts=${layout}`];
 }

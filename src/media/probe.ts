@@ -1,18 +1,30 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { EXIT_OUT_OF_MEMORY, inputArguments, MEMORY_LIMIT_BYTES, type TrackChannels } from "./ffmpeg-arguments.ts";
+import { listedSeconds } from "./listed-seconds.ts";
 import { MediaError } from "./media-error.ts";
 import { type FfmpegEnd, runFfmpeg } from "./run-ffmpeg.ts";
 
+/** An audio track of a recording. */
+export interface AudioTrack extends TrackChannels {
+  /** Its number among the file's audio tracks, from 0. */
+  readonly index: number;
+}
+
 /** A file with at least one audio track. */
-export interface ProbedRecording extends TrackChannels {
+export interface ProbedRecording {
   readonly ok: true;
-  /** Duration according to the container; null if it gives none. The decoded length may differ. */
+  /**
+   * Duration according to the container, and not more than that of the first track's packets; null if it gives none. The
+   * decoded length may differ.
+   */
   readonly durationSeconds: number | null;
   /** True if ffmpeg only extrapolated the duration from the bit rate, which does not suffice to refuse a file. */
   readonly durationIsEstimate: boolean;
-  /** Index of the decoded track among the audio tracks: the first that is marked as the default, otherwise 0. */
-  readonly trackIndex: number;
+  /** The audio tracks with a known format: first the one that is marked as the default, then in the order of the file. */
+  readonly tracks: readonly [AudioTrack, ...AudioTrack[]];
+  /** Number of all audio tracks, at least that of `tracks`. */
+  readonly trackCount: number;
 }
 
 /** A file that is no recording. The reason is a sentence for the client and quotes nothing from the file. */
@@ -54,29 +66,68 @@ export async function probeRecording(
   signal?: AbortSignal,
   effort = PROBE_EFFORT,
 ): Promise<ProbedRecording | RefusedRecording> {
-  if ((await sizeOf(filePath)) === 0) return refused("empty");
-  let end = await describe(ffmpegPath, filePath, "0:a", effort, signal);
-  let layouts = parseTrackLayouts(end.output);
-  if (layouts.length === 0 && countAudioLines(end) > 1) {
-    // One track that ffmpeg cannot describe makes the header of all tracks unusable. Probe only the first one.
-    end = await describe(ffmpegPath, filePath, "0:a:0", effort, signal);
-    layouts = parseTrackLayouts(end.output);
+  const sizeBytes = await sizeOf(filePath);
+  if (sizeBytes === 0) return refused("empty");
+  const end = await describe(ffmpegPath, filePath, "0:a", effort, signal);
+  const description = parseInputDescription(end.messages);
+  let found = parseTracks(end.output);
+  // One track that ffmpeg cannot describe makes the header of all tracks unusable.
+  const separately = found.length > 0 || isStopped(end) ? 0 : Math.min(description.trackCount, MOST_SEPARATE_PROBES);
+  for (let index = 0; separately > 1 && index < separately; index++) {
+    const own = await describe(ffmpegPath, filePath, `0:a:${index}`, effort, signal);
+    if (isStopped(own)) return refused("costly");
+    found = [...found, ...parseTracks(own.output).map((track) => ({ ...track, index }))];
   }
-  if (end.flooded || end.signalName !== null) return refused("costly");
-  const { durationSeconds, durationIsEstimate, defaultTrack } = parseInputDescription(end.messages);
-  const trackIndex = defaultTrack < layouts.length ? defaultTrack : 0;
-  const channelLayout = layouts[trackIndex];
-  if (channelLayout !== undefined) {
-    const channels = channelCount(channelLayout);
-    return { ok: true, durationSeconds, durationIsEstimate, trackIndex, channels, channelLayout };
+  if (isStopped(end)) return refused("costly");
+  const isDefault = ({ index }: AudioTrack) => index === description.defaultTrack;
+  const [first, ...others] = [...found.filter(isDefault), ...found.filter((track) => !isDefault(track))];
+  if (first !== undefined) {
+    const { durationIsEstimate } = description;
+    let { durationSeconds } = description;
+    if (durationSeconds !== null && !durationIsEstimate && isDoubtful(durationSeconds, description, sizeBytes)) {
+      const seconds = await listedSeconds(ffmpegPath, filePath, first.index, signal);
+      if (seconds !== null) durationSeconds = Math.min(durationSeconds, seconds);
+    }
+    const trackCount = Math.max(description.trackCount, found.length);
+    return { ok: true, durationSeconds, durationIsEstimate, tracks: [first, ...others], trackCount };
   }
   if (await isWaveWithoutSamples(filePath)) {
-    const header = { durationSeconds: 0, durationIsEstimate: false, trackIndex: 0 };
-    return { ok: true, ...header, channels: null, channelLayout: "" };
+    const tracks = [{ index: 0, channels: null, channelLayout: "" }] as const;
+    return { ok: true, durationSeconds: 0, durationIsEstimate: false, tracks, trackCount: 1 };
   }
   if (await looksLikePlaylist(filePath)) return refused("playlist");
   if (end.exitCode === EXIT_OUT_OF_MEMORY) return refused("large");
-  return refused(/^Input #0, /m.test(end.messages) && countAudioLines(end) === 0 ? "silent" : "unreadable");
+  return refused(/^Input #0, /m.test(end.messages) && description.trackCount === 0 ? "silent" : "unreadable");
+}
+
+/**
+ * Claimed lengths from which they are compared with the packets: of a file with other tracks, such as a picture, and of any
+ * file. Below, a false length costs an account or the disk little.
+ */
+const LONG_SECONDS_OF_SEVERAL = 600;
+const LONG_SECONDS = 6 * 3600;
+/** Byte rate below which the claimed length is compared with the packets: that of the lowest rate of MP3. */
+const LOW_BYTES_PER_SECOND = 1000;
+/** Start of the container's clock from which its length may be that of the clock. */
+const LATE_START_SECONDS = 60;
+
+/**
+ * Returns whether the length that a container claims may be that of something else: of a clock that began before the
+ * recording, of a picture or another track, or a number that a writer put in because it did not know the length.
+ */
+function isDoubtful(seconds: number, { startSeconds, streamCount }: InputDescription, sizeBytes: number): boolean {
+  const isThin = seconds * LOW_BYTES_PER_SECOND > sizeBytes;
+  const isLong = seconds > (streamCount > 1 ? LONG_SECONDS_OF_SEVERAL : LONG_SECONDS);
+  return isThin || isLong || startSeconds > LATE_START_SECONDS;
+}
+
+type InputDescription = ReturnType<typeof parseInputDescription>;
+
+/** Most tracks that are described one by one. */
+const MOST_SEPARATE_PROBES = 8;
+
+function isStopped({ flooded, signalName }: FfmpegEnd): boolean {
+  return flooded || signalName !== null;
 }
 
 async function sizeOf(path: string): Promise<number> {
@@ -104,10 +155,6 @@ function describe(
     limits: { memoryBytes: MEMORY_LIMIT_BYTES, cpuSeconds, outputBytes: 0 },
     ...{ timeoutSeconds, signal },
   });
-}
-
-function countAudioLines(end: FfmpegEnd): number {
-  return end.messages.match(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: /gm)?.length ?? 0;
 }
 
 const PLAYLIST_START = /^\s*(?:#EXTM3U|\[playlist\]|\[Reference\]|ffconcat version|<\?xml|<asx|<smil|<MPD|<playlist)/i;
@@ -150,17 +197,22 @@ async function isWaveWithoutSamples(path: string): Promise<boolean> {
 }
 
 /**
- * Reads the channel layouts of all audio tracks, as ffmpeg names them: `mono`, `stereo`, `5.1(side)`, `3 channels`. The
- * source is the header that ffmpeg's framecrc muxer writes for stream copies.
+ * Reads the audio tracks and their channel layouts as ffmpeg names them: `mono`, `stereo`, `5.1(side)`, `3 channels`. The
+ * source is the header that ffmpeg's framecrc muxer writes for stream copies. Tracks without a known codec are left out.
  *
  * The header holds no metadata of the file, unlike the description on standard error, where a tag's name may contain
  * line breaks and imitate a stream.
  */
-function parseTrackLayouts(framecrcHeader: string): string[] {
+function parseTracks(framecrcHeader: string): AudioTrack[] {
   const layouts = headerValues(framecrcHeader, "channel_layout_name");
+  const codecs = headerValues(framecrcHeader, "codec_id");
   return [...headerValues(framecrcHeader, "sample_rate")]
     .filter(([, rate]) => Number.isSafeInteger(Number(rate)) && Number(rate) > 0)
-    .map(([index]) => layouts.get(index) ?? "");
+    .filter(([index]) => codecs.get(index) !== "none")
+    .map(([index]) => {
+      const channelLayout = layouts.get(index) ?? "";
+      return { index, channelLayout, channels: channelCount(channelLayout) };
+    });
 }
 
 function headerValues(header: string, name: string): Map<number, string> {
@@ -187,19 +239,22 @@ function channelCount(layout: string): number | null {
 }
 
 /**
- * Reads the duration and the first default audio track, or 0, from ffmpeg's description on standard error. A hostile
+ * Reads the duration, the start and the first default audio track, or 0, from ffmpeg's description on standard error. A hostile
  * file that forges the description harms only itself.
  */
 function parseInputDescription(messages: string) {
   // ffmpeg's description of the output contains stream lines of the same form.
   const input = messages.split(/^(?:Stream mapping:|Output #0)/m, 1)[0] ?? "";
-  const duration = /^ {2}Duration: (\d{2,6}):(\d\d):(\d\d(?:\.\d+)?),/m.exec(input);
+  const duration = /^ {2}Duration: (\d{2,6}):(\d\d):(\d\d(?:\.\d+)?),(?: start: (-?\d{1,12}\.\d+),)?/m.exec(input);
+  const seconds = duration === null ? 0 : Number(duration[1]) * 3600 + Number(duration[2]) * 60 + Number(duration[3]);
   const audioLines = [...input.matchAll(/^ {2,6}Stream #0:\d+.{0,100}?: Audio: .*$/gm)].map((match) => match[0]);
   const marked = audioLines.findIndex((line) => / \(default\)(?: \([a-z ]+\))*$/.test(line));
   return {
-    durationSeconds:
-      duration === null ? null : Number(duration[1]) * 3600 + Number(duration[2]) * 60 + Number(duration[3]),
+    durationSeconds: duration === null ? null : seconds,
+    startSeconds: Number(duration?.[4] ?? 0),
     durationIsEstimate: /Estimating duration from bitrate/.test(input),
     defaultTrack: Math.max(marked, 0),
+    trackCount: audioLines.length,
+    streamCount: input.match(/^ {2,6}Stream #0:\d+/gm)?.length ?? 0,
   };
 }

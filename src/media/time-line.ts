@@ -70,7 +70,7 @@ function packetSeconds(listing: string): number | null {
 }
 
 /** Longest gap that is filled with silence, which ffmpeg holds in memory. A longer gap means that the clock jumped. */
-const LONGEST_GAP_SECONDS = 3600;
+export const LONGEST_GAP_SECONDS = 3600;
 /**
  * Smallest gap that is filled; smaller gaps add up until they reach it. Containers round their time stamps to a
  * millisecond or to a packet, and call recorders store the time at which a packet arrived.

@@ -21,6 +21,9 @@ const decodedSchema = Type.Object({
   tracks: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 })),
   /** The digest of each track's file; earlier versions stored none. */
   digests: Type.Optional(Type.Array(Type.String())),
+  /** The file's audio track, from 1, and the number of them; earlier versions stored none. */
+  audioTrack: Type.Optional(Type.Integer({ minimum: 1 })),
+  audioTracks: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 type Decoded = Static<typeof decodedSchema>;
 
@@ -40,13 +43,15 @@ const MIN_SECONDS = 0.5;
  */
 export async function decode(context: StepContext, options: DecodeOptions): Promise<Track[]> {
   const { recording, files, checkpoints, signal } = context;
-  const { ffmpegPath, maxSeconds, onProbed, reservations, audio } = options;
+  const { ffmpegPath, maxSeconds, onProbed, onTrack, reservations, audio } = options;
   const [path, secondPath] = [files.pcm(0), files.pcm(1)];
   const finished = checkpoints.read("decode", 0, decodedSchema);
   if (finished !== null) {
     const tracks = tracksOf([path, secondPath].slice(0, finished.tracks ?? 1), finished.sampleCount);
     if (await areIntact(tracks, finished.digests, signal)) {
       reserveForResults(recording.id, reservations, finished);
+      const { audioTrack, audioTracks } = finished;
+      if (audioTrack !== undefined && audioTracks !== undefined) onTrack?.({ audioTrack, audioTracks });
       return tracks;
     }
   }
@@ -55,7 +60,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   for (const remaining of [path, secondPath]) await rm(remaining, { force: true });
   // A rerun has no audio of its own.
   await using upload = await audio.open(recording.rerunOf ?? recording.id);
-  const { sampleCount, paths, damaged, declaredSeconds } = await decodeRecording({
+  const { sampleCount, paths, trackIndex, trackCount, damaged, declaredSeconds } = await decodeRecording({
     ...{ ffmpegPath, maxSeconds, onProbed, signal },
     // Without a file, ffmpeg's error is that of a file that can't be read.
     inputPath: upload?.path ?? "",
@@ -67,6 +72,8 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
     reservations.release(recording.id);
     throw withMediaFailure(error);
   });
+  const chosen = { audioTrack: trackIndex + 1, audioTracks: trackCount };
+  onTrack?.(chosen);
   if (damaged) {
     const decodedSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
     context.log.warn({ event: "recording.damaged", recordingId: recording.id, decodedSeconds, declaredSeconds });
@@ -77,7 +84,7 @@ export async function decode(context: StepContext, options: DecodeOptions): Prom
   }
   const digests: string[] = [];
   for (const each of paths) digests.push((await pcmDigest(each, signal)) ?? "");
-  const decoded = { sampleCount, tracks: paths.length, digests };
+  const decoded = { sampleCount, tracks: paths.length, digests, ...chosen };
   checkpoints.write("decode", 0, decodedSchema, decoded);
   reserveForResults(recording.id, reservations, decoded);
   return tracksOf(paths, sampleCount);

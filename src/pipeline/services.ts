@@ -13,6 +13,12 @@ export interface FetchOptions
   readonly enabled: boolean;
 }
 
+/** The transcribed audio track of a file, from 1, and the number of its audio tracks. */
+export interface ChosenTrack {
+  readonly audioTrack: number;
+  readonly audioTracks: number;
+}
+
 export interface DecodeOptions {
   readonly ffmpegPath: string;
   readonly maxSeconds: number;
@@ -20,6 +26,8 @@ export interface DecodeOptions {
   readonly audio: AudioStore;
   /** Called with the container's length before decoding starts; an error that it throws ends the step. */
   readonly onProbed: (declaredSeconds: number | null) => void;
+  /** Called with the audio track of the file that was decoded, also by an earlier attempt. */
+  readonly onTrack?: (track: ChosenTrack) => void;
 }
 
 /** The services that the pipeline uses. */
@@ -31,7 +39,7 @@ export interface PipelineServices {
   readonly engine: StepEngine;
   readonly models: RecordingModels;
   readonly fetchOptions: () => FetchOptions;
-  readonly decodeOptions: () => Omit<DecodeOptions, "reservations" | "audio" | "onProbed">;
+  readonly decodeOptions: () => Omit<DecodeOptions, "reservations" | "audio" | "onProbed" | "onTrack">;
   /** Disk space reservations for the work files of recordings. */
   readonly workReservations: WorkReservations;
   readonly usage: Usage;

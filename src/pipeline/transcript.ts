@@ -12,7 +12,7 @@ import { type Diarized, diarize, findSpeakerVoices, findVoices } from "./diarize
 import { EarlyChunks } from "./early-chunks.ts";
 import { fitSegments } from "./fit-to-turns.ts";
 import { chooseLanguage, mostSpoken, partsByLanguage } from "./language.ts";
-import type { PipelineServices } from "./services.ts";
+import type { ChosenTrack, PipelineServices } from "./services.ts";
 import { SpareLanes } from "./spare-lanes.ts";
 import { spokenWords } from "./spoken-words.ts";
 import { quotaExceeded, RecordingFailure, type StepContext } from "./step.ts";
@@ -153,7 +153,7 @@ async function findWords(
 
 /** Runs the step `decode`, and stores, counts and charges the actual length of the recording. */
 async function decodeAndCharge(services: PipelineServices, context: StepContext): Promise<Track[]> {
-  const { metrics, recordings, now } = services;
+  const { metrics, recordings, log, now } = services;
   const { recording } = context;
   const since = now();
   const options = {
@@ -166,7 +166,11 @@ async function decodeAndCharge(services: PipelineServices, context: StepContext)
   const onProbed = (declaredSeconds: number | null) => {
     if (isFirst && declaredSeconds !== null) charge(services, recording, Math.min(declaredSeconds, options.maxSeconds));
   };
-  const tracks = await decode(context, { ...options, onProbed }).catch((error: unknown) => {
+  const onTrack = (track: ChosenTrack) => {
+    if (track.audioTracks > 1) log.info({ event: "recording.track", recordingId: recording.id, ...track });
+    recordings.describe(recording.id, track);
+  };
+  const tracks = await decode(context, { ...options, onProbed, onTrack }).catch((error: unknown) => {
     if (isTooLong(error)) services.usage.chargeAudio(recording.id, options.maxSeconds, Number.POSITIVE_INFINITY);
     throw error;
   });

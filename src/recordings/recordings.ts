@@ -239,13 +239,18 @@ export class Recordings {
   /** Stores properties of the recording that a step has determined. */
   describe(
     id: string,
-    facts: { durationSeconds?: number; language?: string; speechModel?: string; speechModelSha256?: string },
+    facts: Partial<
+      Pick<
+        Recording,
+        "durationSeconds" | "audioTrack" | "audioTracks" | "language" | "speechModel" | "speechModelSha256"
+      >
+    >,
   ): void {
     const now = this.#now();
     const { durationSeconds } = facts;
     const describe = (writer: Writer) => {
       // A repeated step finds the same duration again.
-      const isFirst = durationSeconds !== undefined && this.get(id)?.durationSeconds === null;
+      const isFirst = typeof durationSeconds === "number" && this.get(id)?.durationSeconds === null;
       const described = change(writer, id, ["processing"], { ...facts, updatedAt: now });
       if (isFirst && described !== null) countWork(writer, now, { receivedSeconds: durationSeconds });
     };

@@ -22,6 +22,7 @@ import voices from "./migrations/0017-voices.sql" with { type: "text" };
 import incompleteFiles from "./migrations/0018-incomplete-files.sql" with { type: "text" };
 import searchWords from "./migrations/0019-search-words.sql" with { type: "text" };
 import reruns from "./migrations/0020-reruns.sql" with { type: "text" };
+import audioTracks from "./migrations/0021-audio-tracks.sql" with { type: "text" };
 
 interface Migration {
   readonly name: string;
@@ -53,6 +54,7 @@ const migrations: readonly Migration[] = [
   { name: "0018-incomplete-files", sql: incompleteFiles },
   { name: "0019-search-words", sql: searchWords },
   { name: "0020-reruns", sql: reruns },
+  { name: "0021-audio-tracks", sql: audioTracks },
 ];
 
 /** Names of all migrations, in order. */

@@ -111,6 +111,9 @@ export const recordings = sqliteTable(
     /** Size of the recording in bytes; null until a link was fetched. */
     sizeBytes: integer(),
     durationSeconds: real(),
+    /** The audio track of its file that is transcribed, from 1, and their number; null until it was decoded. */
+    audioTrack: integer(),
+    audioTracks: integer(),
     step: text({ enum: steps }),
     percent: integer(),
     failureReason: text({ enum: failureReasons }),

@@ -16,6 +16,14 @@ function wave(declared: number): Buffer {
   return Buffer.concat([header, sound]);
 }
 
+function aiff(declared: number): Buffer {
+  const file = wave(0);
+  file.write("FORM", 0, "latin1");
+  file.writeUInt32BE(declared, 4);
+  file.write("AIFF", 8, "latin1");
+  return file;
+}
+
 function rf64(declared: number): Buffer {
   const file = wave(0xffff_ffff);
   file.write("RF64", 0, "latin1");
@@ -48,6 +56,9 @@ describe("a file seems to be", () => {
     ["a WAVE file", wave(44 + 5000 - 8)],
     ["a WAVE file without its padding byte", wave(44 + 5000 - 8 + 1)],
     ["a WAVE stream of unknown length", wave(0xffff_ffff)],
+    ["a WAVE stream of SoX", wave(0x7f00_0024)],
+    ["an AIFF stream of SoX", aiff(0x7f00_0050)],
+    ["an AIFF stream of unknown length", aiff(0)],
     ["an RF64 file", rf64(44 + 5000 - 8)],
     ["an MP4 file with its index first", Buffer.concat([ftyp, moov, mdat])],
     ["an MP4 file with its index last", Buffer.concat([ftyp, mdat, moov])],
@@ -63,6 +74,7 @@ describe("a file seems to be", () => {
     ["a file that ends with zeros", "zeros", Buffer.concat([sound, Buffer.alloc(4096)])],
     ["a short file of zeros", "zeros", Buffer.alloc(10)],
     ["a WAVE file that was cut off", "short_wave", wave(44 + 6000)],
+    ["an AIFF file that was cut off", "cut_off", aiff(44 + 6000)],
     ["an RF64 file that was cut off", "short_wave", rf64(5_000_000_000)],
     ["the beginning of a WAVE header", "short_wave", wave(100).subarray(0, 20)],
     [

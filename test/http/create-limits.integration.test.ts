@@ -1,5 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
+import { join } from "node:path";
+import { available, ffmpegPath, recordingsFolder, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
 import { ApiServer } from "./support.ts";
 
@@ -91,6 +92,12 @@ describe.if(ready)("POST /transcriptions", () => {
     using server = new ApiServer({ recordingSeconds: 5 });
     const response = await server.client("first").send(samplePath("sample.wav"));
     expect(Object.keys((await errorOf(response, 422)).errors ?? {})).toEqual(["file"]);
+  });
+
+  test("accepts a recording whose container claims 30 hours for six seconds of sound", async () => {
+    using server = new ApiServer();
+    const path = join(recordingsFolder, "cases/late-clock-fragments.mp4");
+    expect((await server.client("first").send(path)).status).toBe(201);
   });
 
   test("accepts five open recordings of an account and refuses the sixth with 409 until one has ended; another account's is accepted", async () => {

@@ -119,7 +119,7 @@ describe.if(ready)("a file's claims about itself are not trusted", () => {
       await Bun.write(path, bytes);
       expect(await probeRecording(FFMPEG, path)).toMatchObject({
         ok: true,
-        durationSeconds: expect.closeTo(4_294_967.3, 0),
+        durationSeconds: 2,
       });
       expect((await decodedSamples(folder, path)).length).toBe(2 * PCM_SAMPLE_RATE_HZ);
     });
@@ -190,7 +190,7 @@ describe.if(ready)("an unusual but valid recording is decoded", () => {
       const sounds = [...lavfi("anullsrc=r=16000:cl=mono"), ...lavfi("sine=sample_rate=16000")];
       const marks = ["-disposition:a:0", "0", "-disposition:a:1", "default", "-metadata:s:a:1", "language=ger"];
       makeWithFfmpeg(...sounds, "-map", "0:a", "-map", "1:a", "-t", "2", "-c:a", "flac", ...marks, path);
-      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, trackIndex: 1 });
+      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, tracks: [{ index: 1 }, { index: 0 }] });
       expect(loudness(await decodedSamples(folder, path))).toBeGreaterThan(1000);
     });
   });
@@ -205,7 +205,7 @@ describe.if(ready)("an unusual but valid recording is decoded", () => {
         samples[frame * channels + channels - 1] = frame % 40 < 20 ? 8000 : -8000;
       const header = waveHeader({ channels, rateHz: 16_000, claimedBytes: samples.byteLength });
       await Bun.write(path, Buffer.concat([header, Buffer.from(samples.buffer)]));
-      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, channels });
+      expect(await probeRecording(FFMPEG, path)).toMatchObject({ ok: true, tracks: [{ channels }] });
       const mixed = await decodedSamples(folder, path);
       expect(mixed.length).toBe(frames);
       expect(loudness(mixed)).toBeGreaterThan(8000 / channels / 2);

@@ -177,6 +177,8 @@ function toJson(recording: Recording) {
     model: recording.speechModel,
     model_sha256: recording.speechModelSha256,
     duration_seconds: recording.durationSeconds,
+    audio_track: recording.audioTrack,
+    audio_tracks: recording.audioTracks,
     size_bytes: recording.sizeBytes,
     failure_reason: recording.failureReason,
     failure_cause: recording.failureCause,

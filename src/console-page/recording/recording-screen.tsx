@@ -72,7 +72,7 @@ export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
 
 function Facts({ recording }: { recording: RecordingDetail }) {
   const { account, workspace, language, duration_seconds, created_at, size_bytes, held } = recording;
-  const { model, models, machines } = recording;
+  const { audio_track, model, models, machines } = recording;
   const isAlone = models.every((each) => each.model === model);
   return (
     <p class="soft facts">
@@ -81,6 +81,7 @@ function Facts({ recording }: { recording: RecordingDetail }) {
       <Moment at={created_at} />
       <OwnerName account={account} workspace={workspace} />
       {size_bytes !== null && <span>{bytes(size_bytes)}</span>}
+      {audio_track !== null && <span>{texts.audioTrack(audio_track)}</span>}
       {isAlone ? model !== null && <span>{model}</span> : <span>{texts.models(models)}</span>}
       {machines.length > 0 && <span>{texts.machines(machines)}</span>}
       {held && <span>{strings.recordings.held}</span>}

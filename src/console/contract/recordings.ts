@@ -116,6 +116,8 @@ export const recordingSchema = Type.Composite([
     place: nullable(Type.Integer({ minimum: 1 })),
     problem: nullable(Type.String()),
     size_bytes: nullable(bytesSchema),
+    /** The transcribed audio track, from 1, and their number; null unless the file has several. */
+    audio_track: nullable(Type.Object({ number: countSchema, of: countSchema })),
     /** Id of the speech model; null: an early version created the recording. */
     model: nullable(Type.String()),
     /** Number of parts that each speech model recognized, the model with most parts first. */

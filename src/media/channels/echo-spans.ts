@@ -1,4 +1,4 @@
-import { BLOCKS_PER_SECOND, type Levels } from "./levels.ts";
+import { BLOCKS_PER_SECOND, LEVELS_PER_DECIBEL, type Levels } from "./levels.ts";
 import { Correlation, Histogram } from "./statistics.ts";
 
 /** Length of a section. Echo is detected in each section, because its path changes when somebody joins or moves. */
@@ -95,9 +95,6 @@ interface Echo {
   /** Attenuation of the echo, in levels (half decibels). */
   readonly loss: number;
 }
-
-/** Levels (half decibels) per decibel. */
-const LEVELS_PER_DECIBEL = 2;
 
 /** Longest delay that is searched: 0.6 s, the round trip of a call by satellite. */
 const LONGEST_DELAY_BLOCKS = 0.6 * BLOCKS_PER_SECOND;

@@ -5,7 +5,7 @@ export const BLOCK_SAMPLES = 400;
 export const BLOCKS_PER_SECOND = 16_000 / BLOCK_SAMPLES;
 /** Lowest level in decibels; quieter blocks are not distinguished. 16-bit samples end at -96 dB. */
 export const SILENCE_DECIBELS = -100;
-const STEP_DECIBELS = 0.5;
+export const LEVELS_PER_DECIBEL = 2;
 
 const BYTES_PER_SAMPLE = 2;
 /** Blocks per read: two seconds of a channel. Between two reads, the server's event loop can run. */
@@ -18,7 +18,7 @@ export type Levels = Uint8Array;
 
 /** Converts a level to decibels relative to full scale. */
 export function decibelsOf(level: number): number {
-  return SILENCE_DECIBELS + level * STEP_DECIBELS;
+  return SILENCE_DECIBELS + level / LEVELS_PER_DECIBEL;
 }
 
 /** The levels of two channels and the correlation of their samples. */
@@ -86,7 +86,12 @@ function blockEnergy(left: Int16Array, right: Int16Array, start: number) {
   return energy;
 }
 
-function levelOf(energy: number): number {
-  const decibels = 10 * Math.log10(energy / BLOCK_SAMPLES / 32_768 ** 2 + 1e-12);
-  return Math.max(0, Math.round((decibels - SILENCE_DECIBELS) / STEP_DECIBELS));
+/** Returns the level of a block from the sum of its squared samples. */
+export function levelOf(energy: number): number {
+  return levelAt(10 * Math.log10(energy / BLOCK_SAMPLES / 32_768 ** 2 + 1e-12));
+}
+
+/** Converts decibels relative to full scale to a level. */
+export function levelAt(decibels: number): number {
+  return Math.max(0, Math.round((decibels - SILENCE_DECIBELS) * LEVELS_PER_DECIBEL));
 }

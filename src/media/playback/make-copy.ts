@@ -3,20 +3,14 @@ import { mkdir, open, rename, rm } from "node:fs/promises";
 import { syncDirectory } from "../../files/index.ts";
 import type { Recordings } from "../../recordings/index.ts";
 import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
+import { chooseMix } from "../channels/choose-mix.ts";
 import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";
-import {
-  channelFilter,
-  hasChannelPair,
-  MEMORY_LIMIT_BYTES,
-  mixFilter,
-  outputArgumentsOf,
-  timedInputArguments,
-} from "../ffmpeg-arguments.ts";
+import { channelFilters, MEMORY_LIMIT_BYTES, outputArgumentsOf, timedInputArguments } from "../ffmpeg-arguments.ts";
 import { promisedMatroskaBytes } from "../matroska.ts";
 import { MediaError } from "../media-error.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../pcm.ts";
-import { type ProbedRecording, probeRecording } from "../probe.ts";
+import { type AudioTrack, probeRecording } from "../probe.ts";
 import { runFfmpeg } from "../run-ffmpeg.ts";
 import { findTrackStart, type TrackStart, timeLineFilters } from "../time-line.ts";
 import { PeakMeter } from "./waveform.ts";
@@ -33,6 +27,12 @@ export interface CopyResources {
 /** Returns whether a recording and its audio, from which the copy is made, still exist. */
 export async function isStored({ recordings, dataDirectory }: CopyResources, id: string): Promise<boolean> {
   return recordings.get(id) !== null && (await dataDirectory.audio.has(id));
+}
+
+/** Returns the number of the transcribed track from 0; undefined if a version that stored none decoded the recording. */
+function transcribedTrack({ recordings }: CopyResources, id: string): number | undefined {
+  const audioTrack = recordings.get(id)?.audioTrack ?? null;
+  return audioTrack === null ? undefined : audioTrack - 1;
 }
 
 /**
@@ -67,6 +67,7 @@ export async function makeCopy(
     if (upload === null) throw new Error("the recording has no audio any more");
     await encodeCopy({
       ...{ ffmpegPath, durationSeconds, onProgress, signal },
+      trackIndex: transcribedTrack(resources, id),
       inputPath: upload.path,
       audioPath: files.audio,
       waveformPath: files.waveform,
@@ -92,6 +93,8 @@ interface CopyRequest {
   /** Path of the audio, WebM. Its folder must exist; an existing file is replaced. */
   readonly audioPath: string;
   readonly waveformPath: string;
+  /** Number of the transcribed track among the audio tracks, from 0. Without it, the preferred track is used. */
+  readonly trackIndex?: number | undefined;
   /** Decoded duration of the recording. */
   readonly durationSeconds: number;
   /** Limit on the length of recordings, at least the decoded duration. */
@@ -132,10 +135,12 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   const { ffmpegPath, inputPath, audioPath, waveformPath, signal } = request;
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
-  const start = await findTrackStart(ffmpegPath, inputPath, probed.trackIndex, signal);
-  let meter = await encode(request, probed, start, mixFilter(probed));
-  if (hasChannelPair(probed) && meter.correlation < INVERTED_CORRELATION) {
-    meter = await encode(request, probed, start, [channelFilter(meter.louderChannel)]);
+  const track = probed.tracks.find(({ index }) => index === request.trackIndex) ?? probed.tracks[0];
+  const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
+  const mix = await chooseMix({ ...request, isBackground: true }, track);
+  let meter = await encode(request, track, start, mix);
+  if (isStereo(track) && meter.correlation < INVERTED_CORRELATION) {
+    meter = await encode(request, track, start, channelFilters(track, meter.louderChannel));
   }
   await Bun.write(waveformPath, meter.peaks());
   for (const path of [audioPath, waveformPath]) {
@@ -144,17 +149,22 @@ export async function encodeCopy(request: CopyRequest): Promise<void> {
   }
 }
 
+/** Other pairs of positions cannot be measured together. */
+function isStereo({ channelLayout }: AudioTrack): boolean {
+  return channelLayout === "stereo";
+}
+
 async function encode(
   { ffmpegPath, inputPath, audioPath, durationSeconds, maxSeconds, onProgress, signal }: CopyRequest,
-  probed: ProbedRecording,
+  track: AudioTrack,
   start: TrackStart | null,
   mono: readonly string[],
 ): Promise<PeakMeter> {
-  const channels = hasChannelPair(probed) ? 2 : 1;
+  const channels = isStereo(track) ? 2 : 1;
   const meter = new PeakMeter(channels);
   const timeLine = (layout: "mono" | "stereo") => timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds, layout);
   const output = (filters: readonly string[], of: 1 | 2) =>
-    outputArgumentsOf(probed.trackIndex, filters, of, durationSeconds);
+    outputArgumentsOf(track.index, filters, of, durationSeconds);
   // Measures each channel separately, so that channels that cancel each other in the mix are detected.
   const measured =
     channels === 2 ? ["aformat=channel_layouts=stereo", ...timeLine("stereo")] : [...mono, ...timeLine("mono")];

@@ -24,10 +24,10 @@ export async function copyOf(inputPath: string, folder: string, maxSeconds = 600
     join(folder, name),
   ) as [string, string, string];
   const common = { ffmpegPath: FFMPEG, inputPath, maxSeconds };
-  const { sampleCount } = await decodeRecording({ ...common, outputPath: pcm }).catch(undecodable);
+  const { sampleCount, trackIndex } = await decodeRecording({ ...common, outputPath: pcm }).catch(undecodable);
   if (sampleCount === 0) throw new UndecodableError("it has no samples");
   const durationSeconds = sampleCount / PCM_SAMPLE_RATE_HZ;
-  await encodeCopy({ ...common, audioPath, waveformPath, durationSeconds });
+  await encodeCopy({ ...common, audioPath, waveformPath, durationSeconds, trackIndex });
   return { decoded: await samplesOf(pcm), copied: await played(audioPath, folder), audioPath, waveformPath };
 }
 
