@@ -162,7 +162,7 @@ async function transcribe(
       throw new CommandError(`${shown}: ${text}`, exitCodes.recordingFailed, reason);
     }
     const { audioTrack, audioTracks } = recording;
-    if ((audioTracks ?? 1) > 1) board.note(`${file}: audio track ${audioTrack} of ${audioTracks}`);
+    if ((audioTracks ?? 1) > 1) board.note(`${printable(shown)}: audio track ${audioTrack} of ${audioTracks}`);
     const found = { language: recording.language, duration_seconds: recording.durationSeconds };
     if (output === null) {
       const text = transcriptText(segments);

@@ -117,10 +117,10 @@ describe.if(ready && canSeeProcesses)("a completed recording", () => {
       const rerun = idOfRerun(id);
       using worker = new StoppedWorker(server);
       const done = storedParts(server, "transcribe", rerun).length;
-      const logged = server.log.length;
       await server.killHard();
       worker.resume();
       await worker.exited();
+      const logged = server.log.length;
       await server.start();
       await untilRevision(id, 1, before, segments);
       // The same words of the same model, as a revision.
