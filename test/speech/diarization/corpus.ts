@@ -21,7 +21,7 @@ export const dialogues: Readonly<Record<string, number>> = {
   "dlg-10-3spk-overlap.flac": 3,
   "dlg-11-2spk-stereo-call.wav": 2,
   "dlg-12-6spk-mp3.mp3": 6,
-  "dlg-13-8spk-no-text.flac": 8,
+  "dlg-13-8spk-no-text.opus": 8,
 };
 
 export const speakersOf = (turns: readonly Turn[]): number => new Set(turns.map((turn) => turn.speaker)).size;

@@ -50,7 +50,7 @@ const hardDialogues = [
   "dlg-09-2spk-short-turns.flac",
   "dlg-10-3spk-overlap.flac",
   "dlg-11-2spk-stereo-call.wav",
-  "dlg-13-8spk-no-text.flac",
+  "dlg-13-8spk-no-text.opus",
 ];
 /** The meetings with much speech. */
 const someMeetings = ["EN2005a", "EN2006a", "EN2006b", "EN2009b"].map((name) => `ami-${name}-first30s.flac`);
