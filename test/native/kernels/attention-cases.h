@@ -1,6 +1,6 @@
 #pragma once
 
-#include "attention.h"
+#include "encoder/attention.h"
 #include "checks.h"
 
 #include <algorithm>

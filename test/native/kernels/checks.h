@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lanes/instructions.h"
+#include "kernels/lanes/instructions.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // Checks of encoder-layers.cpp: the layers of Whisper's encoder, which use most kernels.
 
-#include "encoder-layers.h"
+#include "encoder/encoder-layers.h"
 
-#include "attention.h"
+#include "encoder/attention.h"
 #include "step-references.h"
 #include "weights.h"
 

@@ -1,6 +1,6 @@
 // Checks of conformer-steps.cpp: the steps of a layer between its products.
 
-#include "conformer-steps.h"
+#include "parakeet/conformer-steps.h"
 
 #include "step-references.h"
 
