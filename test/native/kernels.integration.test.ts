@@ -76,9 +76,9 @@ async function compile(directory: string): Promise<string> {
     "encoder/encoder-layers",
     "encoder/padding",
     "kernels/lanes/instructions",
+    "kernels/layer-steps",
     "kernels/quantized",
     "kernels/rows",
-    "parakeet/conformer-steps",
   ];
   const checks = join(root, "test", "native", "kernels");
   const sources = [

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "parakeet/conformer.h"
 #include "job-state.h"
+#include "parakeet/conformer.h"
 
 #include <napi.h>
 #include <parakeet.h>

@@ -2,9 +2,9 @@
 
 #if defined(__x86_64__)
 
+#include "in-parallel.h"
 #include "kernels/aligned.h"
 #include "kernels/avx512.h"
-#include "in-parallel.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,6 @@
 #if defined(__x86_64__)
 
 #include "attention.h"
-#include "parakeet/conformer-steps.h"
 #include "in-parallel.h"
 
 #include <algorithm>
@@ -56,7 +55,7 @@ void quantize_rows(const float * input, size_t count, size_t width, const Quanti
     }
 }
 
-void normalize_rows(const float * input, size_t count, const ConformerWeights::Norm & norm, size_t width, float * scratch,
+void normalize_rows(const float * input, size_t count, const Norm & norm, size_t width, float * scratch,
                     const QuantizedRows & output) {
     for (size_t row = 0; row < count; row++) {
         normalize(input + row * width, norm, width, scratch);

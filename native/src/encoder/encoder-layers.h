@@ -1,9 +1,9 @@
 #pragma once
 
 #include "kernels/aligned.h"
-#include "parakeet/conformer-weights.h"
-#include "padding.h"
+#include "kernels/layer-steps.h"
 #include "kernels/quantized.h"
+#include "padding.h"
 
 #include <cstddef>
 
@@ -22,7 +22,7 @@ struct Product {
 
 // Attention. `projections` are those of queries, keys and values.
 struct AttentionLayer {
-    ConformerWeights::Norm norm;
+    Norm norm;
     Product projections;
     Product output;
     void add_to(float * stream, size_t count, size_t threads) const;
@@ -37,7 +37,7 @@ private:
 
 // Two products with GELU between them.
 struct FeedForwardLayer {
-    ConformerWeights::Norm norm;
+    Norm norm;
     Product first;
     Product second;
     void add_to(float * stream, size_t count, size_t threads) const;

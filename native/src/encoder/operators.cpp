@@ -4,8 +4,8 @@
 #include "encoder-layers.h"
 #include "in-parallel.h"
 #include "kernels/lanes/instructions.h"
-#include "padding.h"
 #include "kernels/rows.h"
+#include "padding.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -55,7 +55,7 @@ struct Operators::Call {
     }
 
     // Returns the weights of a layer normalization, which start with this input.
-    ConformerWeights::Norm norm(size_t index) const { return {input(index).as<float>(), input(index + 1).as<float>()}; }
+    Norm norm(size_t index) const { return {input(index).as<float>(), input(index + 1).as<float>()}; }
 
     // Returns the positions that the last layer computes; the spectrum is this input.
     KeptPositions kept(size_t index) const {

@@ -4,7 +4,8 @@
 
 #include "avx512.h"
 #include "bfloat16-tile.h"
-#include "parakeet/conformer-steps.h"
+#include "layer-steps.h"
+#include "quantized.h"
 
 #include <algorithm>
 #include <vector>

@@ -82,7 +82,7 @@ private:
         });
     }
 
-    bool normalize_stream(Team & team, const Scratch & scratch, const ConformerWeights::Norm & norm) {
+    bool normalize_stream(Team & team, const Scratch & scratch, const Norm & norm) {
         return by_rows(team, [&](size_t row) {
             normalize(stream_ + row * width_, norm, width_, scratch.rows.get());
             Products::store(scratch.rows.get(), width_, narrow_, row);
@@ -157,7 +157,8 @@ private:
                                       Gate{mixed_.get(), width_, column});
                }) &&
                by_rows(team, [&](size_t row) {
-                   transcribe::convolve(mixed_.get(), row, count_, weights, weights_.kernel, width_, scratch.rows.get());
+                   transcribe::convolve(mixed_.get(), row, count_, weights.depthwise.get(), weights.depthwise_bias.get(),
+                                        weights_.kernel, width_, scratch.rows.get());
                    Products::store(scratch.rows.get(), width_, narrow_, row);
                }) &&
                add_product(team, scratch, narrow_, weights.convolution_output, 1);

@@ -58,7 +58,7 @@ struct Reader {
         return found;
     }
 
-    ConformerWeights::Norm norm(const std::string & name) const {
+    Norm norm(const std::string & name) const {
         return {floats(name + ".weight"), floats(name + ".bias")};
     }
 
@@ -86,7 +86,7 @@ struct Reader {
             matrix(convolution + "pointwise_conv2.weight"),
             norm(prefix + "norm_out"),
         };
-        const ConformerWeights::Norm batch = norm(convolution + "batch_norm");
+        const Norm batch = norm(convolution + "batch_norm");
         const float * mean = floats(convolution + "batch_norm.running_mean");
         const float * variance = floats(convolution + "batch_norm.running_var");
         const float * depthwise = floats(convolution + "depthwise_conv.weight");

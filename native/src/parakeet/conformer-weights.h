@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/aligned.h"
+#include "kernels/layer-steps.h"
 #include "subsampling.h"
 
 #include <parakeet.h>
@@ -22,10 +23,6 @@ struct ProductKinds {
 
 // The weights of a Parakeet model's encoder (FastConformer). They point into the context, which must outlive them.
 struct ConformerWeights {
-    struct Norm {
-        const float * weight;
-        const float * bias;
-    };
     struct FeedForward {
         Norm norm;
         const ggml_tensor * first;

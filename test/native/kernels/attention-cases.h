@@ -1,7 +1,7 @@
 #pragma once
 
-#include "encoder/attention.h"
 #include "checks.h"
+#include "encoder/attention.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,4 +1,4 @@
-// The kernels of conformer-steps.cpp, for each kind of instructions.
+// The kernels of layer-steps.cpp, for each kind of instructions.
 
 namespace {
 
@@ -40,7 +40,7 @@ INLINE Floats gelu(Floats x) {
 
 }  // namespace
 
-void normalize(const float * input, const ConformerWeights::Norm & norm, size_t width, float * output) {
+void normalize(const float * input, const Norm & norm, size_t width, float * output) {
     Floats total = zeros();
     for (size_t column = 0; column < width; column += lanes) {
         total = add(total, load(input + column));
@@ -59,16 +59,16 @@ void normalize(const float * input, const ConformerWeights::Norm & norm, size_t 
     }
 }
 
-void convolve(const float * input, size_t row, size_t count, const ConformerWeights::Layer & layer, size_t kernel, size_t width,
-              float * output) {
+void convolve(const float * input, size_t row, size_t count, const float * weights, const float * bias, size_t kernel,
+              size_t width, float * output) {
     const size_t side = kernel / 2;
     const size_t first = row < side ? side - row : 0;
     const size_t end = std::min(kernel, count + side - row);
     for (size_t column = 0; column < width; column += lanes) {
-        Floats sum = load(layer.depthwise_bias.get() + column);
+        Floats sum = load(bias + column);
         for (size_t k = first; k < end; k++) {
             const Floats numbers = load(input + (row + k - side) * width + column);
-            sum = multiply_add(numbers, load(layer.depthwise.get() + k * width + column), sum);
+            sum = multiply_add(numbers, load(weights + k * width + column), sum);
         }
         store(output + column, silu(sum));
     }
