@@ -13,6 +13,7 @@ const mayInclude: Readonly<Record<string, readonly string[]>> = {
   device: [],
   encoder: ["kernels"],
   kernels: [],
+  models: [],
   parakeet: ["kernels"],
 };
 const folders = Object.keys(mayInclude);
@@ -23,7 +24,7 @@ describe("native/src", () => {
   test("has no file outside its folders, and the README says what each folder contains", () => {
     expect(readdirSync(source).sort()).toEqual(folders);
     const readme = readFileSync(join(root, "native", "README.md"), "utf8");
-    const rows = [...readme.matchAll(/^\| `([a-z]+)\/` \| [^|]{20,} \| [^|]*`(?:whisper\.node|libwhisper\.so)`/gm)];
+    const rows = [...readme.matchAll(/^\| `([a-z]+)\/` \| [^|]{20,} \| [^|]*`(?:whisper\.node|lib\w+\.so)`/gm)];
     expect(rows.map(([, name]) => name).sort()).toEqual(folders);
   });
 

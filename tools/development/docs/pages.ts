@@ -50,11 +50,15 @@ function checkSections(): string {
   return checks.map(({ id, title, explanation }) => `### ${id}\n\n**${title}.** ${explanation}`).join("\n\n");
 }
 
-function withPart(text: string, name: string, part: string): string {
+/**
+ * Returns a page with the text between the markers of a generated part replaced.
+ * @throws {Error} when the page has no such markers
+ */
+export function withPart(text: string, name: string, part: string): string {
   const begin = `<!-- ${name}: made by scripts/docs -->\n`;
   const from = text.indexOf(begin);
   const to = text.indexOf("<!-- end -->", from);
-  if (from < 0 || to < 0) throw new Error(`docs/troubleshooting.md has no markers for ${name}`);
+  if (from < 0 || to < 0) throw new Error(`the page has no markers for ${name}`);
   return `${text.slice(0, from + begin.length)}\n${part}\n\n${text.slice(to)}`;
 }
 
