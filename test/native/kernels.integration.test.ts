@@ -71,7 +71,11 @@ async function compile(directory: string): Promise<string> {
   if (hasOtherEncoding) options.push("-DTRANSCRIBE_AVX_VNNI_AS_EVEX");
   const kernels = [
     "decoder/cross-attention",
+    "decoder/median-filter",
     "decoder/packed-weights",
+    "decoder/probabilities",
+    "decoder/quantize-weights",
+    "decoder/spectrum",
     "encoder/attention",
     "encoder/encoder-layers",
     "encoder/padding",

@@ -19,6 +19,7 @@ void check_cross_attention();
 void check_attention();
 void check_steps();
 void check_layers();
+void check_sixteen();
 
 inline bool has_avx512() {
     return transcribe::instructions() >= transcribe::Instructions::avx512;
