@@ -18,7 +18,7 @@ describe("scripts/bench", () => {
   test("lists the options and the separate parts", async () => {
     const { output, exitCode } = await run("--help");
     expect(exitCode).toBe(0);
-    for (const word of ["--runs", "--at-once", "--write", "scripts/bench api", "scripts/bench parakeet"]) {
+    for (const word of ["--runs", "--at-once", "--write", "scripts/bench PART", "Parts: api, ", " parakeet, "]) {
       expect(output).toContain(word);
     }
   });
