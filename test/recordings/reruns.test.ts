@@ -157,6 +157,21 @@ describe("a recording that is processed again", () => {
     expect(size()).toBe(stored() ?? -1);
   });
 
+  test("has the audio track and the length of its transcript, which return with an earlier one", () => {
+    const decoded = () => {
+      const { audioTrack, audioTracks, durationSeconds } = recordings.get(id) ?? {};
+      return [audioTrack, audioTracks, durationSeconds];
+    };
+    const before = decoded();
+    const rerun = start();
+    recordings.claim(rerun);
+    recordings.describe(rerun, { audioTrack: 2, audioTracks: 3, durationSeconds: 12 });
+    recordings.complete(rerun, other);
+    expect(decoded()).toEqual([2, 3, 12]);
+    correct({ action: "restore", revision: 0 });
+    expect(decoded()).toEqual(before);
+  });
+
   test("can be reverted as long as nobody has corrected the new transcript, and that again", () => {
     process();
     correct({ action: "revert", revision: 1 });
