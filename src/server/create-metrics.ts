@@ -6,18 +6,16 @@ import { failureKinds, type Recordings } from "../recordings/index.ts";
 import { type DiskUsage, type MachineTroubleKind, machineTroubles } from "../storage/index.ts";
 import { type MetricSources, Metrics } from "../telemetry/index.ts";
 
+/** The parts of a server whose state the metrics show. */
 export interface MeasuredParts {
   readonly recordings: Recordings;
   readonly disk: Pick<DiskUsage, "read">;
-  /** Called only after the server listens; the engine does not exist earlier. */
-  readonly engine: () => Pick<Engine, "status">;
+  readonly engine: Pick<Engine, "status">;
   readonly modelInUse: () => string;
   /** Returns when the current certificate expires, in seconds since the epoch; null without TLS. */
   readonly certificateEndsAt: () => number | null;
   /** Returns the trouble that each stalled recording waits for. */
   readonly stalled: () => readonly MachineTroubleKind[];
-  /** Returns this machine's name in its fleet; null if the server works alone. */
-  readonly machine?: MetricSources["machine"];
   /** Returns the fleet; null if the server works alone. */
   readonly fleet?: MetricSources["fleet"];
   /** Returns the watched folders; nothing is watched if it is left out. */
@@ -25,13 +23,15 @@ export interface MeasuredParts {
   readonly now: () => number;
 }
 
-/** Creates the metrics of a server; their values are read from its components on demand. */
-export function createMetrics(parts: MeasuredParts): Metrics {
+/** Creates the metrics of a server. @param machine its name in its fleet; null if it works alone */
+export function createMetrics(machine: string | null): Metrics {
+  return new Metrics({ version: programVersion, refusalCodes: errorCodes, failures: failureKinds, machine });
+}
+
+/** Returns the sources of metrics: values are read from the server's parts on demand. */
+export function metricSources(parts: MeasuredParts): MetricSources {
   const { recordings, disk, engine, now } = parts;
-  return new Metrics({
-    version: programVersion,
-    refusalCodes: errorCodes,
-    failures: failureKinds,
+  return {
     stalledRecordings() {
       const stalled = parts.stalled();
       return Object.keys(machineTroubles).map((trouble) => ({
@@ -45,11 +45,10 @@ export function createMetrics(parts: MeasuredParts): Metrics {
       return since === null ? 0 : Math.max(0, (now() - since) / 1000);
     },
     engine() {
-      const { state, trouble, workers, waiting } = engine().status();
+      const { state, trouble, workers, waiting } = engine.status();
       const isThere = state === "ready" || state === "asleep" || state === "waking";
       return { ready: isThere && trouble === null, asleep: state === "asleep", workers, waiting };
     },
-    machine: () => parts.machine?.() ?? null,
     modelInUse: parts.modelInUse,
     disk: () => disk.read(),
     fleet: () => parts.fleet?.() ?? null,
@@ -63,5 +62,5 @@ export function createMetrics(parts: MeasuredParts): Metrics {
         hindered: hindranceKinds.map((kind) => ({ kind, count: hindered?.get(kind) ?? 0 })),
       };
     },
-  });
+  };
 }

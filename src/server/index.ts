@@ -1,4 +1,4 @@
-export { createMetrics, type MeasuredParts } from "./create-metrics.ts";
+export { createMetrics, type MeasuredParts, metricSources } from "./create-metrics.ts";
 export { fleetIdentity } from "./fleet-coordinator.ts";
 export { type FleetMachine, startFleetMachine } from "./fleet-machine.ts";
 export { type LocalPipeline, openLocalPipeline } from "./local-pipeline.ts";

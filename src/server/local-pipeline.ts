@@ -8,7 +8,7 @@ import { type SpeechModel, SpeechModels } from "../models/index.ts";
 import { programFiles } from "../program/index.ts";
 import { RecordingEvents, Recordings } from "../recordings/index.ts";
 import { validateModelFile } from "../speech/index.ts";
-import { DataPaths, DiskSpace, DiskUsage, openDatabase } from "../storage/index.ts";
+import { DataPaths, DiskSpace, openDatabase } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { createMetrics } from "./create-metrics.ts";
 import { pipelineServices } from "./pipeline-services.ts";
@@ -57,15 +57,6 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     return speech.languagesOf(model);
   });
   orStartError("engine.recognizers", () => speech.requireRoutes());
-  const metrics = createMetrics({
-    recordings,
-    disk: new DiskUsage(dataDirectory, () => performance.now()),
-    now,
-    engine: () => engine,
-    modelInUse: () => model.id,
-    certificateEndsAt: () => null,
-    stalled: () => [],
-  });
   const { speechEngine, models } = startSpeechEngine(settings, {
     files,
     speech,
@@ -86,7 +77,7 @@ export async function openLocalPipeline(settings: Settings, log: Logger): Promis
     engine,
     models,
     usage: new Usage(store),
-    metrics,
+    metrics: createMetrics(null),
     log,
     now,
     diskSpace: new DiskSpace(dataDirectory.root, () => 0),

@@ -34,8 +34,6 @@ export interface EngineSource {
     /** Operations that wait for a lane, by the role of the workers that run them. */
     readonly waiting: { readonly speech: number; readonly speakers: number };
   };
-  /** Returns this machine's name in its fleet; null if the server works alone. */
-  machine(): string | null;
   /** Returns the id of the speech model that new recordings get. */
   modelInUse(): string;
 }
@@ -60,15 +58,105 @@ type StepLabels = Partial<Record<StepLabel, string | number>>;
 /** Signals that end crashed or killed native code. */
 const signals = ["SIGILL", "SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGKILL", "SIGTERM"];
 
+/** Adds the metrics of the workers, and of the model that they run. */
+export function registerEngineGauges(registry: Registry, source: EngineSource): void {
+  gauge(
+    registry,
+    "transcribe_engine_ready",
+    "1 while the inference worker accepts work, or is asleep and would start for it",
+    () => (source.engine().ready ? 1 : 0),
+  );
+  gauge(
+    registry,
+    "transcribe_engine_asleep",
+    "1 while the inference worker is ended because there was no work for engine.idle_minutes",
+    () => (source.engine().asleep ? 1 : 0),
+  );
+  labelledGauge(
+    registry,
+    "transcribe_engine_worker_resident_memory_bytes",
+    "Resident memory of the inference workers, models included, by the GPU that they use (Linux)",
+    ["gpu"],
+    () =>
+      [...Map.groupBy(source.engine().workers, ({ gpu }) => gpu?.label ?? "")].flatMap(([gpu, workers]) => {
+        const bytes = workers.flatMap(({ pid }) => residentBytes(pid) ?? []);
+        return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
+      }),
+  );
+  const ofSpeech = (read: (worker: MeasuredWorker) => number) => () =>
+    source
+      .engine()
+      .workers.filter(({ role }) => role !== "speakers")
+      .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: read(worker) }));
+  labelledGauge(
+    registry,
+    "transcribe_engine_lanes",
+    "Operations of the speech model that each device runs at the same time, by measurement or setting",
+    ["gpu"],
+    ofSpeech(({ lanes }) => lanes),
+  );
+  labelledGauge(
+    registry,
+    "transcribe_engine_decoder_slots",
+    "Operations of each device whose texts are decoded together, by measurement or setting; 1: each decodes alone",
+    ["gpu"],
+    ofSpeech(({ decoderSlots }) => decoderSlots),
+  );
+  readCounter(
+    registry,
+    "transcribe_engine_decoder_steps_total",
+    "Steps of the decoder that operations of a device share; 0 where each decodes alone",
+    ["gpu"],
+    ofSpeech(({ decoder }) => decoder.steps),
+  );
+  readCounter(
+    registry,
+    "transcribe_engine_decoder_rows_total",
+    "Rows of texts in these steps; divided by the steps it is how well they are filled",
+    ["gpu"],
+    ofSpeech(({ decoder }) => decoder.rows),
+  );
+  labelledGauge(
+    registry,
+    "transcribe_engine_waiting_operations",
+    "Operations that wait until a worker of this machine is free: with the speech model, and of the speaker models",
+    ["role"],
+    () => Object.entries(source.engine().waiting).map(([role, value]) => ({ labels: { role }, value })),
+  );
+  const memoryOf = (which: "freeBytes" | "totalBytes") =>
+    source.engine().workers.flatMap(({ gpu, gpuMemory }) => {
+      if (gpu === null || gpuMemory === null) return [];
+      return [{ labels: { gpu: gpu.label, name: gpu.name }, value: gpuMemory[which] }];
+    });
+  labelledGauge(
+    registry,
+    "transcribe_gpu_memory_free_bytes",
+    "Free memory of each GPU that runs the speech model, as its driver reports it",
+    ["gpu", "name"],
+    () => memoryOf("freeBytes"),
+  );
+  labelledGauge(
+    registry,
+    "transcribe_gpu_memory_total_bytes",
+    "Memory of each GPU that runs the speech model",
+    ["gpu", "name"],
+    () => memoryOf("totalBytes"),
+  );
+  labelledGauge(registry, "transcribe_model_info", "1 for the speech model that new recordings get", ["model"], () => [
+    { labels: { model: source.modelInUse() }, value: 1 },
+  ]);
+}
+
 /** Metrics of the inference worker: speed, status and memory. */
 export class EngineMetrics {
-  readonly #source: EngineSource;
+  readonly #machine: string | null;
   readonly #stepSeconds: Counter<StepLabel>;
   readonly #stepAudioSeconds: Counter<StepLabel>;
   readonly #exits: Counter<"signal">;
 
-  constructor(registry: Registry, source: EngineSource) {
-    this.#source = source;
+  /** @param machine this machine's name in its fleet; null if the server works alone */
+  constructor(registry: Registry, machine: string | null) {
+    this.#machine = machine;
     const labels: readonly StepLabel[] = ["step", "device", "gpu", "machine"];
     this.#stepSeconds = counter(
       registry,
@@ -88,95 +176,6 @@ export class EngineMetrics {
       "Unexpected exits of the inference worker, by signal; none is an exit without a signal",
       ["signal"],
       [...signals, "none", "other"].map((signal) => ({ signal })),
-    );
-    gauge(
-      registry,
-      "transcribe_engine_ready",
-      "1 while the inference worker accepts work, or is asleep and would start for it",
-      () => (source.engine().ready ? 1 : 0),
-    );
-    gauge(
-      registry,
-      "transcribe_engine_asleep",
-      "1 while the inference worker is ended because there was no work for engine.idle_minutes",
-      () => (source.engine().asleep ? 1 : 0),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_engine_worker_resident_memory_bytes",
-      "Resident memory of the inference workers, models included, by the GPU that they use (Linux)",
-      ["gpu"],
-      () =>
-        [...Map.groupBy(source.engine().workers, ({ gpu }) => gpu?.label ?? "")].flatMap(([gpu, workers]) => {
-          const bytes = workers.flatMap(({ pid }) => residentBytes(pid) ?? []);
-          return bytes.length === 0 ? [] : [{ labels: { gpu }, value: bytes.reduce((sum, each) => sum + each) }];
-        }),
-    );
-    const ofSpeech = (read: (worker: MeasuredWorker) => number) => () =>
-      source
-        .engine()
-        .workers.filter(({ role }) => role !== "speakers")
-        .map((worker) => ({ labels: { gpu: worker.gpu?.label ?? "" }, value: read(worker) }));
-    labelledGauge(
-      registry,
-      "transcribe_engine_lanes",
-      "Operations of the speech model that each device runs at the same time, by measurement or setting",
-      ["gpu"],
-      ofSpeech(({ lanes }) => lanes),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_engine_decoder_slots",
-      "Operations of each device whose texts are decoded together, by measurement or setting; 1: each decodes alone",
-      ["gpu"],
-      ofSpeech(({ decoderSlots }) => decoderSlots),
-    );
-    readCounter(
-      registry,
-      "transcribe_engine_decoder_steps_total",
-      "Steps of the decoder that operations of a device share; 0 where each decodes alone",
-      ["gpu"],
-      ofSpeech(({ decoder }) => decoder.steps),
-    );
-    readCounter(
-      registry,
-      "transcribe_engine_decoder_rows_total",
-      "Rows of texts in these steps; divided by the steps it is how well they are filled",
-      ["gpu"],
-      ofSpeech(({ decoder }) => decoder.rows),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_engine_waiting_operations",
-      "Operations that wait until a worker of this machine is free: with the speech model, and of the speaker models",
-      ["role"],
-      () => Object.entries(source.engine().waiting).map(([role, value]) => ({ labels: { role }, value })),
-    );
-    const memoryOf = (which: "freeBytes" | "totalBytes") =>
-      source.engine().workers.flatMap(({ gpu, gpuMemory }) => {
-        if (gpu === null || gpuMemory === null) return [];
-        return [{ labels: { gpu: gpu.label, name: gpu.name }, value: gpuMemory[which] }];
-      });
-    labelledGauge(
-      registry,
-      "transcribe_gpu_memory_free_bytes",
-      "Free memory of each GPU that runs the speech model, as its driver reports it",
-      ["gpu", "name"],
-      () => memoryOf("freeBytes"),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_gpu_memory_total_bytes",
-      "Memory of each GPU that runs the speech model",
-      ["gpu", "name"],
-      () => memoryOf("totalBytes"),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_model_info",
-      "1 for the speech model that new recordings get",
-      ["model"],
-      () => [{ labels: { model: source.modelInUse() }, value: 1 }],
     );
   }
 
@@ -200,7 +199,7 @@ export class EngineMetrics {
   }
 
   stepDone({ step, device, gpu = "", machine, seconds, audioSeconds }: StepWork): void {
-    const name = machine ?? this.#source.machine();
+    const name = machine ?? this.#machine;
     const labels = name === null ? { step, device, gpu } : { step, device, gpu, machine: name };
     this.#stepSeconds.inc(labels, seconds);
     this.#stepAudioSeconds.inc(labels, audioSeconds);

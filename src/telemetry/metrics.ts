@@ -1,17 +1,22 @@
 import { Registry } from "prom-client";
-import { EngineMetrics, type EngineSource } from "./engine-metrics.ts";
+import { EngineMetrics, type EngineSource, registerEngineGauges } from "./engine-metrics.ts";
 import { type FleetSource, registerFleetMetrics } from "./fleet-metrics.ts";
 import { type FolderSource, registerFolderMetrics } from "./folder-metrics.ts";
 import { HttpMetrics } from "./http-metrics.ts";
 import { registerProcessMetrics } from "./process-metrics.ts";
-import { type FailureKind, type QueueSource, RecordingMetrics } from "./recording-metrics.ts";
+import { type FailureKind, type QueueSource, RecordingMetrics, registerQueueGauges } from "./recording-metrics.ts";
 import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts";
 
-/** Sources of values that are read with the metrics, and the closed lists of label values. */
-export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {
+/** Sources of values that are read with the metrics. */
+export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
+
+/** What is known of a server before it has started: the closed lists of label values. */
+export interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
   readonly failures: readonly FailureKind[];
+  /** This machine's name in its fleet; null if the server works alone. */
+  readonly machine: string | null;
 }
 
 /** Description of a metric, independent of its value. */
@@ -32,14 +37,21 @@ export class Metrics {
   readonly engine: EngineMetrics;
   readonly #registry = new Registry();
 
-  constructor(sources: MetricSources) {
-    this.http = new HttpMetrics(this.#registry, sources.refusalCodes);
-    this.recordings = new RecordingMetrics(this.#registry, sources, sources.failures);
-    this.engine = new EngineMetrics(this.#registry, sources);
+  /** Creates the metrics that are counted. */
+  constructor({ version, refusalCodes, failures, machine }: MetricLabels) {
+    this.http = new HttpMetrics(this.#registry, refusalCodes);
+    this.recordings = new RecordingMetrics(this.#registry, failures);
+    this.engine = new EngineMetrics(this.#registry, machine);
+    registerProcessMetrics(this.#registry, version);
+  }
+
+  /** Adds the metrics whose values are read from the parts of a server. Called once. */
+  observe(sources: MetricSources): void {
+    registerQueueGauges(this.#registry, sources);
+    registerEngineGauges(this.#registry, sources);
     registerStorageMetrics(this.#registry, sources);
     registerFolderMetrics(this.#registry, sources);
     registerFleetMetrics(this.#registry, sources);
-    registerProcessMetrics(this.#registry, sources.version);
   }
 
   /** Returns all metrics in Prometheus's text format. */

@@ -33,6 +33,30 @@ export interface FailureKind {
   readonly cause: string;
 }
 
+/** Adds the metrics of recordings that wait or are processed. */
+export function registerQueueGauges(registry: Registry, queue: QueueSource): void {
+  labelledGauge(
+    registry,
+    "transcribe_recordings_open",
+    "Queued and processing recordings, by status and by the priority of their accounts",
+    ["status", "priority"],
+    () => openSamples(queue.openRecordings()),
+  );
+  labelledGauge(
+    registry,
+    "transcribe_recordings_stalled",
+    "Recordings that wait and are retried because of trouble with the machine, by the kind of trouble",
+    ["trouble"],
+    () => queue.stalledRecordings().map(({ trouble, count }) => ({ labels: { trouble }, value: count })),
+  );
+  gauge(
+    registry,
+    "transcribe_queue_oldest_waiting_seconds",
+    "Longest time that a waiting recording has been queued; 0 if none waits",
+    () => queue.oldestWaitingSeconds(),
+  );
+}
+
 /** Metrics of recordings from the queue to completion or failure. */
 export class RecordingMetrics {
   readonly #ended: Counter<"status" | "reason" | "cause">;
@@ -43,27 +67,7 @@ export class RecordingMetrics {
   readonly #recognized: Counter<"model">;
 
   /** @param failures all kinds of failure that exist */
-  constructor(registry: Registry, queue: QueueSource, failures: readonly FailureKind[]) {
-    labelledGauge(
-      registry,
-      "transcribe_recordings_open",
-      "Queued and processing recordings, by status and by the priority of their accounts",
-      ["status", "priority"],
-      () => openSamples(queue.openRecordings()),
-    );
-    labelledGauge(
-      registry,
-      "transcribe_recordings_stalled",
-      "Recordings that wait and are retried because of trouble with the machine, by the kind of trouble",
-      ["trouble"],
-      () => queue.stalledRecordings().map(({ trouble, count }) => ({ labels: { trouble }, value: count })),
-    );
-    gauge(
-      registry,
-      "transcribe_queue_oldest_waiting_seconds",
-      "Longest time that a waiting recording has been queued; 0 if none waits",
-      () => queue.oldestWaitingSeconds(),
-    );
+  constructor(registry: Registry, failures: readonly FailureKind[]) {
     this.#ended = counter(
       registry,
       "transcribe_recordings_ended_total",

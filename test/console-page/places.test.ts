@@ -64,6 +64,7 @@ test.each([
     end_milliseconds: [10_000, 3_000, 12_000],
     speaker: [0, 1, 1],
     characters: [5, 5, 5],
+    next_after: null,
   };
   expect([segmentAt(overlapping, seconds), speakerAt(overlapping, seconds)]).toEqual([index, speaker]);
 });

@@ -91,7 +91,10 @@ export class FolderBench implements Disposable {
       return this.freeBytes === null ? disk : Object.assign(disk, { bsize: 1, bavail: this.freeBytes, blocks: 1e12 });
     };
     const diskSpace = new DiskSpace(dataDirectory.root, () => 0, statfs);
-    const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
+    const exports = new ExportAnswers({
+      isDeleted: (id) => recordings.get(id) === null,
+      ...{ dataDirectory, diskSpace, now },
+    });
     const speechModel = () => ({ id: "whisper-base", languages });
     this.creator = new TranscriptionCreator({
       ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace, speechModel, probe },

@@ -304,10 +304,12 @@ export class ApiServer implements Disposable {
     };
     const limits = () => this.limits;
     const usage = new Usage(store);
+    const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
+    const isDeleted = (id: string) => recordings.get(id) === null;
+    const exports = new ExportAnswers({ isDeleted, dataDirectory, diskSpace, now });
     const endExports = () => exports.removeDeleted();
     const library = new Library({ store, recordings, dataDirectory, usage, endExports, now });
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
-    const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const events = new RecordingEvents(store, log);
     this.events = events;
     const queue: AppOptions["queue"] & Pick<RecordingQueue, "add"> = {
@@ -317,7 +319,6 @@ export class ApiServer implements Disposable {
       },
       followCommands: () => this.onFollow(),
     };
-    const exports = new ExportAnswers({ library, dataDirectory, diskSpace, now });
     const creator = new TranscriptionCreator({
       ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),

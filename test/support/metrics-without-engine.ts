@@ -1,4 +1,4 @@
-import { createMetrics, type MeasuredParts } from "../../src/server/index.ts";
+import { createMetrics, type MeasuredParts, metricSources } from "../../src/server/index.ts";
 import { type DataPaths, DiskUsage } from "../../src/storage/index.ts";
 import type { Metrics } from "../../src/telemetry/index.ts";
 
@@ -9,14 +9,17 @@ export function metricsWithoutEngine({
   dataPaths,
   ...parts
 }: Pick<MeasuredParts, "recordings" | "now"> & { readonly dataPaths: DataPaths }): Metrics {
-  return createMetrics({
+  const metrics = createMetrics(null);
+  const sources = metricSources({
     ...parts,
     disk: new DiskUsage(dataPaths, () => performance.now()),
-    engine: () => ({
+    engine: {
       status: () => ({ state: "starting", trouble: null, busy: false, waiting, restarts: 0, workers: [] }),
-    }),
+    },
     modelInUse: () => "whisper-base",
     certificateEndsAt: () => null,
     stalled: () => [],
   });
+  metrics.observe(sources);
+  return metrics;
 }

@@ -13,11 +13,14 @@ const worker = {
 };
 const waiting = { speech: 3, speakers: 1 };
 
-function sources(changes: Partial<MetricSources> = {}): MetricSources {
-  return {
+function metricsOf(changes: Partial<MetricSources> = {}, machine: string | null = null): Metrics {
+  const metrics = new Metrics({
     version: "1.2.3",
     refusalCodes: ["not_found", "rate_limited"],
     failures: [{ reason: "internal", cause: "disk_full" }],
+    machine,
+  });
+  metrics.observe({
     openRecordings: () => [{ status: "queued", priority: 5, count: 2 }],
     stalledRecordings: () => [{ trouble: "disk_full", count: 1 }],
     oldestWaitingSeconds: () => 61,
@@ -26,10 +29,10 @@ function sources(changes: Partial<MetricSources> = {}): MetricSources {
     disk: async () => ({ freeBytes: 1, sizeBytes: 2, databaseBytes: 3, folders: { uploads: 4 } }),
     certificateEndsAt: () => 1_800_000_000,
     folders: () => ({ waiting: 7, done: 5, failed: 2, hindered: [{ kind: "full", count: 1 }] }),
-    machine: () => null,
     fleet: () => null,
     ...changes,
-  };
+  });
+  return metrics;
 }
 
 /** Returns only the samples. */
@@ -38,7 +41,7 @@ async function read(metrics: Metrics): Promise<string[]> {
 }
 
 test("gauges are read with their labels when the metrics are read", async () => {
-  const samples = await read(new Metrics(sources()));
+  const samples = await read(metricsOf());
   for (const expected of [
     'transcribe_recordings_open{status="queued",priority="5"} 2',
     'transcribe_recordings_open{status="queued",priority="0"} 0',
@@ -68,7 +71,7 @@ test("gauges are read with their labels when the metrics are read", async () => 
 
 test("steps name their machine in a fleet only, and a fleet shows the round trip to its broker", async () => {
   const work = { step: "transcribe", device: "cpu", seconds: 2, audioSeconds: 10 };
-  const alone = new Metrics(sources());
+  const alone = metricsOf();
   alone.engine.stepDone(work);
   const single = await read(alone);
   expect(single).toContain('transcribe_step_seconds_total{step="transcribe",device="cpu",gpu=""} 2');
@@ -76,7 +79,7 @@ test("steps name their machine in a fleet only, and a fleet shows the round trip
 
   const counts = { redelivered: 0, lateResults: 0, refusedResults: 0, unreported: 0, sentBytes: 0, receivedBytes: 0 };
   const fleet = { brokerConnected: true, roundTripSeconds: 0.004, machines: [], published: 0, counts };
-  const metrics = new Metrics(sources({ machine: () => "own", fleet: () => fleet }));
+  const metrics = metricsOf({ fleet: () => fleet }, "own");
   metrics.engine.stepDone(work);
   metrics.engine.stepDone({ ...work, machine: "gpu1" });
   const samples = await read(metrics);
@@ -92,17 +95,15 @@ test("steps name their machine in a fleet only, and a fleet shows the round trip
 
 test("a series whose source is gone is dropped", async () => {
   let there = true;
-  const metrics = new Metrics(
-    sources({
-      openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
-      engine: () => {
-        const gone = { ...worker, pid: null, gpuMemory: null };
-        return { ready: there, asleep: !there, workers: there ? [worker] : [gone], waiting };
-      },
-      modelInUse: () => (there ? "whisper-base" : "whisper-large"),
-      certificateEndsAt: () => (there ? 1 : null),
-    }),
-  );
+  const metrics = metricsOf({
+    openRecordings: () => (there ? [{ status: "queued", priority: 5, count: 2 }] : []),
+    engine: () => {
+      const gone = { ...worker, pid: null, gpuMemory: null };
+      return { ready: there, asleep: !there, workers: there ? [worker] : [gone], waiting };
+    },
+    modelInUse: () => (there ? "whisper-base" : "whisper-large"),
+    certificateEndsAt: () => (there ? 1 : null),
+  });
   expect((await read(metrics)).join("\n")).toMatch(/worker_resident_memory_bytes\{gpu="CUDA0"\} \d{6,}/);
   there = false;
   const after = (await read(metrics)).join("\n");
@@ -116,9 +117,7 @@ test("workers on the CPU next to a GPU count as one in memory, and not as lanes"
   const own = { pid: process.pid, gpu: null, gpuMemory: null, role: "speakers" };
   const speakers = { ...own, lanes: 1, decoderSlots: 1, decoder: { steps: 0, rows: 0 } };
   const workers = [worker, speakers, speakers];
-  const samples = await read(
-    new Metrics(sources({ engine: () => ({ ready: true, asleep: false, workers, waiting }) })),
-  );
+  const samples = await read(metricsOf({ engine: () => ({ ready: true, asleep: false, workers, waiting }) }));
   const memory = samples.filter((line) => line.startsWith("transcribe_engine_worker_resident_memory_bytes"));
   expect(memory.map((line) => line.split(" ")[0])).toEqual([
     'transcribe_engine_worker_resident_memory_bytes{gpu="CUDA0"}',
@@ -130,13 +129,13 @@ test("workers on the CPU next to a GPU count as one in memory, and not as lanes"
 });
 
 test("a disk that cannot be read leaves out only its own metrics", async () => {
-  const samples = (await read(new Metrics(sources({ disk: () => Promise.reject(new Error("EIO")) })))).join("\n");
+  const samples = (await read(metricsOf({ disk: () => Promise.reject(new Error("EIO")) }))).join("\n");
   expect(samples).not.toMatch(/transcribe_(disk|database|stored)/);
   expect(samples).toContain("transcribe_engine_ready 1");
 });
 
 test("counters with closed label values start at 0, so that the first event is an increase", async () => {
-  const samples = await read(new Metrics(sources()));
+  const samples = await read(metricsOf());
   for (const expected of [
     'transcribe_http_refusals_total{code="rate_limited"} 0',
     'transcribe_recordings_ended_total{status="completed",reason="",cause=""} 0',
@@ -148,7 +147,7 @@ test("counters with closed label values start at 0, so that the first event is a
 });
 
 test("the time and audio of a step are counted by device, so that their quotient is the RTF", async () => {
-  const metrics = new Metrics(sources());
+  const metrics = metricsOf();
   metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.5, audioSeconds: 20 });
   metrics.engine.stepDone({ step: "transcribe", device: "cuda", gpu: "CUDA1", seconds: 0.25, audioSeconds: 10 });
   metrics.engine.stepDone({ step: "detect", device: "cpu", seconds: 2, audioSeconds: 0 });
@@ -159,7 +158,7 @@ test("the time and audio of a step are counted by device, so that their quotient
 });
 
 test("completed recordings are counted by language and duration, failed ones only by cause", async () => {
-  const metrics = new Metrics(sources());
+  const metrics = metricsOf();
   const ended = { language: "de", durationSeconds: 60, processingSeconds: 12 };
   metrics.recordings.decoded(60);
   metrics.recordings.ended({ ...ended, outcome: "completed", failure: null });
@@ -179,7 +178,7 @@ test("completed recordings are counted by language and duration, failed ones onl
 });
 
 test("an unexpected worker exit is counted by its signal, an unknown signal as other", async () => {
-  const metrics = new Metrics(sources());
+  const metrics = metricsOf();
   for (const signal of ["SIGILL", "SIGILL", null, "SIGRTMIN+7"]) metrics.engine.unexpectedExit(signal);
   const samples = await read(metrics);
   expect(samples).toContain('transcribe_engine_worker_deaths_total{signal="SIGILL"} 2');
@@ -190,7 +189,7 @@ test("an unexpected worker exit is counted by its signal, an unknown signal as o
 test("the metrics pass Prometheus's own checker", async () => {
   const promtool = await promtoolProgram("promtool check metrics");
   if (promtool === null) return;
-  const metrics = new Metrics(sources());
+  const metrics = metricsOf();
   metrics.http.request("GET", 200, 0.1);
   metrics.http.refused("not_found");
   metrics.engine.stepDone({ step: "detect", device: "cpu", seconds: 1, audioSeconds: 1 });

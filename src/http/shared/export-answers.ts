@@ -13,7 +13,6 @@ import {
   type TextFormat,
   writeText,
 } from "../../exports/index.ts";
-import type { Library } from "../../library/index.ts";
 import type { Transcript } from "../../recordings/index.ts";
 import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
 import { contentDisposition, safeFileName } from "./content-disposition.ts";
@@ -22,7 +21,8 @@ import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
 import { contextOf } from "./request-context.ts";
 
 interface ExportServices {
-  readonly library: Pick<Library, "find">;
+  /** Returns whether a recording is deleted. */
+  readonly isDeleted: (id: string) => boolean;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
   readonly diskSpace: Pick<DiskSpace, "reserve">;
   /** Milliseconds since the epoch. */
@@ -210,7 +210,7 @@ export class ExportAnswers {
 
   #isDeleted(id: string): boolean {
     try {
-      return this.#services.library.find(id) === null;
+      return this.#services.isDeleted(id);
     } catch {
       // If the database can't be read now, the recording does not count as deleted.
       return false;

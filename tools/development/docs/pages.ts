@@ -81,10 +81,8 @@ const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
 /** Returns the descriptions of all metrics of a server. */
 export function describedMetrics(): MetricDescription[] {
-  return new Metrics({
-    version: "",
-    refusalCodes: [],
-    failures: [],
+  const metrics = new Metrics({ version: "", refusalCodes: [], failures: [], machine: null });
+  metrics.observe({
     openRecordings: () => [],
     stalledRecordings: () => [],
     oldestWaitingSeconds: () => 0,
@@ -93,9 +91,9 @@ export function describedMetrics(): MetricDescription[] {
     disk: async () => ({ freeBytes: 0, sizeBytes: 0, databaseBytes: 0, folders: {} }),
     certificateEndsAt: () => null,
     folders: () => ({ waiting: 0, done: 0, failed: 0, hindered: [] }),
-    machine: () => null,
     fleet: () => null,
-  }).describe();
+  });
+  return metrics.describe();
 }
 
 /** Returns docs/metrics.md with its generated table replaced. @param page the current page */

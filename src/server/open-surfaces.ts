@@ -1,0 +1,113 @@
+import { originOf } from "../api/index.ts";
+import { createConsole } from "../console/index.ts";
+import { FolderWatcher, ownPlaces } from "../folders/index.ts";
+import { PlaybackCopies } from "../media/index.ts";
+import { programVersion } from "../program/index.ts";
+import { ConsoleSwitch, workerStatus } from "./console-switch.ts";
+import type { ServerData } from "./open-data.ts";
+import { endServer, serveApi, transcriptionCreator } from "./serve-api.ts";
+import { compatModels } from "./speech-models.ts";
+import type { ServerEngine } from "./start-engine.ts";
+import type { ServerQueue } from "./start-queue.ts";
+
+/** What people and programs use of a server: the HTTP APIs, the console and the watched folders. */
+export type ServerSurfaces = ReturnType<typeof openSurfaces>;
+
+const MINUTE = 60_000;
+
+/**
+ * Serves the APIs and the console, and prepares the watched folders.
+ * @param settingsFile the file of the settings, which is in no watched folder
+ * @throws {StartError} if the address is in use
+ */
+export function openSurfaces(data: ServerData, engine: ServerEngine, queued: ServerQueue, settingsFile?: string) {
+  const { running, settings, certificate, stateFile } = data;
+  const { readiness } = queued;
+  const creator = transcriptionCreator({ ...data, ...queued });
+  queued.events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
+  const folders = new FolderWatcher({
+    ...data,
+    ...queued,
+    intake: creator.intake,
+    speechModel: data.modelInUse,
+    limits: () => running.values.limits,
+    settings: () => running.values.folders,
+    own: () => ownPlaces(running.values, settingsFile),
+    clock: () => performance.now(),
+  });
+  const models = compatModels(data.speech, data.modelInUse);
+  const consoleSwitch = new ConsoleSwitch(
+    () => running.values.console.enabled,
+    () => openConsole(data, engine, queued, { creator, models }),
+  );
+  consoleSwitch.follow();
+  const stopping = new AbortController();
+  const server = serveApi({
+    ...data,
+    ...queued,
+    models,
+    attributions: () => data.speech.attributions(),
+    stopping: stopping.signal,
+    address: settings.server,
+    creator,
+    surfaces: [consoleSwitch],
+    lastUse: data.keyUsage,
+  });
+  const origin = originOf({ ...settings.server, port: server.port });
+  const writeState = () =>
+    stateFile.write({
+      pid: process.pid,
+      version: programVersion,
+      origin,
+      modelSetting: settings.engine.whisper_model,
+      certificate: certificate?.current.leaf.toString() ?? null,
+    });
+  const renewCertificate = () => {
+    if (readiness.isStopping || certificate?.reload() !== true) return;
+    server.useCredentials(certificate.current);
+    writeState();
+  };
+  // Not a chore, because chores catch errors: if the port is lost here, the process must exit.
+  const certificateTimer = setInterval(renewCertificate, MINUTE);
+  return {
+    origin,
+    folders,
+    consoleSwitch,
+    writeState,
+    renewCertificate,
+    /** Refuses what would begin new work, and ends answers that wait for recordings. */
+    refuse() {
+      readiness.stop();
+      stopping.abort();
+    },
+    async [Symbol.asyncDispose]() {
+      await folders.stop();
+      clearInterval(certificateTimer);
+      // Closed before the server, because some of the console's responses never end and would delay the server's stop.
+      await consoleSwitch.close();
+      await endServer(server);
+    },
+  };
+}
+
+type ConsoleParts = Pick<Parameters<typeof createConsole>[0], "creator" | "models">;
+
+function openConsole(data: ServerData, { local, fleet }: ServerEngine, queued: ServerQueue, parts: ConsoleParts) {
+  const { recordings, running, files } = data;
+  return createConsole({
+    ...data,
+    ...queued,
+    ...parts,
+    settings: () => running.values,
+    worker: () => workerStatus(local),
+    machines: () => fleet?.engine.machines() ?? null,
+    problem: () => queued.readiness.known(),
+    secure: data.certificate !== null,
+    playback: new PlaybackCopies({
+      ...data,
+      ffmpegPath: files.ffmpeg,
+      maxSeconds: () => running.values.limits.recording_seconds,
+      isBusy: () => Object.values(recordings.open.counts()).some((open) => open > 0),
+    }),
+  });
+}
