@@ -98,7 +98,7 @@ describe.if(
   test.each([
     [
       "bad-truncated.mp3",
-      [{ event: "recording.damaged", decodedSeconds: 4.3589375, declaredSeconds: expect.closeTo(11, 0) }],
+      [{ event: "recording.damaged", decodedSeconds: expect.closeTo(4.3, 0), declaredSeconds: expect.closeTo(11, 0) }],
     ],
     ["jfk-video.webm", []],
     // It starts with silence, so ffmpeg estimates 130 s from the bit rate there.
