@@ -92,7 +92,7 @@ describe("a recording that is processed again", () => {
       status: "processing",
       percent: 40,
       prompt: "Zyx",
-      sizeBytes: 1000,
+      sizeBytes: null,
     });
   });
 
