@@ -105,8 +105,8 @@ export async function probeRecording(
 }
 
 /**
- * Returns the duration of a track, which may be longer than that of the first one: that of the container, and not more
- * than that of the track's packets; null if the container gives none.
+ * Returns the duration of a track, of which the others may be longer or shorter: that of the container, and not more than
+ * that of the track's packets; null if the container gives none.
  */
 export async function secondsOfTrack(
   ffmpegPath: string,
@@ -115,7 +115,7 @@ export async function secondsOfTrack(
   { index }: AudioTrack,
   signal?: AbortSignal,
 ): Promise<number | null> {
-  if (index === tracks[0].index || containerSeconds === null || durationIsEstimate) return durationSeconds;
+  if (tracks.length === 1 || containerSeconds === null || durationIsEstimate) return durationSeconds;
   const seconds = await listedSeconds(ffmpegPath, filePath, index, signal);
   return Math.min(containerSeconds, seconds ?? containerSeconds);
 }

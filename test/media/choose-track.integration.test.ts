@@ -146,6 +146,13 @@ describe.if(ready)("of several audio tracks", () => {
     });
   });
 
+  test("the chosen one is not damaged because another one is longer", async () => {
+    await inFolder(async (folder) => {
+      const longer = lavfi("aevalsrc=0:s=16000:d=60");
+      expect(await chosenOf(folder, [speech, longer])).toMatchObject({ trackIndex: 0, damaged: false });
+    });
+  });
+
   test("many that take long to decode are not all searched", async () => {
     await inFolder(async (folder) => {
       const ffmpegPath = await fakeFfmpeg(folder, "sleep 1");
