@@ -77,7 +77,8 @@ function encodedFiles(speech: string, otherSpeech: string): EncodedFile[] {
 const beginnings = [
   { name: "bad-truncated.mp3", of: "jfk.mp3", bytes: 35_000 },
   { name: "bad-truncated-no-moov.mp4", of: "jfk-video.mp4", bytes: 51_000 },
-  { name: "bad-header-only.wav", of: "jfk-44k1-stereo.wav", bytes: 44 },
+  // It ends before the chunk of the samples.
+  { name: "bad-header-only.wav", of: "jfk-44k1-stereo.wav", bytes: 36 },
   { name: "bad-empty.wav", of: "tiny-50ms.wav", bytes: 0 },
 ] as const;
 
