@@ -37,31 +37,6 @@ export function smallWhisper(sizes: ModelSizes = smallSizes): ModelBytes {
   return file.finish();
 }
 
-/** A model of Silero's speech detection, as whisper.cpp's converter writes it. */
-export function smallVad(): ModelBytes {
-  const file = new Writer();
-  file.numbers(MAGIC);
-  file.text("silero-16k", true);
-  file.numbers(...[5, 1, 2], ...[512, 64], 4);
-  const channels = [129, 128, 64, 64, 128];
-  for (let layer = 0; layer < 4; layer++) file.numbers(channels[layer] ?? 0, channels[layer + 1] ?? 0, 3);
-  file.numbers(128, 128, 128, 1);
-  const add = (name: string, type: number, ...shape: number[]) => file.tensor(`_model.${name}`, { shape, type });
-  add("stft.forward_basis_buffer", FLOAT16, 258, 1, 256);
-  for (let layer = 0; layer < 4; layer++) {
-    const [inputs = 0, outputs = 0] = channels.slice(layer);
-    add(`encoder.${layer}.reparam_conv.weight`, FLOAT16, outputs, inputs, 3);
-    add(`encoder.${layer}.reparam_conv.bias`, FLOAT32, outputs);
-  }
-  for (const way of ["ih", "hh"]) {
-    add(`decoder.rnn.weight_${way}`, FLOAT32, 512, 128);
-    add(`decoder.rnn.bias_${way}`, FLOAT32, 512);
-  }
-  add("decoder.decoder.2.weight", FLOAT16, 1, 128);
-  add("decoder.decoder.2.bias", FLOAT32, 1);
-  return file.finish();
-}
-
 class Writer {
   readonly #parts: Uint8Array[] = [];
   readonly #numbers: number[] = [];

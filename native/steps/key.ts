@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { whisperSource } from "./source.ts";
+import { UPSTREAM } from "../upstream.ts";
 import type { NativeTools } from "./tools.ts";
 
 interface KeyOptions {
@@ -57,7 +57,7 @@ async function filesBelow(directory: string): Promise<string[]> {
 
 /** Returns the version of the package that contains whisper.cpp. */
 async function whisperVersion({ repository }: KeyOptions): Promise<string> {
-  const packageFile = join(whisperSource(repository), "..", "..", "package.json");
+  const packageFile = join(repository, "node_modules", UPSTREAM.package, "package.json");
   const { version }: { version: string } = JSON.parse(await readFile(packageFile, "utf8"));
   return version;
 }

@@ -1,10 +1,11 @@
 import { cp, mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
+import { UPSTREAM } from "../upstream.ts";
 import { applyPatch } from "./apply-patch.ts";
 
 /** Returns the path of whisper.cpp's source tree in node_modules. */
 export function whisperSource(repository: string): string {
-  return join(repository, "node_modules", "nodejs-whisper", "cpp", "whisper.cpp");
+  return join(repository, "node_modules", UPSTREAM.package, UPSTREAM.tree);
 }
 
 /** The parts of whisper.cpp's tree that the addon's build needs. The rest is bindings, media and tests. */
@@ -68,11 +69,15 @@ async function copySource(options: {
   return options.into;
 }
 
-/** Returns the patches of a folder in the order in which they apply; empty when the folder has none. */
+/**
+ * Returns the patches below a folder's `patches` in the order in which they apply, that of their paths: purpose by purpose, and
+ * by number. Empty when the folder has none.
+ */
 export async function patchFiles(nativeDirectory: string): Promise<string[]> {
   const directory = join(nativeDirectory, "patches");
-  const names = (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(".patch")).sort();
-  return names.map((name) => join(directory, name));
+  const names = await readdir(directory, { recursive: true }).catch(() => []);
+  const patches = names.filter((name) => name.endsWith(".patch")).sort();
+  return patches.map((name) => join(directory, name));
 }
 
 /**

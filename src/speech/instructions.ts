@@ -1,7 +1,7 @@
 import { Type } from "@sinclair/typebox";
 
 /**
- * The kinds of instructions that our own kernels are written for, by their names in native/src/lanes/instructions.cpp, the
+ * The kinds of instructions that our own kernels are written for, by their names in native/src/kernels/lanes/instructions.cpp, the
  * slowest first.
  */
 const kinds = ["none", "AVX2", "AVX-VNNI", "AVX-512 VNNI", "AVX-512 VNNI and BF16"] as const;

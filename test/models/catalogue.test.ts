@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { whisperSource } from "../../native/steps/source.ts";
 import { checkCatalogue, downloadOf, findModel, productCatalogue, publishedSize } from "../../src/models/catalogue.ts";
 import { digestFile } from "../../src/program/index.ts";
 
@@ -27,7 +28,7 @@ describe("the product's catalogue", () => {
   });
 
   test("has exactly the files, digests and sizes that whisper.cpp publishes", async () => {
-    const table = await Bun.file(join(root, "node_modules/nodejs-whisper/cpp/whisper.cpp/models/README.md")).text();
+    const table = await Bun.file(join(whisperSource(root), "models", "README.md")).text();
     const rows = [...table.matchAll(/^\| ([\w.-]+) +\| ([\d.]+) ([MG])iB +\| `([0-9a-f]{40})` \|$/gm)];
     const published = rows.map(([, name, size, unit, sha1]) => ({
       ...{ id: `whisper-${name}`, file: `ggml-${name}.bin`, sha1 },

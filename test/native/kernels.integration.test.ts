@@ -20,7 +20,7 @@ const supports = (...names: string[]) => names.every((name) => flags.has(name));
 
 const hasAvx2 = supports("avx2", "fma", "f16c", "bmi2");
 const hasAvx512 = hasAvx2 && supports("avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512vbmi", "avx512_vnni");
-// AVX-512 has the instructions of AVX-VNNI in another encoding (TRANSCRIBE_AVX_VNNI_AS_EVEX in native/src/lanes/for-each.h).
+// AVX-512 has the instructions of AVX-VNNI in another encoding (TRANSCRIBE_AVX_VNNI_AS_EVEX in native/src/kernels/lanes/for-each.h).
 const hasOtherEncoding = hasAvx512 && !supports("avx_vnni");
 
 /** A kind of instructions, and a variant of ggml that chooses it, unless the program is given a replacement. */
@@ -70,17 +70,23 @@ async function compile(directory: string): Promise<string> {
   const options = ["-std=gnu++17", "-O2"];
   if (hasOtherEncoding) options.push("-DTRANSCRIBE_AVX_VNNI_AS_EVEX");
   const kernels = [
-    "attention",
-    "conformer-steps",
-    "cross-attention",
-    "encoder-layers",
-    "packed-weights",
-    "padding",
-    "quantized",
+    "decoder/cross-attention",
+    "decoder/median-filter",
+    "decoder/packed-weights",
+    "decoder/probabilities",
+    "decoder/quantize-weights",
+    "decoder/spectrum",
+    "encoder/attention",
+    "encoder/encoder-layers",
+    "encoder/padding",
+    "kernels/lanes/instructions",
+    "kernels/layer-steps",
+    "kernels/quantized",
+    "kernels/rows",
   ];
   const checks = join(root, "test", "native", "kernels");
   const sources = [
-    ...[...kernels, "lanes/instructions", "rows"].map((name) => join(root, "native", "src", `${name}.cpp`)),
+    ...kernels.map((name) => join(root, "native", "src", `${name}.cpp`)),
     ...[...new Bun.Glob("*.cpp").scanSync({ cwd: checks, absolute: true })].sort(),
   ];
   const hash = createHash("sha256").update(JSON.stringify([options, await runTool([compiler, "--version"], () => {})]));

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { zstdSource } from "../../native/build-launcher.ts";
+import { UPSTREAM } from "../../native/upstream.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -34,7 +35,7 @@ export async function describeCheckout(foreign?: ForeignParts): Promise<BuildInf
     commit: await checkoutCommit(),
     target: foreign?.target ?? `${process.platform}-${process.arch}`,
     bun: Bun.version,
-    whisperCpp: match(whisperCppSource("CMakeLists.txt"), /project\("whisper\.cpp" VERSION ([\d.]+)\)/),
+    whisperCpp: UPSTREAM.whisperCpp,
     onnxRuntime: match("node_modules/onnxruntime-node/package.json", /"version": "([^"]+)"/),
     ffmpeg: report.version?.match(/^ffmpeg version (\S+)/)?.[1] ?? "unknown",
     models: await Promise.all(
@@ -91,8 +92,9 @@ function nativeNotices({ bun, whisperCpp, onnxRuntime }: BuildInfo): Notice[] {
       name: "whisper.cpp and ggml",
       version: whisperCpp,
       licence: "MIT",
-      source: "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches of this product",
-      text: `${read(whisperCppSource("LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${licences("node_modules/node-addon-api/LICENSE.md", "node_modules/node-api-headers/LICENSE")}`,
+      source:
+        "https://github.com/ggml-org/whisper.cpp; what is changed in it is in native/patches and native/src of this product",
+      text: `${read(join("node_modules", UPSTREAM.package, UPSTREAM.tree, "LICENSE"))}\n\nThe addon is compiled with node-addon-api and node-api-headers:\n\n${licences("node_modules/node-addon-api/LICENSE.md", "node_modules/node-api-headers/LICENSE")}`,
     },
     // The headers whose classes are compiled into the Vulkan backend.
     {
@@ -136,11 +138,6 @@ function modelNotices(build: BuildInfo): Notice[] {
     version: `SHA-256 ${build.models.find((model) => model.file === file)?.sha256}`,
     text: read(`models/licences/${id}.txt`),
   }));
-}
-
-/** Returns a path in whisper.cpp's sources, relative to the checkout. */
-function whisperCppSource(path: string): string {
-  return join("node_modules/nodejs-whisper/cpp/whisper.cpp", path);
 }
 
 /** Returns licence texts one after another: files of the folder licences by their names, others by their paths. */

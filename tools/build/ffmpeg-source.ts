@@ -7,7 +7,14 @@ import { root, type SetupContext } from "../shared/checkout.ts";
 import { packTree } from "../shared/pack-tree.ts";
 
 /** The scripts that compile ffmpeg, and its lists of parts. */
-const RECIPE = ["native/build-ffmpeg.ts", "native/build.ts", "native/ffmpeg/*", "native/steps/*", "LICENSE"];
+const RECIPE = [
+  "native/build-ffmpeg.ts",
+  "native/build.ts",
+  "native/ffmpeg/*",
+  "native/steps/*",
+  "native/upstream.ts",
+  "LICENSE",
+];
 
 /**
  * Writes the complete source of ffmpeg as a tar archive: the archives that it is compiled from, and the scripts. The

@@ -35,22 +35,32 @@ export interface Excerpt {
   readonly gain?: number;
 }
 
-/** Time over which an excerpt fades in and out, so that its cuts are not audible. */
+/** Time over which an excerpt fades in and out by default, so that its cuts are not audible. */
 const FADE_SECONDS = 0.01;
+
+/** The way in which a mix is written. */
+interface MixOptions {
+  /** Options of ffmpeg for the target. */
+  readonly output?: readonly string[];
+  /** Time over which each excerpt fades in and out; 0 for excerpts that begin and end in silence. */
+  readonly fadeSeconds?: number;
+}
 
 /** Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one. */
 export async function mix(
   excerpts: readonly Excerpt[],
   target: string,
-  options: readonly string[] = [],
+  { output = [], fadeSeconds = FADE_SECONDS }: MixOptions = {},
 ): Promise<void> {
   const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds, gain = 1 }, index) => {
     const end = endSeconds - startSeconds;
     const filters = [
       `aformat=sample_fmts=flt:sample_rates=${SAMPLE_RATE}:channel_layouts=mono`,
       `atrim=${startSeconds}:${endSeconds},asetpts=PTS-STARTPTS`,
-      `volume=${gain}`,
-      `afade=t=in:d=${FADE_SECONDS},afade=t=out:st=${end - FADE_SECONDS}:d=${FADE_SECONDS}`,
+      ...(gain === 1 ? [] : [`volume=${gain}`]),
+      ...(fadeSeconds === 0
+        ? []
+        : [`afade=t=in:d=${fadeSeconds},afade=t=out:st=${end - fadeSeconds}:d=${fadeSeconds}`]),
       `adelay=${Math.round(atSeconds * SAMPLE_RATE)}S`,
     ];
     return `[${index}:a]${filters.join(",")}[part${index}]`;
@@ -60,7 +70,7 @@ export async function mix(
   await runCommand([
     ...[mediaToolPath, "-nostdin", "-v", "error", "-y", ...excerpts.flatMap(({ file }) => ["-i", file])],
     ...["-filter_complex", [...chains, mixed].join(";"), "-map", "[out]", "-sample_fmt", "s16", "-bitexact"],
-    ...[...options, target],
+    ...[...output, target],
   ]);
 }
 

@@ -1,9 +1,11 @@
+import { readdirSync, statSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { mediaToolPath, recordingsFolder, root, samplePath } from "../../harness/checkout.ts";
 import { runFfmpeg } from "../../harness/sample-recordings.ts";
+import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { type Excerpt, mix } from "./audio.ts";
 import { makeFormatFiles } from "./format-files.ts";
 import { readManifest } from "./references.ts";
@@ -16,17 +18,19 @@ const utterancesSchema = Type.Record(
   Type.String(),
   Type.Object({ file: Type.String(), start: Type.Number(), end: Type.Number(), gain: Type.Number() }),
 );
-const turnsSchema = Type.Array(Type.Object({ start: Type.Number(), speaker: Type.String(), utterance: Type.String() }));
+const turnsSchema = Type.Array(
+  Type.Object({ sample: Type.Integer(), speaker: Type.String(), utterance: Type.String() }),
+);
 
 /** Returns a digest of everything that the corpus depends on. */
 export async function corpusDigest(): Promise<string> {
   const hash = new Bun.CryptoHasher("sha256");
   const sources = ["audio.ts", "format-files.ts", "make-corpus.ts"].map((name) => join(import.meta.dir, name));
-  const kept = [
-    ...new Bun.Glob(`{${[...COPIED, "utterances", "utterances.json"].join()}}{,/*}`).scanSync(recordingsFolder),
-  ];
-  const recordings = kept.sort().map((path) => join(recordingsFolder, path));
-  for (const path of [...sources, ...recordings, mediaToolPath, samplePath("sample.wav")]) {
+  const parts = [...COPIED, "utterances", "utterances.json"].map((name) => join(recordingsFolder, name));
+  const recordings = parts.flatMap((part) =>
+    statSync(part).isDirectory() ? readdirSync(part).map((name) => join(part, name)) : [part],
+  );
+  for (const path of [...sources, ...recordings.sort(), mediaToolPath, samplePath("sample.wav")]) {
     hash.update(path.slice(root.length)).update(await Bun.file(path).bytes());
   }
   return hash.digest("hex");
@@ -57,19 +61,19 @@ async function buildDialogue(turnsFile: string, target: string, seconds: number)
   const excerptsOf = (speaker?: string): Excerpt[] =>
     turns
       .filter((turn) => speaker === undefined || turn.speaker === speaker)
-      .map(({ start, utterance }) => {
+      .map(({ sample, utterance }) => {
         const found = utterances[utterance];
         if (!found) throw new Error(`utterances.json has no ${utterance}`);
         const { file, start: startSeconds, end: endSeconds, gain } = found;
-        return { file: join(recordingsFolder, file), startSeconds, endSeconds, atSeconds: start, gain };
+        return { file: join(recordingsFolder, file), startSeconds, endSeconds, atSeconds: sample / SAMPLE_RATE, gain };
       });
   if (extname(target) !== ".wav") {
-    await mix(excerptsOf(), target, extname(target) === ".mp3" ? ["-b:a", "48k"] : []);
+    await mix(excerptsOf(), target, { output: extname(target) === ".mp3" ? ["-b:a", "48k"] : [], fadeSeconds: 0 });
     return;
   }
   const speakers = [...new Set(turns.map(({ speaker }) => speaker))];
   const channels = speakers.map((speaker) => ({ speaker, file: `${target}.${speaker}.wav` }));
-  for (const { speaker, file } of channels) await mix(excerptsOf(speaker), file);
+  for (const { speaker, file } of channels) await mix(excerptsOf(speaker), file, { fadeSeconds: 0 });
   const padded = channels.map((_, index) => `[${index}:a]apad,atrim=0:${seconds}[c${index}]`);
   const joined = `${channels.map((_, index) => `[c${index}]`).join("")}amerge=inputs=${channels.length}[out]`;
   await runFfmpeg([

@@ -1,5 +1,6 @@
 import { chmod, copyFile, readdir, realpath, rename } from "node:fs/promises";
 import { join } from "node:path";
+import { UPSTREAM } from "../../native/upstream.ts";
 import { makeCacheEntry, removeCacheEntry, withTemporaryFolder } from "../../src/files/index.ts";
 import { digestFile } from "../../src/program/index.ts";
 import { messageOf } from "../../src/text/index.ts";
@@ -114,7 +115,7 @@ const PYANNOTE: Wheel = {
   sha256: "852ea15c4d85bc34773e618267603ffca6a521669a74d33742692cc67fc700d6",
 };
 
-const JFK = join(root, "node_modules/nodejs-whisper/cpp/whisper.cpp/samples/jfk.mp3");
+const JFK = join(root, "node_modules", UPSTREAM.package, UPSTREAM.tree, "samples", "jfk.mp3");
 
 /** SHA-256 of each sample. */
 const DIGESTS = {
@@ -138,7 +139,7 @@ async function setUpSamples({ cacheRoot, log }: SetupContext): Promise<void> {
     }
   }
   if (!(await Bun.file(join(cached, "jfk.mp3")).exists())) {
-    log(`samples: from ${PYANNOTE.requirement} and nodejs-whisper`);
+    log(`samples: from ${PYANNOTE.requirement} and ${UPSTREAM.package}`);
     await makeCacheEntry(cacheRoot, ENTRY, (folder) => fetchSamples(cacheRoot, folder));
   }
   await linkIntoBuild("samples", cached);

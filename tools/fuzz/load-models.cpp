@@ -1,5 +1,5 @@
 // Loads the model files in standard input, with a kind and a path on each line, and writes for each whether it was loaded.
-// With a whisper or Parakeet model, it also transcribes a short noise: a model that the loader accepts must be safe to use.
+// It also transcribes a short noise with each model: one that the loader accepts must be safe to use.
 #include "parakeet.h"
 #include "whisper.h"
 
@@ -47,17 +47,6 @@ static bool load_whisper(const std::string & path) {
     return true;
 }
 
-static bool load_vad(const std::string & path) {
-    whisper_vad_context * context = whisper_vad_init_from_file_with_params(path.c_str(), whisper_vad_default_context_params());
-    const bool loaded = context != nullptr;
-    if (loaded) {
-        std::vector<float> samples(1600, 0.1f);
-        whisper_vad_detect_speech(context, samples.data(), samples.size());
-    }
-    whisper_vad_free(context);
-    return loaded;
-}
-
 static bool load_parakeet(const std::string & path) {
     parakeet_context_params params = parakeet_context_default_params();
     params.use_gpu = false;
@@ -83,9 +72,7 @@ int main() {
     parakeet_log_set(quiet, nullptr);
     std::string kind, path;
     while (std::cin >> kind && std::getline(std::cin >> std::ws, path)) {
-        const bool loaded = kind == "vad" ? load_vad(path)
-                          : kind == "parakeet" ? load_parakeet(path)
-                          : load_whisper(path);
+        const bool loaded = kind == "parakeet" ? load_parakeet(path) : load_whisper(path);
         std::cout << (loaded ? "loaded" : "refused") << std::endl;
     }
 }

@@ -70,7 +70,7 @@ export async function buildLoader(log: (line: string) => void): Promise<string> 
   const tools = await findTools(target);
   const hash = createHash("sha256").update(tools.compilerVersion);
   const own = ["CMakeLists.txt", `${program}.cpp`].map((name) => join(import.meta.dir, name));
-  const native = [...new Bun.Glob("{*.h,cross-attention.cpp,packed-weights.cpp}").scanSync(nativeSource)].sort();
+  const native = [...new Bun.Glob("{kernels,models,decoder,device}/**/*").scanSync(nativeSource)].sort();
   const called = native.map((name) => join(nativeSource, name));
   for (const file of [...own, ...called, ...(await patchFiles(nativeDirectory))]) hash.update(await readFile(file));
   const key = hash.digest("hex").slice(0, 16);

@@ -102,6 +102,26 @@ ggml_tensor * normalize(ggml_context * context, const Linear & norm, ggml_tensor
     return ggml_add(context, ggml_mul(context, ggml_norm(context, input, epsilon), norm.weight), norm.bias);
 }
 
+ggml_tensor * add_feed_forward(ggml_context * context, const Linear & norm, const Linear & input, const Linear & output, float epsilon,
+                               ggml_tensor * stream) {
+    ggml_tensor * inner = ggml_gelu(context, apply(context, input, normalize(context, norm, stream, epsilon)));
+    return ggml_add(context, apply(context, output, inner), stream);
+}
+
+ggml_tensor * decode(ggml_context * context, const DecoderWeights & weights, ggml_tensor * tokens, ggml_tensor * positions, int64_t layers,
+                     const Attend & attend_to_text, const Attend & attend_to_audio) {
+    ggml_tensor * stream =
+        ggml_add(context, ggml_get_rows(context, weights.tokens, tokens), ggml_get_rows(context, weights.positions, positions));
+    for (int64_t index = 0; index < layers; ++index) {
+        const DecoderWeights::Layer & layer = weights.layers[static_cast<size_t>(index)];
+        const auto normal = [&](const Linear & norm) { return normalize(context, norm, stream, weights.epsilon); };
+        stream = ggml_add(context, attend_to_text(normal(layer.self_norm), index), stream);
+        stream = ggml_add(context, attend_to_audio(normal(layer.cross_norm), index), stream);
+        stream = add_feed_forward(context, layer.mlp_norm, layer.mlp_input, layer.mlp_output, weights.epsilon, stream);
+    }
+    return stream;
+}
+
 ggml_tensor * attend(ggml_context * context, ggml_tensor * queries, ggml_tensor * keys, ggml_tensor * values, ggml_tensor * mask,
                      float scale) {
     ggml_tensor * attended =

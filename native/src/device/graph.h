@@ -6,9 +6,15 @@
 #include <ggml-cpp.h>
 #include <ggml.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace transcribe {
 
@@ -47,6 +53,36 @@ private:
     ggml_gallocr_ptr memory_;
 };
 
+// The graphs of several shapes. Each one is built when it is first needed.
+template <typename Shape, typename Graph> class Graphs {
+public:
+    // Returns the graph of a shape, from `build(shape)` unless it is known, and counts those that are built.
+    template <typename Build> Graph & at(const Shape & shape, Evaluations & evaluations, const Build & build) {
+        auto known = graphs_.find(shape);
+        if (known == graphs_.end()) {
+            known = graphs_.emplace(shape, build(shape)).first;
+            evaluations.built += 1;
+        }
+        return *known->second;
+    }
+
+private:
+    std::map<Shape, std::unique_ptr<Graph>> graphs_;
+};
+
+// Calls `evaluate` with at most `most` items at a time. Returns false if a call did.
+template <typename Item, typename Evaluate>
+bool evaluate_in_groups(const std::vector<Item> & items, int most, const Evaluate & evaluate) {
+    for (auto first = items.begin(); first != items.end();) {
+        const auto end = first + std::min<std::ptrdiff_t>(most, items.end() - first);
+        if (!evaluate(std::vector<Item>(first, end))) {
+            return false;
+        }
+        first = end;
+    }
+    return true;
+}
+
 // Tensors with memory of their own, all zero, that outlives the graphs. Throws if it is short.
 ggml_backend_buffer_ptr allocate_zeros(ggml_context * context, ggml_backend_t backend, const std::string & purpose);
 
@@ -64,6 +100,14 @@ template <typename Numbers> void get_tensor(const ggml_tensor * tensor, Numbers 
 ggml_tensor * multiply(ggml_context * context, ggml_tensor * weight, ggml_tensor * input);
 ggml_tensor * apply(ggml_context * context, const Linear & linear, ggml_tensor * input);
 ggml_tensor * normalize(ggml_context * context, const Linear & norm, ggml_tensor * input, float epsilon);
+// Returns stream + output · GELU(input · norm(stream)).
+ggml_tensor * add_feed_forward(ggml_context * context, const Linear & norm, const Linear & input, const Linear & output, float epsilon,
+                               ggml_tensor * stream);
+// Returns what an attention adds to a layer's stream. `input`: the normalized stream
+using Attend = std::function<ggml_tensor *(ggml_tensor * input, int64_t layer)>;
+// Returns the stream of rows of texts after the decoder's first `layers` layers.
+ggml_tensor * decode(ggml_context * context, const DecoderWeights & weights, ggml_tensor * tokens, ggml_tensor * positions, int64_t layers,
+                     const Attend & attend_to_text, const Attend & attend_to_audio);
 // `queries`: [width of a head, heads, rows, windows]; keys, values: [width of a head, positions, heads, windows]
 // Returns a row of all heads for each row of each window.
 ggml_tensor * attend(ggml_context * context, ggml_tensor * queries, ggml_tensor * keys, ggml_tensor * values, ggml_tensor * mask,

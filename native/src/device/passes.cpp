@@ -115,20 +115,15 @@ std::unique_ptr<Passes::Graph> Passes::build(const Shape & shape) const {
         graph->places = graph->input(ggml_new_tensor_1d(ctx, GGML_TYPE_I64, rows));
         graph->wanted = graph->input(ggml_new_tensor_1d(ctx, GGML_TYPE_I32, most_logits * shape.texts));
     }
-    int64_t last = static_cast<int64_t>(weights.layers.size()) - 1;
+    auto layers = static_cast<int64_t>(weights.layers.size());
     if (!shape.is_prompt) {
-        last = heads_.empty() ? 0 : std::max_element(heads_.begin(), heads_.end())->first;
+        // Up to the last one that has an alignment head.
+        layers = heads_.empty() ? 1 : std::max_element(heads_.begin(), heads_.end())->first + 1;
     }
-    ggml_tensor * stream =
-        ggml_add(ctx, ggml_get_rows(ctx, weights.tokens, graph->tokens), ggml_get_rows(ctx, weights.positions, graph->positions));
-    for (int64_t index = 0; index <= last; ++index) {
-        const DecoderWeights::Layer & layer = weights.layers[static_cast<size_t>(index)];
-        const auto normal = [&](const Linear & norm) { return normalize(ctx, norm, stream, weights.epsilon); };
-        stream = ggml_add(ctx, attend_to_text(*graph, shape, normal(layer.self_norm), index), stream);
-        stream = ggml_add(ctx, attend_to_audio(*graph, shape, normal(layer.cross_norm), index), stream);
-        ggml_tensor * inner = ggml_gelu(ctx, apply(ctx, layer.mlp_input, normal(layer.mlp_norm)));
-        stream = ggml_add(ctx, apply(ctx, layer.mlp_output, inner), stream);
-    }
+    ggml_tensor * stream = decode(
+        ctx, weights, graph->tokens, graph->positions, layers,
+        [&](ggml_tensor * input, int64_t layer) { return attend_to_text(*graph, shape, input, layer); },
+        [&](ggml_tensor * input, int64_t layer) { return attend_to_audio(*graph, shape, input, layer); });
     if (shape.is_prompt) {
         ggml_tensor * wanted = normalize(ctx, weights.norm, ggml_get_rows(ctx, stream, graph->wanted), weights.epsilon);
         graph->logits = graph->output(multiply(ctx, weights.tokens, wanted));
@@ -138,28 +133,11 @@ std::unique_ptr<Passes::Graph> Passes::build(const Shape & shape) const {
 }
 
 Passes::Graph & Passes::graph_for(const Shape & shape) {
-    auto & known = graphs_[shape];
-    if (known == nullptr) {
-        try {
-            known = build(shape);
-            evaluations_.built += 1;
-        } catch (...) {
-            graphs_.erase(shape);
-            throw;
-        }
-    }
-    return *known;
+    return graphs_.at(shape, evaluations_, [this](const Shape & missing) { return build(missing); });
 }
 
 bool Passes::evaluate(const std::vector<SlotPass> & passes, int threads) {
-    const auto size = static_cast<std::ptrdiff_t>(passes.size());
-    for (std::ptrdiff_t first = 0; first < size; first += most) {
-        const auto begin = passes.begin() + first;
-        if (!evaluate_graph({begin, begin + std::min<std::ptrdiff_t>(most, size - first)}, threads)) {
-            return false;
-        }
-    }
-    return true;
+    return evaluate_in_groups(passes, most, [&](const std::vector<SlotPass> & group) { return evaluate_graph(group, threads); });
 }
 
 bool Passes::evaluate_graph(const std::vector<SlotPass> & passes, int threads) {

@@ -3,7 +3,6 @@
 #include "slots.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
@@ -81,7 +80,7 @@ private:
     ggml_tensor * values_ = nullptr;
     ggml_backend_buffer_ptr buffer_;
 
-    std::map<Shape, std::unique_ptr<Graph>> graphs_;
+    Graphs<Shape, Graph> graphs_;
     Evaluations evaluations_;
 };
 

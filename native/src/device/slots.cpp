@@ -140,16 +140,10 @@ std::unique_ptr<Slots::Graph> Slots::build(const Shape & shape) const {
     graph->visible = graph->input(ggml_new_tensor_4d(ctx, GGML_TYPE_F16, shape.cells, shape.rows, 1, shape.slots));
     graph->timestamps = graph->lasting_input(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, vocabulary_ - weights_.first_timestamp, rows));
 
-    ggml_tensor * stream = ggml_add(ctx, ggml_get_rows(ctx, weights_.tokens, graph->tokens),
-                                    ggml_get_rows(ctx, weights_.positions, graph->positions));
-    for (int64_t layer = 0; layer < self_.layers; ++layer) {
-        const DecoderWeights::Layer & weights = weights_.layers[static_cast<size_t>(layer)];
-        const auto normal = [&](const Linear & norm) { return normalize(ctx, norm, stream, weights_.epsilon); };
-        stream = ggml_add(ctx, attend_to_texts(*graph, shape, normal(weights.self_norm), layer), stream);
-        stream = ggml_add(ctx, attend_to_audio(*graph, shape, normal(weights.cross_norm), layer), stream);
-        ggml_tensor * inner = ggml_gelu(ctx, apply(ctx, weights.mlp_input, normal(weights.mlp_norm)));
-        stream = ggml_add(ctx, apply(ctx, weights.mlp_output, inner), stream);
-    }
+    ggml_tensor * stream = decode(
+        ctx, weights_, graph->tokens, graph->positions, self_.layers,
+        [&](ggml_tensor * input, int64_t layer) { return attend_to_texts(*graph, shape, input, layer); },
+        [&](ggml_tensor * input, int64_t layer) { return attend_to_audio(*graph, shape, input, layer); });
     graph->logits = graph->output(multiply(ctx, weights_.tokens, normalize(ctx, weights_.norm, stream, weights_.epsilon)));
     choose(*graph, graph->logits);
     graph->allocate(backend_, "to decode " + std::to_string(shape.slots) + " windows at once");
@@ -161,17 +155,7 @@ Slots::Shape Slots::shape_for(int slots, int rows, int cells) const {
 }
 
 Slots::Graph & Slots::graph_for(const Shape & shape) {
-    auto & known = graphs_[shape];
-    if (known == nullptr) {
-        try {
-            known = build(shape);
-            evaluations_.built += 1;
-        } catch (...) {
-            graphs_.erase(shape);
-            throw;
-        }
-    }
-    return *known;
+    return graphs_.at(shape, evaluations_, [this](const Shape & missing) { return build(missing); });
 }
 
 void Slots::set_inputs(Graph & graph, const Shape & shape, const std::vector<SlotStep> & steps) const {

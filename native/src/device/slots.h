@@ -3,7 +3,6 @@
 #include "graph.h"
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <vector>
 
@@ -122,7 +121,7 @@ private:
     ggml_tensor * masks_ = nullptr;
     ggml_backend_buffer_ptr buffer_;
 
-    std::map<Shape, std::unique_ptr<Graph>> graphs_;
+    Graphs<Shape, Graph> graphs_;
     const Graph * last_ = nullptr;
     Evaluations evaluations_;
     int64_t weight_bytes_ = 0;

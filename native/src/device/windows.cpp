@@ -24,8 +24,8 @@ Windows::Windows(ggml_backend_t backend, EncoderWeights weights, const Slots & s
     // The largest graphs show whether the device has all operations and the memory.
     for (most_ = most;; most_ /= 2) {
         try {
-            graph_for(most_, true);
-            graph_for(most_, false);
+            graph_for({most_, true});
+            graph_for({most_, false});
             break;
         } catch (const std::exception &) {
             if (most_ == 1) {
@@ -90,15 +90,15 @@ ggml_tensor * Windows::encode(Graph & graph, ggml_tensor * spectrum, int windows
     ggml_tensor * rows = ggml_reshape_3d(ctx, convolve(ctx, spectrum), width_, positions_, windows);
     ggml_tensor * stream = ggml_reshape_2d(ctx, ggml_add(ctx, rows, weights_.positions), width_, positions_ * windows);
     for (const EncoderWeights::Layer & layer : weights_.layers) {
-        const auto normal = [&](const Linear & norm) { return normalize(ctx, norm, stream, weights_.epsilon); };
-        stream = ggml_add(ctx, attend_to_itself(graph, layer, normal(layer.attention_norm), windows), stream);
-        ggml_tensor * inner = ggml_gelu(ctx, apply(ctx, layer.mlp_input, normal(layer.mlp_norm)));
-        stream = ggml_add(ctx, apply(ctx, layer.mlp_output, inner), stream);
+        ggml_tensor * normal = normalize(ctx, layer.attention_norm, stream, weights_.epsilon);
+        stream = ggml_add(ctx, attend_to_itself(graph, layer, normal, windows), stream);
+        stream = add_feed_forward(ctx, layer.mlp_norm, layer.mlp_input, layer.mlp_output, weights_.epsilon, stream);
     }
     return normalize(ctx, weights_.norm, stream, weights_.epsilon);
 }
 
-std::unique_ptr<Windows::Graph> Windows::build(int windows, bool encodes) const {
+std::unique_ptr<Windows::Graph> Windows::build(const Shape & shape) const {
+    const auto [windows, encodes] = shape;
     auto graph = std::make_unique<Graph>();
     ggml_context * ctx = graph->context();
     const SlotCache & cross = slots_.cross();
@@ -121,35 +121,20 @@ std::unique_ptr<Windows::Graph> Windows::build(int windows, bool encodes) const 
     return graph;
 }
 
-Windows::Graph & Windows::graph_for(int windows, bool encodes) {
-    auto & known = graphs_[{windows, encodes}];
-    if (known == nullptr) {
-        try {
-            known = build(windows, encodes);
-            evaluations_.built += 1;
-        } catch (...) {
-            graphs_.erase({windows, encodes});
-            throw;
-        }
-    }
-    return *known;
+Windows::Graph & Windows::graph_for(const Shape & shape) {
+    return graphs_.at(shape, evaluations_, [this](const Shape & missing) { return build(missing); });
 }
 
 bool Windows::evaluate(const std::vector<SlotWindow> & windows, int threads, ggml_abort_callback should_end, void * data) {
-    const auto size = static_cast<std::ptrdiff_t>(windows.size());
-    for (std::ptrdiff_t first = 0; first < size; first += most_) {
-        const auto begin = windows.begin() + first;
-        if (!evaluate_graph({begin, begin + std::min<std::ptrdiff_t>(most_, size - first)}, threads, should_end, data)) {
-            return false;
-        }
-    }
-    return true;
+    return evaluate_in_groups(windows, most_, [&](const std::vector<SlotWindow> & group) {
+        return evaluate_graph(group, threads, should_end, data);
+    });
 }
 
 bool Windows::evaluate_graph(const std::vector<SlotWindow> & windows, int threads, ggml_abort_callback should_end, void * data) {
     const bool encodes = windows.front().spectrum != nullptr;
     const int size = next_power_of_two(static_cast<int>(windows.size()));
-    Graph & graph = graph_for(size, encodes);
+    Graph & graph = graph_for({size, encodes});
     ggml_tensor * input = encodes ? graph.spectrum : graph.encoded;
     const size_t bytes = ggml_nbytes(input) / static_cast<size_t>(size);
     const SlotCache & cross = slots_.cross();

@@ -2,8 +2,8 @@
 
 #include "slots.h"
 
-#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace transcribe {
@@ -39,11 +39,12 @@ public:
     int64_t weight_bytes(bool encodes) const;
 
 private:
+    using Shape = std::pair<int, bool>; // number of windows, whether they are encoded
     struct Graph;
 
     bool evaluate_graph(const std::vector<SlotWindow> & windows, int threads, ggml_abort_callback should_end, void * data);
-    Graph & graph_for(int windows, bool encodes);
-    std::unique_ptr<Graph> build(int windows, bool encodes) const;
+    Graph & graph_for(const Shape & shape);
+    std::unique_ptr<Graph> build(const Shape & shape) const;
     ggml_tensor * convolve(ggml_context * context, ggml_tensor * spectrum) const;
     ggml_tensor * attend_to_itself(Graph & graph, const EncoderWeights::Layer & layer, ggml_tensor * input, int windows) const;
     ggml_tensor * encode(Graph & graph, ggml_tensor * spectrum, int windows) const;
@@ -61,7 +62,7 @@ private:
     ggml_tensor * values_ = nullptr;
     ggml_backend_buffer_ptr buffer_;
 
-    std::map<std::pair<int, bool>, std::unique_ptr<Graph>> graphs_;
+    Graphs<Shape, Graph> graphs_;
     Evaluations evaluations_;
 };
 

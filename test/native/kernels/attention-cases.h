@@ -1,7 +1,7 @@
 #pragma once
 
-#include "attention.h"
 #include "checks.h"
+#include "encoder/attention.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lanes/instructions.h"
+#include "kernels/lanes/instructions.h"
 
 #include <cmath>
 #include <cstddef>
@@ -19,6 +19,7 @@ void check_cross_attention();
 void check_attention();
 void check_steps();
 void check_layers();
+void check_sixteen();
 
 inline bool has_avx512() {
     return transcribe::instructions() >= transcribe::Instructions::avx512;

@@ -1,6 +1,6 @@
 // Checks of cross-attention.cpp: the decoder's attention to the positions of a window.
 
-#include "cross-attention.h"
+#include "decoder/cross-attention.h"
 
 #include "attention-cases.h"
 

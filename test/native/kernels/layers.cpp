@@ -1,8 +1,8 @@
 // Checks of encoder-layers.cpp: the layers of Whisper's encoder, which use most kernels.
 
-#include "encoder-layers.h"
+#include "encoder/encoder-layers.h"
 
-#include "attention.h"
+#include "encoder/attention.h"
 #include "step-references.h"
 #include "weights.h"
 
@@ -39,7 +39,7 @@ constexpr size_t heads = layer_width / head_width;
 
 // Checks what a layer adds to a residual stream. `expected` computes it from the normalized rows.
 template <typename Layer, typename Expected>
-void check_layer(const char * name, const Layer & layer, const ConformerWeights::Norm & norm, bool mixes_rows,
+void check_layer(const char * name, const Layer & layer, const Norm & norm, bool mixes_rows,
                  const Expected & expected) {
     Random random;
     Wrong threads, bad;
@@ -112,7 +112,7 @@ void check_layers() {
     Random random;
     const std::vector<float> norm_weight = normal_numbers(random, layer_width, 0.1f, 1);
     const std::vector<float> norm_bias = normal_numbers(random, layer_width, 0.1f);
-    const ConformerWeights::Norm norm{norm_weight.data(), norm_bias.data()};
+    const Norm norm{norm_weight.data(), norm_bias.data()};
     const Weights projections(3 * layer_width, layer_width, random), output(layer_width, layer_width, random);
     const AttentionLayer attention{norm, projections.product(), output.product()};
     check_layer("attention layer", attention, norm, true, [&](const std::vector<std::vector<double>> & rows) {

@@ -61,5 +61,6 @@ int main(int count, char ** arguments) {
     check_attention();
     check_steps();
     check_layers();
+    check_sixteen();
     return is_failed ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 // Checks of packed-weights.cpp: 8-bit weights are reordered, and multiplied with few columns.
 
-#include "packed-weights.h"
+#include "decoder/packed-weights.h"
 #include "weights.h"
 
 #include <algorithm>

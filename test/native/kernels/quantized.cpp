@@ -51,7 +51,7 @@ constexpr size_t row_counts[] = {1, 2, 3, 5, 6, 7, 48, 49};
 constexpr double rounding = 1e-6; // of sums in 32 bits, relative to the sum of the products' sizes
 constexpr double denormal = 1e-32; // numbers far below it may have no correct digit
 
-// Levels of numbers, from the kind's comment in lanes/for-each.h.
+// Levels of numbers, from the kind's comment in kernels/lanes/for-each.h.
 double levels_of(size_t block) {
     const bool is_narrow = block == block_width;
     return has_avx512() ? 254 : instructions() == Instructions::avx2 && is_narrow ? 127 : 255;

@@ -1,6 +1,8 @@
-// Checks of conformer-steps.cpp: the steps of a layer between its products.
+// Checks of layer-steps.cpp: the steps of a layer between its products.
 
-#include "conformer-steps.h"
+#include "kernels/layer-steps.h"
+
+#include "kernels/quantized.h"
 
 #include "step-references.h"
 
@@ -54,11 +56,7 @@ void check_convolve() {
     Wrong rows;
     for (const size_t width : {16, 48}) {
         for (const size_t kernel : {1, 5, 9}) {
-            ConformerWeights::Layer layer{};
-            layer.depthwise = buffer<float>(kernel * width);
-            layer.depthwise_bias = buffer<float>(width);
-            std::generate_n(layer.depthwise.get(), kernel * width, [&] { return random.normal(); });
-            std::generate_n(layer.depthwise_bias.get(), width, [&] { return random.normal(); });
+            const std::vector<float> weights = normal_numbers(random, kernel * width), bias = normal_numbers(random, width);
             for (const size_t count : {1, 2, 4, 5, 9, 20}) {
                 const std::vector<float> input = normal_numbers(random, count * width, 3);
                 std::vector<float> with_bad = input;
@@ -66,15 +64,15 @@ void check_convolve() {
                 with_bad[bad * width + 3] = not_a_number;
                 for (size_t row = 0; row < count; row++) {
                     std::vector<float> output(width), bad_output(width);
-                    convolve(input.data(), row, count, layer, kernel, width, output.data());
-                    convolve(with_bad.data(), row, count, layer, kernel, width, bad_output.data());
+                    convolve(input.data(), row, count, weights.data(), bias.data(), kernel, width, output.data());
+                    convolve(with_bad.data(), row, count, weights.data(), bias.data(), kernel, width, bad_output.data());
                     const bool is_near = row + kernel / 2 >= bad && row <= bad + kernel / 2;
                     for (size_t column = 0; column < width; column++) {
-                        double sum = layer.depthwise_bias[column];
+                        double sum = bias[column];
                         for (size_t k = 0; k < kernel; k++) {
                             const size_t from = row + k - kernel / 2;
                             if (from < count) { // also not below zero
-                                sum += static_cast<double>(input[from * width + column]) * layer.depthwise[k * width + column];
+                                sum += static_cast<double>(input[from * width + column]) * weights[k * width + column];
                             }
                         }
                         error.add(std::fabs(output[column] - sum * sigmoid(sum)) / (1 + std::fabs(sum)));

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "checks.h"
-#include "quantized.h"
+#include "kernels/quantized.h"
 
 #include <ggml.h>
 

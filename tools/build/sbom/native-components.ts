@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { Glob } from "bun";
 import { ffmpegSources } from "../../../native/build-ffmpeg.ts";
 import { zstdSource } from "../../../native/build-launcher.ts";
 import type { DebianSource } from "../../../native/steps/debian-sources.ts";
+import { UPSTREAM } from "../../../native/upstream.ts";
 import { type BuildInfo, builtInModels } from "../../../src/program/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { bunComponent } from "./bun-component.ts";
@@ -61,14 +62,14 @@ function fileComponent({ path, sha256 }: ProgramPart) {
 
 /** Returns the libraries, the program that confines ffmpeg, and the recording for the benchmark. */
 function ownedComponents({ build, archive }: NativeInputs): Native[] {
-  const { url, sha512 } = archive("nodejs-whisper");
+  const { url, sha512 } = archive(UPSTREAM.package);
   /** The npm archive from which sources come, and its digest. */
   const fromArchive = {
     externalReferences: [{ url, type: "source-distribution" as const }],
     properties: [{ name: "transcribe:source-sha512", value: sha512 }],
   };
-  const patches = readdirSync(join(root, "native/patches")).length;
-  const ggml = ggmlVersion();
+  const patches = [...new Glob("*/*.patch").scanSync(join(root, "native/patches"))].length;
+  const { ggml } = UPSTREAM;
   return [
     {
       files: /^native\/lib(whisper|parakeet)\.so$/,
@@ -78,7 +79,7 @@ function ownedComponents({ build, archive }: NativeInputs): Native[] {
         licenses: licensed("MIT"),
         purl: `pkg:github/ggml-org/whisper.cpp@v${build.whisperCpp}`,
         pedigree: {
-          notes: `Changed by the ${patches} patches in native/patches of this product, some of them in ggml.`,
+          notes: `Changed by the ${patches} patches in native/patches of this product, some of them in ggml; they include and call its native/src.`,
         },
         ...fromArchive,
       },
@@ -88,7 +89,10 @@ function ownedComponents({ build, archive }: NativeInputs): Native[] {
       component: {
         ...{ type: "library", "bom-ref": "ggml", name: "ggml", version: ggml, licenses: licensed("MIT") },
         purl: `pkg:github/ggml-org/ggml@v${ggml}`,
-        pedigree: { notes: "Changed by patches in native/patches and native/vulkan of this product." },
+        pedigree: {
+          notes:
+            "Changed by patches in native/patches and native/vulkan of this product, which include its native/src.",
+        },
         ...fromArchive,
       },
     },
@@ -125,12 +129,6 @@ function ownedComponents({ build, archive }: NativeInputs): Native[] {
       },
     },
   ];
-}
-
-function ggmlVersion(): string {
-  const text = readFileSync(join(root, "node_modules/nodejs-whisper/cpp/whisper.cpp/ggml/CMakeLists.txt"), "utf8");
-  const part = (name: string) => text.match(`GGML_VERSION_${name} (\\d+)\\)`)?.[1] ?? "?";
-  return ["MAJOR", "MINOR", "PATCH"].map(part).join(".");
 }
 
 function ffmpeg({ build, isOwnFfmpeg }: NativeInputs): Native {

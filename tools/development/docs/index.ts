@@ -2,17 +2,18 @@ import { join } from "node:path";
 import { exampleFile, settingsPage } from "../../../src/config/index.ts";
 import { root } from "../../shared/checkout.ts";
 import { cliPage, metricsPage, readmePage, troubleshootingPage } from "./pages.ts";
+import { nativeReadme } from "./patch-table.ts";
 
-const pages: Readonly<Record<string, (text: string) => string>> = {
-  "cli.md": cliPage,
-  "settings.md": () => settingsPage(),
-  "transcribe.example.toml": () => exampleFile(),
-  "troubleshooting.md": troubleshootingPage,
-  "metrics.md": metricsPage,
+const pages: Readonly<Record<string, (text: string) => string | Promise<string>>> = {
+  "docs/cli.md": cliPage,
+  "docs/settings.md": () => settingsPage(),
+  "docs/transcribe.example.toml": () => exampleFile(),
+  "docs/troubleshooting.md": troubleshootingPage,
+  "docs/metrics.md": metricsPage,
+  "native/README.md": nativeReadme,
+  "README.md": async (text) => readmePage(text, await Bun.file(join(root, "docs/architecture.md")).text()),
 };
-for (const [name, generate] of Object.entries(pages)) {
-  const page = Bun.file(join(root, "docs", name));
-  await page.write(generate(await page.text()));
+for (const [path, generate] of Object.entries(pages)) {
+  const page = Bun.file(join(root, path));
+  await page.write(await generate(await page.text()));
 }
-const readme = Bun.file(join(root, "README.md"));
-await readme.write(readmePage(await readme.text(), await Bun.file(join(root, "docs/architecture.md")).text()));

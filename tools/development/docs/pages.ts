@@ -68,7 +68,11 @@ export function readmePage(text: string, architecture: string): string {
   );
 }
 
-function withPart(text: string, name: string, part: string, by = "scripts/docs"): string {
+/**
+ * Returns a page with the text between the markers of a generated part replaced.
+ * @throws {Error} when the page has no such markers
+ */
+export function withPart(text: string, name: string, part: string, by = "scripts/docs"): string {
   const begin = `<!-- ${name}: made by ${by} -->\n`;
   const from = text.indexOf(begin);
   const to = text.indexOf("<!-- end -->", from);

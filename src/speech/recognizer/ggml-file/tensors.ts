@@ -17,7 +17,7 @@ export interface ExpectedTensor {
   readonly type: number;
 }
 
-/** Limits far above any model's; the native loader has the same (native/patches/0018). */
+/** Limits far above any model's; the native loader has the same (native/patches/limits). */
 const MAX_DIMENSIONS = 4;
 const MAX_NAME_BYTES = 256;
 /** The largest Whisper models, large-v1 to large-v3, have 1,259 tensors. */

@@ -56,7 +56,7 @@ class Builder {
     graph.output(await this.#normalise(x, "ln_post."), "encoding");
   }
 
-  /** Adds the encoder with our addon's operators (native/src/operators.h). */
+  /** Adds the encoder with our addon's operators (native/src/encoder/operators.h). */
   async withOwnOperators(form: "bfloat16" | ByteForm): Promise<void> {
     const { audioLayers, audioWidth: width, audioContext: positions } = this.#sizes;
     const rows = await this.#convolutions(this.#own("Trim", ["spectrum"]));

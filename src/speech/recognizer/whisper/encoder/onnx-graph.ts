@@ -7,7 +7,7 @@ type ElementType = keyof typeof elementTypes;
 /** Versions of the file format and of ONNX's operator set. */
 const irVersion = 10;
 const operatorVersion = 20;
-/** Operator sets other than ONNX's: ONNX Runtime's and our addon's (native/src/operators.h). */
+/** Operator sets other than ONNX's: ONNX Runtime's and our addon's (native/src/encoder/operators.h). */
 export type Domain = "com.microsoft" | "transcribe";
 
 /** Location of a tensor's bytes in the file next to the model. */

@@ -50,7 +50,7 @@ function toBfloat16(bits: number): number {
 
 /**
  * Quantizes [outputs][inputs] to 7 or 8 bits, with a scale for each output and 128 inputs, in the layout of the addon's products
- * (PanelBlockOf in native/src/quantized.h): [outputs / 32][inputs / 128] of [32 times four inputs][32 outputs][4], 32 scales
+ * (PanelBlockOf in native/src/kernels/quantized.h): [outputs / 32][inputs / 128] of [32 times four inputs][32 outputs][4], 32 scales
  * and 32 sums.
  */
 export function packInBytes(form: ByteForm, weights: Float32Array, outputs: number, inputs: number): Uint8Array {

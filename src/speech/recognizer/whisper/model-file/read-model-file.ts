@@ -15,7 +15,7 @@ export interface ModelFile extends ModelStart {
   readonly tensors: ReadonlyMap<string, StoredTensor>;
 }
 
-/** Limits far above any whisper model's sizes; the native loader has the same (native/patches/0018). */
+/** Limits far above any whisper model's sizes; the native loader has the same (native/patches/limits). */
 const MAX_WORD_BYTES = 4096;
 const MAX_WORDS = 60_000;
 const MAX_FILTERS = 1024;
