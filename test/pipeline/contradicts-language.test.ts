@@ -41,7 +41,7 @@ describe("words contradict a language", () => {
     const asian = recordings.flatMap(({ language, transcript }) =>
       transcript !== null && ["ja", "ko", "zh"].includes(language?.slice(0, 2) ?? "") ? [wordsOf(transcript)] : [],
     );
-    expect(asian.length).toBeGreaterThan(3);
+    expect(asian.length).toBeGreaterThan(1);
     for (const code of ["de", "el", "ru"]) {
       expect(asian.filter((words) => !contradictsLanguage(words, code))).toEqual([]);
     }
