@@ -9,8 +9,8 @@ export interface RemovalServices {
 }
 
 /**
- * Removes all that is left of recordings that were marked as deleted, which made them invisible: their reruns, searchable texts,
- * exports in progress, files, and finally their rows, the record last. A removal that was interrupted anywhere is
+ * Removes all that is left of recordings that were marked as deleted, which made them invisible: their reruns, searchable
+ * texts, exports in progress, files, and finally their rows, the record last. A removal that was interrupted anywhere is
  * therefore continued by `finishRemovals`.
  */
 export async function finishRemoval(

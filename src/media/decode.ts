@@ -11,7 +11,7 @@ import { type DecodeSpace, estimateDecodedBytes, measureSpace, reserveSpace } fr
 import { channelFilters, hasChannelPair } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";
 import { PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "./pcm.ts";
-import { probeRecording } from "./probe.ts";
+import { probeRecording, secondsOfTrack } from "./probe.ts";
 import { lineReader, runFfmpeg } from "./run-ffmpeg.ts";
 import { findTrackStart, type TrackStart, timeLineFilters } from "./time-line.ts";
 
@@ -43,15 +43,16 @@ interface DecodedRecording {
   readonly trackCount: number;
   /** Whether ffmpeg stopped at damage or well before the declared end. The PCM holds the audio before that point. */
   readonly damaged: boolean;
-  /** Duration according to the container, see probeRecording; null if it gives none or ffmpeg only estimates it. */
+  /** Duration according to the container, see secondsOfTrack; null if it gives none or ffmpeg only estimates it. */
   readonly declaredSeconds: number | null;
 }
 
 /**
- * Decodes the audio track of a recording that has sound, see chooseTrack, to a PCM file, without holding it in memory, and as much of a damaged file as
- * possible. Sample 0 is the moment at which a player starts to play the file. Gaps between the container's time stamps
- * become silence, so times match those that a player shows; see time-line.ts. Two channels are compared over the
- * whole recording; see chooseChannels. The output appears complete and synced to disk, or not at all.
+ * Decodes the audio track of a recording that has sound, see chooseTrack, to a PCM file, without holding it in memory,
+ * and as much of a damaged file as possible. Sample 0 is the moment at which a player starts to play the file. Gaps
+ * between the container's time stamps become silence, so times match those that a player shows; see time-line.ts. Two
+ * channels are compared over the whole recording; see chooseChannels. The output appears complete and synced to disk, or
+ * not at all.
  * @throws {MediaError} `not_a_recording`, `recording_too_long`, `disk_full`, `input_unreadable`, or a fault of ffmpeg
  * @throws the signal's reason after an abort
  */
@@ -59,9 +60,6 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   const { ffmpegPath, inputPath, outputPath, maxSeconds, space, signal } = request;
   const probed = await probeRecording(ffmpegPath, inputPath, signal);
   if (!probed.ok) throw new MediaError("not_a_recording", probed.reason);
-  const declaredSeconds = probed.durationIsEstimate ? null : probed.durationSeconds;
-  request.onProbed?.(declaredSeconds);
-
   const partial = {
     mixed: `${outputPath}.partial`,
     left: `${outputPath}.left.partial`,
@@ -69,6 +67,9 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   };
   const file = { ffmpegPath, inputPath, maxSeconds, signal };
   const track = await chooseTrack(file, probed);
+  const durationSeconds = await secondsOfTrack(ffmpegPath, inputPath, probed, track, signal);
+  const declaredSeconds = probed.durationIsEstimate ? null : durationSeconds;
+  request.onProbed?.(declaredSeconds);
   const mix = await chooseMix(file, track);
   const start = await findTrackStart(ffmpegPath, inputPath, track.index, signal);
   const timeLine = timeLineFilters(start, PCM_SAMPLE_RATE_HZ, maxSeconds);
@@ -83,7 +84,7 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   // An ffmpeg process that outlived a killed server may still hold the old files open. Writing to new files keeps the
   // two decodes separate.
   await removePartial();
-  const estimatedBytes = estimateDecodedBytes(probed, sizeNow(inputPath), maxSeconds);
+  const estimatedBytes = estimateDecodedBytes({ ...probed, durationSeconds }, sizeNow(inputPath), maxSeconds);
   const reservedBytes = space === undefined ? 0 : await reserveSpace(plan, space, estimatedBytes);
   let writtenBytes = 0;
   const writtenSince = () => {
@@ -95,8 +96,8 @@ export async function decodeRecording(request: DecodeRequest): Promise<DecodedRe
   let reportedShare = 0;
   const onTime = (seconds: number) => {
     space?.written(writtenSince());
-    if (!probed.durationSeconds) return;
-    const share = Math.min(1, seconds / probed.durationSeconds);
+    if (!durationSeconds) return;
+    const share = Math.min(1, seconds / durationSeconds);
     if (share > reportedShare) request.onProgress?.(share);
     reportedShare = Math.max(reportedShare, share);
   };

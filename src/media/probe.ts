@@ -19,6 +19,8 @@ export interface ProbedRecording {
    * decoded length may differ.
    */
   readonly durationSeconds: number | null;
+  /** Duration according to the container alone. */
+  readonly containerSeconds: number | null;
   /** True if ffmpeg only extrapolated the duration from the bit rate, which does not suffice to refuse a file. */
   readonly durationIsEstimate: boolean;
   /** The audio tracks with a known format: first the one that is marked as the default, then in the order of the file. */
@@ -82,22 +84,40 @@ export async function probeRecording(
   const isDefault = ({ index }: AudioTrack) => index === description.defaultTrack;
   const [first, ...others] = [...found.filter(isDefault), ...found.filter((track) => !isDefault(track))];
   if (first !== undefined) {
-    const { durationIsEstimate } = description;
-    let { durationSeconds } = description;
+    const { durationIsEstimate, durationSeconds: containerSeconds } = description;
+    let durationSeconds = containerSeconds;
     if (durationSeconds !== null && !durationIsEstimate && isDoubtful(durationSeconds, description, sizeBytes)) {
       const seconds = await listedSeconds(ffmpegPath, filePath, first.index, signal);
       if (seconds !== null) durationSeconds = Math.min(durationSeconds, seconds);
     }
     const trackCount = Math.max(description.trackCount, found.length);
-    return { ok: true, durationSeconds, durationIsEstimate, tracks: [first, ...others], trackCount };
+    const lengths = { durationSeconds, containerSeconds, durationIsEstimate };
+    return { ok: true, ...lengths, tracks: [first, ...others], trackCount };
   }
   if (await isWaveWithoutSamples(filePath)) {
     const tracks = [{ index: 0, channels: null, channelLayout: "" }] as const;
-    return { ok: true, durationSeconds: 0, durationIsEstimate: false, tracks, trackCount: 1 };
+    const lengths = { durationSeconds: 0, containerSeconds: 0, durationIsEstimate: false };
+    return { ok: true, ...lengths, tracks, trackCount: 1 };
   }
   if (await looksLikePlaylist(filePath)) return refused("playlist");
   if (end.exitCode === EXIT_OUT_OF_MEMORY) return refused("large");
   return refused(/^Input #0, /m.test(end.messages) && description.trackCount === 0 ? "silent" : "unreadable");
+}
+
+/**
+ * Returns the duration of a track, of which the others may be longer or shorter: that of the container, and not more than
+ * that of the track's packets; null if the container gives none.
+ */
+export async function secondsOfTrack(
+  ffmpegPath: string,
+  filePath: string,
+  { tracks, durationSeconds, containerSeconds, durationIsEstimate }: ProbedRecording,
+  { index }: AudioTrack,
+  signal?: AbortSignal,
+): Promise<number | null> {
+  if (tracks.length === 1 || containerSeconds === null || durationIsEstimate) return durationSeconds;
+  const seconds = await listedSeconds(ffmpegPath, filePath, index, signal);
+  return Math.min(containerSeconds, seconds ?? containerSeconds);
 }
 
 /**
@@ -239,8 +259,8 @@ function channelCount(layout: string): number | null {
 }
 
 /**
- * Reads the duration, the start and the first default audio track, or 0, from ffmpeg's description on standard error. A hostile
- * file that forges the description harms only itself.
+ * Reads the duration, the start and the first default audio track, or 0, from ffmpeg's description on standard error. A
+ * hostile file that forges the description harms only itself.
  */
 function parseInputDescription(messages: string) {
   // ffmpeg's description of the output contains stream lines of the same form.

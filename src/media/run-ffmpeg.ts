@@ -1,5 +1,6 @@
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { FileSink } from "bun";
 import { yieldProcessor } from "../program/index.ts";
 import { confinedCommand, confiningProgram, type OpenFiles, type ResourceLimits } from "./confinement.ts";
@@ -148,6 +149,9 @@ export function lineReader(onLine: (line: string) => void): (bytes: Uint8Array) 
   });
 }
 
+/** Time after which other work of the server runs between two chunks: more may be waiting all the time. */
+const BUSY_MILLISECONDS = 20;
+
 async function drain(
   stream: ReadableStream<Uint8Array>,
   enough: AbortSignal,
@@ -155,10 +159,14 @@ async function drain(
 ): Promise<void> {
   const reader = stream.getReader();
   enough.addEventListener("abort", () => void reader.cancel(), { once: true });
+  let since = performance.now();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) return;
     onBytes(value);
+    if (performance.now() - since < BUSY_MILLISECONDS) continue;
+    await yieldToEventLoop();
+    since = performance.now();
   }
 }
 

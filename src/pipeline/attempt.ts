@@ -1,17 +1,29 @@
 import { Type } from "@sinclair/typebox";
 import { EngineCrashError, EngineStalledError } from "../engine/index.ts";
-import { Checkpoints, type Failure, isOpen, isServiceFault, type Outcome } from "../recordings/index.ts";
+import {
+  Checkpoints,
+  type Failure,
+  isOpen,
+  isServiceFault,
+  type Outcome,
+  type Recording,
+} from "../recordings/index.ts";
 import { type MachineTrouble, machineTrouble, probeWriting } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import { removeWork } from "./complete.ts";
 import type { PipelineServices } from "./services.ts";
 import { RecordingFailure } from "./step.ts";
 
+/** A completed recording, as it was before: a rerun is deleted when it completes. */
+interface Completed {
+  readonly completed: Recording;
+}
+
 /** One attempt at a recording; resolves with null when a command has ended the recording. */
-type Attempt = () => Promise<Outcome | "completed">;
+type Attempt = () => Promise<Outcome | Completed>;
 
 /** The end of a recording; a failure unless it was completed, or ended by a command. */
-type End = "completed" | "cancelled" | Failure;
+type End = Completed | "cancelled" | Failure;
 
 /**
  * Runs one attempt at a recording and converts its errors into an outcome. The recording fails, is suspended because
@@ -112,10 +124,12 @@ function forgetAttempts({ store }: PipelineServices, id: string): void {
 /** Counts the end of a recording, which its transaction has stored, and tells the other parts of the server. */
 function publishEnd(services: PipelineServices, id: string, startedAt: number, end: End): void {
   const { recordings, events, metrics, now } = services;
-  const recording = recordings.get(id);
+  const completed = typeof end === "object" && "completed" in end ? end.completed : null;
+  const failure = typeof end === "object" && "reason" in end ? end : null;
+  const recording = completed ?? recordings.get(id);
   metrics.recordings.ended({
-    outcome: typeof end === "string" ? end : "failed",
-    failure: typeof end === "string" ? null : end,
+    outcome: completed !== null ? "completed" : failure !== null ? "failed" : "cancelled",
+    failure,
     language: recording?.language ?? null,
     durationSeconds: recording?.durationSeconds ?? null,
     processingSeconds: (now() - startedAt) / 1000,

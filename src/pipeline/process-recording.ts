@@ -23,12 +23,13 @@ export function processRecording(services: PipelineServices, id: string, signal:
     log.info({ event: "recording.started", recordingId: id, ...(rerunOf === null ? {} : { rerunOf }) });
     const found = await transcriptWithRetry(services, recording, signal);
     const ended = { recordingId: id, milliseconds: now() - startedAt };
+    const completed = recordings.get(id);
+    const models = recordings.rows.modelsOf(id);
     // A command may have ended the recording during the last step.
-    if (await complete(recordings, id, found, signal)) {
-      const model = recordings.get(id)?.speechModel;
-      const models = recordings.rows.modelsOf(id);
+    if (completed !== null && (await complete(recordings, id, found, signal))) {
+      const { speechModel: model } = completed;
       log.info({ event: "recording.completed", ...ended, segments: found.segments.length, model, models });
-      return "completed";
+      return { completed };
     }
     log.info({ event: "recording.cancelled", ...ended });
     return null;

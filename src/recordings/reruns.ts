@@ -85,13 +85,15 @@ export class Reruns {
         .from(tables.accounts)
         .where(eq(tables.accounts.id, recording.accountId))
         .get();
-      const { accountId, workspaceId, sizeBytes, prompt, minSpeakers, maxSpeakers } = recording;
+      const { accountId, workspaceId, prompt, minSpeakers, maxSpeakers } = recording;
       const { author, ...choice } = request;
       return writer
         .insert(recordings)
         .values({
-          ...{ accountId, workspaceId, sizeBytes, prompt, minSpeakers, maxSpeakers },
+          ...{ accountId, workspaceId, prompt, minSpeakers, maxSpeakers },
           ...choice,
+          // It has no audio of its own.
+          sizeBytes: null,
           id: newRecordingId(now),
           status: "queued",
           language: choice.pinnedLanguage,

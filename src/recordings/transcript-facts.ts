@@ -2,31 +2,45 @@ import { type Static, Type } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
 import { tables, type Writer } from "../storage/index.ts";
 
-const parts = Type.Integer({ minimum: 1 });
+const count = Type.Integer({ minimum: 1 });
 const optionalText = Type.Union([Type.String(), Type.Null()]);
+const optionalCount = Type.Union([count, Type.Null()]);
 
 export const transcriptFactsSchema = Type.Object({
   /** ISO 639. */
   language: optionalText,
   speechModel: optionalText,
   speechModelSha256: optionalText,
+  /** The decoded audio track, from 1, the number of audio tracks of the file, and the decoded length. */
+  audioTrack: optionalCount,
+  audioTracks: optionalCount,
+  durationSeconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]),
   /** Numbers of parts that each speech model recognized, and that each machine of a fleet computed. */
-  models: Type.Array(Type.Object({ model: Type.String(), parts })),
-  machines: Type.Array(Type.Object({ machine: Type.String(), parts })),
+  models: Type.Array(Type.Object({ model: Type.String(), parts: count })),
+  machines: Type.Array(Type.Object({ machine: Type.String(), parts: count })),
 });
 /** Facts about how a transcript was made. They change with a rerun, and return with the transcript before it. */
 export type TranscriptFacts = Static<typeof transcriptFactsSchema>;
 
 const { recordings, recordingModels, recordingMachines } = tables;
 
-/** Returns the facts about the latest transcript of a recording. */
+/** The facts that are columns of a recording. */
+const columns = {
+  language: recordings.language,
+  speechModel: recordings.speechModel,
+  speechModelSha256: recordings.speechModelSha256,
+  audioTrack: recordings.audioTrack,
+  audioTracks: recordings.audioTracks,
+  durationSeconds: recordings.durationSeconds,
+};
+
+/**
+ * Returns the facts about the latest transcript of a recording.
+ * @throws {Error} when there is no such recording
+ */
 export function readFacts(writer: Writer, recordingId: string): TranscriptFacts {
-  const { language, speechModel, speechModelSha256 } = recordings;
-  const columns = writer
-    .select({ language, speechModel, speechModelSha256 })
-    .from(recordings)
-    .where(eq(recordings.id, recordingId))
-    .get();
+  const row = writer.select(columns).from(recordings).where(eq(recordings.id, recordingId)).get();
+  if (row === undefined) throw new Error("there is no such recording");
   const models = writer
     .select({ model: recordingModels.model, parts: recordingModels.parts })
     .from(recordingModels)
@@ -37,13 +51,13 @@ export function readFacts(writer: Writer, recordingId: string): TranscriptFacts 
     .from(recordingMachines)
     .where(eq(recordingMachines.recordingId, recordingId))
     .all();
-  return { ...(columns ?? { language: null, speechModel: null, speechModelSha256: null }), models, machines };
+  return { ...row, models, machines };
 }
 
 /** Replaces the facts about the latest transcript of a recording. */
 export function writeFacts(writer: Writer, recordingId: string, facts: TranscriptFacts): void {
-  const { models, machines, ...columns } = facts;
-  writer.update(recordings).set(columns).where(eq(recordings.id, recordingId)).run();
+  const { models, machines, ...row } = facts;
+  writer.update(recordings).set(row).where(eq(recordings.id, recordingId)).run();
   writer.delete(recordingModels).where(eq(recordingModels.recordingId, recordingId)).run();
   writer.delete(recordingMachines).where(eq(recordingMachines.recordingId, recordingId)).run();
   for (const each of models)

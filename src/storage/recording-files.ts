@@ -27,8 +27,20 @@ export class RecordingFiles {
   constructor({ work, playback }: Readonly<Record<"work" | "playback", string>>, id: string) {
     if (!isRecordingId(id)) throw new RangeError("a recording's files are named by its id, a UUID; this is none");
     this.work = join(work, id);
-    this.playback = playbackFiles(join(playback, id));
-    this.playbackDraft = playbackFiles(join(playback, `${id}.part`));
+    this.playback = playbackFiles(join(playback, id), null);
+    this.playbackDraft = playbackFiles(join(playback, `${id}.part`), null);
+  }
+
+  /**
+   * Returns the files of the copy of an audio track, and those while it is being made. A rerun may choose another track,
+   * so the name has its number, and a copy of the former track is none of this one.
+   * @param track number of the track from 1; null if there are no others
+   */
+  playbackOf(track: number | null): { readonly playback: PlaybackFiles; readonly draft: PlaybackFiles } {
+    return {
+      playback: playbackFiles(this.playback.directory, track),
+      draft: playbackFiles(this.playbackDraft.directory, track),
+    };
   }
 
   /** Creates the directory of step files. */
@@ -62,8 +74,9 @@ export class RecordingFiles {
   }
 }
 
-function playbackFiles(directory: string): PlaybackFiles {
-  return { directory, audio: join(directory, "audio.webm"), waveform: join(directory, "waveform") };
+function playbackFiles(directory: string, track: number | null): PlaybackFiles {
+  const audio = join(directory, track === null ? "audio.webm" : `audio-${track}.webm`);
+  return { directory, audio, waveform: join(directory, "waveform") };
 }
 
 /** Returns whether a name is the id of a recording, a UUID. No other name becomes part of a path. */

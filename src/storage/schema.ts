@@ -108,7 +108,7 @@ export const recordings = sqliteTable(
     sourceName: text(),
     /** The link that was sent, without its fragment; null for an upload. */
     sourceUrl: text(),
-    /** Size of the recording in bytes; null until a link was fetched. */
+    /** Size of the recording in bytes; null until a link was fetched, and for a rerun. */
     sizeBytes: integer(),
     durationSeconds: real(),
     /** The audio track of its file that is transcribed, from 1, and their number; null until it was decoded. */

@@ -32,7 +32,7 @@ const supplementaryTags = new RegExp(
  * Variation selectors of emoji, symbols and Mongolian letters that do not follow a visible character. In a variation
  * sequence one selector follows its character directly (Unicode, 23.4). More of them could encode hidden text, too.
  */
-const straySelectors = /(?<![^\p{Default_Ignorable_Code_Point}\s])[\uFE00-\uFE0F\u180B-\u180D\u180F]/gu;
+const straySelectors = /(?<![^\p{Default_Ignorable_Code_Point}\s\u0085])[\uFE00-\uFE0F\u180B-\u180D\u180F]/gu;
 
 /**
  * Combining marks beyond the 30 on a letter that UAX #15 permits in stream-safe text; no language comes near this

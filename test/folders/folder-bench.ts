@@ -237,5 +237,5 @@ async function probe(path: string): ReturnType<typeof probeRecording> {
   const isRecording = (await Bun.file(path).slice(0, 5).text()) === "audio";
   if (!isRecording) return { ok: false, reason: "The file is not an audio or video recording that can be read." };
   const tracks = [{ index: 0, channels: 1, channelLayout: "mono" }] as const;
-  return { ok: true, durationSeconds: 1, durationIsEstimate: false, tracks, trackCount: 1 };
+  return { ok: true, durationSeconds: 1, containerSeconds: 1, durationIsEstimate: false, tracks, trackCount: 1 };
 }

@@ -1,7 +1,18 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { available, FFMPEG, inFolder, lavfi, loudness, MEDIA_TOOL, makeWithFfmpeg } from "../../harness/media.ts";
+import {
+  available,
+  FFMPEG,
+  fakeFfmpeg,
+  inFolder,
+  lavfi,
+  loudness,
+  MEDIA_TOOL,
+  makeWithFfmpeg,
+} from "../../harness/media.ts";
+import { chooseTrack } from "../../src/media/choose-track.ts";
 import { decodeRecording, PCM_SAMPLE_RATE_HZ } from "../../src/media/index.ts";
+import type { AudioTrack } from "../../src/media/probe.ts";
 import { copyOf } from "./playback/copy-of.ts";
 
 setDefaultTimeout(60_000);
@@ -22,13 +33,13 @@ const speech = words(0.3);
 async function chosenOf(
   folder: string,
   tracks: readonly (readonly string[])[],
-  { extension = "mkv", encoder = "libopus", options = [] as readonly string[] } = {},
+  { extension = "mkv", encoder = "libopus", options = [] as readonly string[], maxSeconds = 600 } = {},
 ) {
   const path = join(folder, `tracks.${extension}`);
   const maps = tracks.flatMap((_, index) => ["-map", String(index)]);
   makeWithFfmpeg(...tracks.flat(), ...maps, "-c:a", encoder, ...options, path);
   const outputPath = join(folder, "chosen.pcm");
-  return await decodeRecording({ ffmpegPath: FFMPEG, inputPath: path, outputPath, maxSeconds: 600 });
+  return await decodeRecording({ ffmpegPath: FFMPEG, inputPath: path, outputPath, maxSeconds });
 }
 
 describe.if(ready)("of several audio tracks", () => {
@@ -123,6 +134,38 @@ describe.if(ready)("of several audio tracks", () => {
       makeWithFfmpeg(...silence, ...speech, "-map", "0", "-map", "1", "-c:a", "aac", path);
       const { copied } = await copyOf(path, folder);
       expect(loudness(copied)).toBeGreaterThan(1000);
+    });
+  });
+
+  test("the chosen one declares its own length, however short the first one is", async () => {
+    await inFolder(async (folder) => {
+      const tone = "aevalsrc=0.3*sin(1500*t)*between(mod(t\\,1)\\,0\\,0.5):s=8000:d=700";
+      const decoded = await chosenOf(folder, [silence, lavfi(tone)], { encoder: "pcm_s16le", maxSeconds: 900 });
+      expect(decoded.trackIndex).toBe(1);
+      expect(decoded.declaredSeconds).toBeWithin(699, 702);
+    });
+  });
+
+  test("the chosen one is not damaged because another one is longer", async () => {
+    await inFolder(async (folder) => {
+      const longer = lavfi("aevalsrc=0:s=16000:d=60");
+      expect(await chosenOf(folder, [speech, longer])).toMatchObject({ trackIndex: 0, damaged: false });
+    });
+  });
+
+  test("many that take long to decode are not all searched", async () => {
+    await inFolder(async (folder) => {
+      const ffmpegPath = await fakeFfmpeg(folder, "sleep 1");
+      const path = join(folder, "tracks.mkv");
+      await Bun.write(path, "tracks");
+      const track = (index: number): AudioTrack => ({ index, channels: 1, channelLayout: "mono" });
+      const [first, ...others] = Array.from({ length: 32 }, (_, index) => track(index));
+      if (first === undefined) throw new Error("there are no tracks");
+      const lengths = { durationSeconds: 600, containerSeconds: 600, durationIsEstimate: false };
+      const since = performance.now();
+      const probed = { ok: true, ...lengths, tracks: [first, ...others], trackCount: 32 } as const;
+      expect(await chooseTrack({ ffmpegPath, inputPath: path, maxSeconds: 30 }, probed)).toEqual(first);
+      expect(performance.now() - since).toBeLessThan(15_000);
     });
   });
 

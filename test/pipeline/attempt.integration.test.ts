@@ -5,6 +5,7 @@ import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
+import { attempt } from "../../src/pipeline/attempt.ts";
 import { fetchLink, type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { Recordings, SuspendError } from "../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
@@ -52,6 +53,26 @@ describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recordi
     expect(recordings.get(id)).toMatchObject({ status: "processing", failureReason: null });
     const text = await services.metrics.read();
     expect(text).toContain("transcribe_processing_seconds_total 40");
+  });
+
+  test("that completes a rerun, which is deleted then, is counted with its audio and its language", async () => {
+    const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), accountId));
+    recordings.claim(id);
+    recordings.complete(id, []);
+    const request = { speechModel: "whisper-base", pinnedLanguage: null, author: "anna" };
+    const rerun = recordings.reruns.create(id, request, () => {})?.id ?? "";
+    const work = async () => {
+      recordings.claim(rerun);
+      recordings.describe(rerun, { durationSeconds: 12, language: "de" });
+      const completed = recordings.get(rerun);
+      recordings.complete(rerun, []);
+      return completed === null ? null : { completed };
+    };
+    expect(await attempt(services, rerun, new AbortController().signal, work)).toBeNull();
+    expect(recordings.get(rerun)).toBeNull();
+    const text = await services.metrics.read();
+    expect(text).toContain("transcribe_audio_completed_seconds_total 12");
+    expect(text).toMatch(/language="de"\} 1/);
   });
 
   test("at a link fails without contacting a host after links were turned off", async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { sql } from "drizzle-orm";
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
 import {
@@ -91,7 +92,7 @@ describe("a recording that is processed again", () => {
       status: "processing",
       percent: 40,
       prompt: "Zyx",
-      sizeBytes: 1000,
+      sizeBytes: null,
     });
   });
 
@@ -129,6 +130,46 @@ describe("a recording that is processed again", () => {
     // The restored transcript can be corrected like any other.
     const segment = [...transcript.allSegments()][0]?.id ?? -1;
     expect(correct({ action: "text", segment, text: "again" })).toMatchObject({ number: 6 });
+  });
+
+  test("of 18 hours gets its 20,000 new segments at once, also if many others are replaced", () => {
+    const long = Array.from({ length: 20_000 }, (_, index) => said("again", index, 0));
+    complete(start(), long);
+    const rerun = start();
+    const since = performance.now();
+    complete(rerun, long);
+    // Another count of all segments for each of them would take 20 s.
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(transcript.revision).toBe(2);
+  });
+
+  test("may become longer by as much as the new transcript permits, and not the former one", () => {
+    const size = () => (JSON.parse(recordings.get(id)?.correctedState ?? "{}") as { size?: number }).size;
+    const { text, words } = tables.correctedSegments;
+    const stored = () =>
+      store
+        .select({ bytes: sql<number>`sum(octet_length(${text}) + octet_length(${words}))` })
+        .from(tables.correctedSegments)
+        .get()?.bytes;
+    process();
+    expect(size()).toBe(stored() ?? -1);
+    correct({ action: "restore", revision: 0 });
+    expect(size()).toBe(stored() ?? -1);
+  });
+
+  test("has the audio track and the length of its transcript, which return with an earlier one", () => {
+    const decoded = () => {
+      const { audioTrack, audioTracks, durationSeconds } = recordings.get(id) ?? {};
+      return [audioTrack, audioTracks, durationSeconds];
+    };
+    const before = decoded();
+    const rerun = start();
+    recordings.claim(rerun);
+    recordings.describe(rerun, { audioTrack: 2, audioTracks: 3, durationSeconds: 12 });
+    recordings.complete(rerun, other);
+    expect(decoded()).toEqual([2, 3, 12]);
+    correct({ action: "restore", revision: 0 });
+    expect(decoded()).toEqual(before);
   });
 
   test("can be reverted as long as nobody has corrected the new transcript, and that again", () => {

@@ -79,6 +79,8 @@ describe("a manipulated backup", () => {
      ${recording(", is_transient, rerun_of, rerun_by", `, ${isTransient}, '${of}', 'anna'`)}`;
   const values: [string, string, string][] = [
     ["a rerun that would read the audio of another account", rerun(other), "recordings.rerun_of"],
+    ["an audio track of no number", recording(", audio_track", ", -1"), "recordings.audio_track"],
+    ["no audio track", recording(", audio_tracks", ", 0"), "recordings.audio_tracks"],
     ["a rerun of itself", rerun(good), "recordings.rerun_of"],
     ["a rerun of no recording", rerun(account), "recordings.rerun_of"],
     [

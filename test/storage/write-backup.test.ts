@@ -36,6 +36,24 @@ test("a backup copies the database again when a recording finished and its audio
   expect([copies, uploads, database.open]).toEqual([2, { files: 1, bytes: 5 }, 1]);
 });
 
+test("a backup misses no audio of a rerun, which uses that of its recording", () => {
+  using made = setUp();
+  const { directory, recordings, add, backUp } = made;
+  const id = add();
+  writeFileSync(directory.audio.pathOf(id), "audio");
+  recordings.claim(id);
+  recordings.complete(id, []);
+  const request = { speechModel: "whisper-base", pinnedLanguage: null, author: "operator" };
+  let copies = 0;
+  const { uploads, database } = backUp((from, to) => {
+    copies++;
+    const rerun = recordings.reruns.create(id, request, () => {})?.id ?? "";
+    copyDatabase(from, to);
+    recordings.fail(rerun, { reason: "no_speech" });
+  });
+  expect([copies, uploads, database.open]).toEqual([1, { files: 1, bytes: 5 }, 1]);
+});
+
 test("a backup fails and says what to do when every copy of the database lacks an upload", () => {
   using made = setUp();
   const { recordings, add, backUp } = made;

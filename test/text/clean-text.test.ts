@@ -52,6 +52,7 @@ const cases: [string, string, string][] = [
     "葛\u{e0100}城 ❤\ufe0f",
   ],
   ["a selector without a character is removed", "\ufe0fa \ufe0fb \u200d\ufe00", "a b \u200d"],
+  ["a selector after a line end is removed", "a\u0085\ufe01\n\ufe02\u2028\ufe03b", "a b"],
   ["unassigned characters of the same plane are removed", "a\u{e0001}\u{e0080}\u{e0fff}b", "ab"],
   ["excessive combining marks are cut", `a${"\u0301".repeat(100)}`, `a${"\u0301".repeat(30)}`],
 ];

@@ -77,6 +77,8 @@ function encodedFiles(speech: string, otherSpeech: string): EncodedFile[] {
 const beginnings = [
   { name: "bad-truncated.mp3", of: "jfk.mp3", bytes: 35_000 },
   { name: "bad-truncated-no-moov.mp4", of: "jfk-video.mp4", bytes: 51_000 },
+  // It ends before the chunk of the samples.
+  { name: "bad-header-only.wav", of: "jfk-44k1-stereo.wav", bytes: 36 },
   { name: "bad-empty.wav", of: "tiny-50ms.wav", bytes: 0 },
 ] as const;
 
@@ -85,9 +87,6 @@ const copies = [
   { name: "jfk-no-extension", of: "jfk.flac" },
   { name: "jfk-mp3-named.wav", of: "jfk.mp3" },
 ] as const;
-
-/** A WAVE file that ends in the list of its tags, before the samples. */
-const headerOfWave = "52494646f69b1d0057415645666d7420100000000100020044ac000010b10200040010004c4953541a000000";
 
 const localPlaylist = "#EXTM3U\n#EXT-X-TARGETDURATION:10\n#EXTINF:10.0,\nfile:///etc/hostname\n#EXT-X-ENDLIST\n";
 const texts: Readonly<Record<string, string>> = {
@@ -131,7 +130,6 @@ export async function makeFormatFiles(folder: string, speech: string, otherSpeec
     ],
     folder,
   );
-  await Bun.write(join(folder, "bad-header-only.wav"), Buffer.from(headerOfWave, "hex"));
   const random = randomNumbers(1);
   const noise = Uint8Array.from({ length: 20_000 }, () => Math.floor(random() * 256));
   await Bun.write(join(folder, "bad-random-bytes.flac"), noise);

@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { contextOf, requireActive } from "../../http/index.ts";
+import { isOpen } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import { type ProcessingOptions, processAgainSchema, processingOptionsSchema } from "../contract/processing.ts";
 import { recordingSchema } from "../contract/recordings.ts";
@@ -37,8 +38,8 @@ export function processingRoutes(services: ConsoleServices, facts: RecordingFact
 
   addRoute(routes, "DELETE /processing", { 200: recordingSchema }, async (request, id) => {
     const viewer = viewerOf(request, store);
-    const recording = library.requireChangeable(viewer, id);
-    if (library.rerunOf(viewer, recording) === null) {
+    const rerun = library.rerunOf(viewer, library.requireChangeable(viewer, id));
+    if (rerun === null || !isOpen(rerun.status)) {
       throw new ConsoleError("not_ready", "The recording is not being processed again.");
     }
     await library.cancel(viewer, id);

@@ -24,17 +24,23 @@ export async function chooseMix(file: MeasuredFile, track: AudioTrack): Promise<
   return mixFilters(track, measured.gains(centreOf(track)));
 }
 
+/** Pairs of channels of which all samples are compared: those of 8. Of more pairs, as many fewer samples are. */
+const WHOLE_PAIRS = 36;
+
 /** The levels of each channel, and the products of the samples of each pair. */
 class MeasuredMix {
   readonly #channels: number;
   readonly #levels: readonly SoundLevels[];
   /** Sums of products: element `a * channels + b`. */
   readonly #products: Float64Array;
+  /** Number of samples from one that is compared to the next one. 64 channels have 2080 pairs. */
+  readonly #step: number;
 
   constructor(channels: number) {
     this.#channels = channels;
     this.#levels = Array.from({ length: channels }, () => new SoundLevels());
     this.#products = new Float64Array(channels * channels);
+    this.#step = Math.ceil((channels * (channels + 1)) / 2 / WHOLE_PAIRS);
   }
 
   /** Adds a block. @returns whether every channel has sound */
@@ -44,7 +50,7 @@ class MeasuredMix {
     for (let a = 0; a < count; a++) {
       for (let b = 0; b <= a; b++) {
         let sum = 0;
-        for (let at = 0; at < samples.length; at += count) {
+        for (let at = 0; at < samples.length; at += count * this.#step) {
           sum += (samples[at + a] as number) * (samples[at + b] as number);
         }
         this.#products[a * count + b] = (this.#products[a * count + b] ?? 0) + sum;

@@ -29,10 +29,12 @@ export async function isStored({ recordings, dataDirectory }: CopyResources, id:
   return recordings.get(id) !== null && (await dataDirectory.audio.has(id));
 }
 
-/** Returns the number of the transcribed track from 0; undefined if a version that stored none decoded the recording. */
-function transcribedTrack({ recordings }: CopyResources, id: string): number | undefined {
-  const audioTrack = recordings.get(id)?.audioTrack ?? null;
-  return audioTrack === null ? undefined : audioTrack - 1;
+/** The recording of which a copy is made. */
+export interface CopySource {
+  readonly id: string;
+  readonly durationSeconds: number;
+  /** Number of the transcribed audio track from 1; null for the only or the preferred one. */
+  readonly track: number | null;
 }
 
 /**
@@ -44,13 +46,13 @@ function transcribedTrack({ recordings }: CopyResources, id: string): number | u
  */
 export async function makeCopy(
   resources: CopyResources,
-  { id, durationSeconds }: { readonly id: string; readonly durationSeconds: number },
+  { id, durationSeconds, track }: CopySource,
   onShare: (share: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const { dataDirectory, diskSpace, ffmpegPath } = resources;
   const recordingFiles = dataDirectory.filesOf(id);
-  const { directory: draft, ...files } = recordingFiles.playbackDraft;
+  const { directory: draft, ...files } = recordingFiles.playbackOf(track).draft;
   // A copy is optional, so it must not use the disk space that incoming recordings need.
   using reservation = diskSpace.reserve(estimateCopyBytes(durationSeconds), "intake");
   let writtenBytes = 0;
@@ -67,7 +69,7 @@ export async function makeCopy(
     if (upload === null) throw new Error("the recording has no audio any more");
     await encodeCopy({
       ...{ ffmpegPath, durationSeconds, onProgress, signal },
-      trackIndex: transcribedTrack(resources, id),
+      trackIndex: track === null ? undefined : track - 1,
       inputPath: upload.path,
       audioPath: files.audio,
       waveformPath: files.waveform,

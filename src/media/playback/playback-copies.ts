@@ -5,7 +5,7 @@ import { isOpen, type Recording } from "../../recordings/index.ts";
 import { machineTrouble, machineTroubles, type PlaybackFiles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { type CopyResources, isStored, makeCopy } from "./make-copy.ts";
+import { type CopyResources, type CopySource, isStored, makeCopy } from "./make-copy.ts";
 
 /** Status of a recording's playback copy. Messages can be shown to users unchanged. */
 export type PlaybackState =
@@ -33,9 +33,8 @@ export interface PlaybackOptions extends CopyResources {
   readonly watchMilliseconds?: number;
 }
 
-interface Source {
+interface Source extends CopySource {
   readonly status: Recording["status"];
-  readonly durationSeconds: number;
   readonly files: PlaybackFiles;
 }
 
@@ -182,12 +181,13 @@ export class PlaybackCopies {
     }, watchMilliseconds);
     const since = now();
     try {
-      const durationSeconds = await this.#durationOf(copy);
-      if (durationSeconds === null) return;
+      const source = await this.#sourceToCopy(copy);
+      if (source === null) return;
+      const { durationSeconds } = source;
       const onShare = (share: number) => {
         copy.percent = Math.floor(100 * share);
       };
-      await makeCopy(this.#options, { id, durationSeconds }, onShare, controller.signal);
+      await makeCopy(this.#options, source, onShare, controller.signal);
       this.#failed.delete(id);
       log.info({ event: "playback.created", recordingId: id, durationSeconds, milliseconds: now() - since });
     } catch (error) {
@@ -202,19 +202,20 @@ export class PlaybackCopies {
     const { recordings, dataDirectory } = this.#options;
     const recording = recordings.get(id);
     if (recording === null) return "unknown";
-    const { status, durationSeconds } = recording;
+    const { status, durationSeconds, audioTrack, audioTracks } = recording;
     if (isOpen(status)) return "open";
     if (!(await dataDirectory.audio.has(id))) return "removed";
     if (durationSeconds === null) return "silent";
-    return { status, durationSeconds, files: dataDirectory.filesOf(id).playback };
+    const track = audioTracks === 1 ? null : audioTrack;
+    return { id, status, durationSeconds, track, files: dataDirectory.filesOf(id).playbackOf(track).playback };
   }
 
-  /** Returns the recording's duration; null if no copy of it is to be made. */
-  async #durationOf({ id, isRequested }: CurrentCopy): Promise<number | null> {
+  /** Returns the source of a copy; null if none is to be made. */
+  async #sourceToCopy({ id, isRequested }: CurrentCopy): Promise<Source | null> {
     const source = await this.#sourceOf(id);
     if (typeof source === "string" || areComplete(source.files)) return null;
     // A failed recording has no transcript to follow, so its copy is made only on request.
-    return isRequested || source.status === "completed" ? source.durationSeconds : null;
+    return isRequested || source.status === "completed" ? source : null;
   }
 
   async #noteFailure({ id, controller, isRequested }: CurrentCopy, error: unknown): Promise<void> {

@@ -154,9 +154,11 @@ export class Draft {
     segments: readonly Omit<CorrectedSegment, "id">[],
     before: { readonly removed: readonly CorrectedSegment[] | null; readonly facts: TranscriptFacts },
   ): void {
+    if (segments.length > MAX_TRANSCRIPT_SEGMENTS) throw new CorrectionError("too_many_segments");
     const firstSegment = this.#state.nextSegment;
-    const placed = segments.map((segment) => asStored({ ...segment, id: this.#newSegment() }));
+    const placed = segments.map((segment) => asStored({ ...segment, id: this.#newId() }));
     this.#rows.replaceAll(placed, this.number);
+    this.#size = sizeOf(placed);
     this.#changes.push({ kind: "whole", ...before });
     for (const { id } of placed) this.#touched.add(id);
     const nextSpeaker = Math.max(this.#state.nextSpeaker, ...new Set(placed.map(({ speaker }) => speaker + 1)));
@@ -279,11 +281,15 @@ export class Draft {
     return this.#shifts.reduce((sum, shift) => sum + (isBefore(shift) ? shift.by : 0), 0);
   }
 
+  /** Returns the id of a segment that the transcript has in addition. */
   #newSegment(): number {
+    if (this.#rows.count() >= MAX_TRANSCRIPT_SEGMENTS) throw new CorrectionError("too_many_segments");
+    return this.#newId();
+  }
+
+  #newId(): number {
     const id = this.#state.nextSegment;
-    if (id > MAX_SEGMENT_ID || this.#rows.count() >= MAX_TRANSCRIPT_SEGMENTS) {
-      throw new CorrectionError("too_many_segments");
-    }
+    if (id > MAX_SEGMENT_ID) throw new CorrectionError("too_many_segments");
     this.#state = { ...this.#state, nextSegment: id + 1 };
     return id;
   }

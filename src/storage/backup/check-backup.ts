@@ -141,7 +141,7 @@ const passwordHash = "(? GLOB '$argon2id$v=19$m=65536,t=2,p=1$*' AND length(?) <
 const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings AS original
   WHERE original.id = recordings.rerun_of AND original.account_id = recordings.account_id AND original.rerun_of IS NULL))`;
 
-/** SQL condition for a number of parts of a recording. */
+/** SQL condition for a number of parts or audio tracks of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
 
 /**
@@ -242,6 +242,8 @@ const rules: readonly ColumnRule[] = [
   },
   { column: "recordings.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
   { column: "recordings.prompt", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
+  { column: "recordings.audio_track", rule: partCount },
+  { column: "recordings.audio_tracks", rule: partCount },
   { column: "recordings.min_speakers", rule: speakerCount },
   { column: "recordings.max_speakers", rule: speakerCount },
   { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { recordingsFolder } from "../../../harness/checkout.ts";
 import {
@@ -10,7 +11,9 @@ import {
   MEDIA_TOOL,
   makeWithFfmpeg,
   samplesOf,
+  waveHeader,
 } from "../../../harness/media.ts";
+import { chooseMix } from "../../../src/media/channels/choose-mix.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../../../src/media/index.ts";
 import { copyOf } from "../playback/copy-of.ts";
 
@@ -141,16 +144,37 @@ describe.if(ready)("the mix for the transcript and for playback", () => {
     await inFolder(async (folder) => {
       const path = join(folder, "inverted.wav");
       const voice = "0.3*sin(2*PI*440*t)*between(mod(t\\,1)\\,0.3\\,0.8)";
-      for (const channels of [
-        [voice, `-${voice}`, "0", "0"],
-        ["0", voice, "0", `-${voice}`],
-        [voice, voice, `-${voice}`, "0"],
+      const silent = Array<string>(13).fill("0");
+      for (const [layout, ...channels] of [
+        ["quad", voice, `-${voice}`, "0", "0"],
+        ["quad", "0", voice, "0", `-${voice}`],
+        ["quad", voice, voice, `-${voice}`, "0"],
+        ["hexadecagonal", voice, ...silent, voice, `-${voice}`],
       ]) {
-        makeWithFfmpeg(...lavfi(`aevalsrc=${channels.join("|")}:c=quad:s=16000:d=4`), path);
+        makeWithFfmpeg(...lavfi(`aevalsrc=${channels.join("|")}:c=${layout}:s=16000:d=4`), path);
         const { decoded } = await copyOf(path, folder);
         const word = decoded.subarray(1.4 * PCM_SAMPLE_RATE_HZ, 1.7 * PCM_SAMPLE_RATE_HZ);
         expect(loudness(word) / (0.3 * 32_768 * Math.SQRT1_2)).toBeCloseTo(1, 1);
       }
+    });
+  });
+
+  test("of 64 channels is found while the server answers", async () => {
+    await inFolder(async (folder) => {
+      const path = join(folder, "many.wav");
+      const claimedBytes = 60 * 8000 * 64 * 2;
+      await Bun.write(path, waveHeader({ channels: 64, rateHz: 8000, claimedBytes }));
+      await truncate(path, claimedBytes + 44);
+      const [channels, channelLayout] = [64, "64 channels"];
+      let longest = 0;
+      let last = performance.now();
+      const ticks = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 10);
+      await chooseMix({ ffmpegPath: FFMPEG, inputPath: path, maxSeconds: 600 }, { index: 0, channels, channelLayout });
+      clearInterval(ticks);
+      expect(longest).toBeLessThan(500);
     });
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import pino from "pino";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../../harness/checkout.ts";
@@ -34,6 +34,24 @@ describe.if(ready)("the copy of a recording", () => {
     expect(statSync(state.files.audio).size).toBeWithin(20_000, 60_000);
     expect(place.listening).toEqual([id]);
     expect(statSync(place.dataDirectory.filesOf(id).playback.directory).mode & 0o077).toBe(0);
+  });
+
+  test("is made again when a rerun has transcribed another audio track", async () => {
+    using folder = temporaryDirectory();
+    const place = new Workplace(folder.path);
+    const id = await place.completed(speech, speechSeconds);
+    place.copies.enqueue(id);
+    await place.until(id, "ready");
+    const request = { speechModel: "whisper-base", pinnedLanguage: null, author: "anna" };
+    const rerun = place.recordings.reruns.create(id, request, () => {})?.id ?? "";
+    place.recordings.claim(rerun);
+    place.recordings.describe(rerun, { audioTrack: 2, audioTracks: 2, durationSeconds: speechSeconds });
+    place.recordings.complete(rerun, []);
+    expect((await place.copies.stateOf(id)).state).toBe("none");
+    place.copies.enqueue(id);
+    await place.until(id, "ready");
+    const { directory } = place.dataDirectory.filesOf(id).playback;
+    expect(readdirSync(directory).sort()).toEqual(["audio-2.webm", "waveform"]);
   });
 
   test("waits while recordings are processed, unless a user requests it", async () => {
