@@ -4,6 +4,7 @@ import {
   AccountsError,
   type ApiKey,
   type Auditor,
+  checkedKeyName,
   createKey,
   createWindows,
   getWorkspace,
@@ -70,12 +71,7 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
     const values = await readBody(request, newKeySchema);
     const operator = operatorOf(request, store);
     const account = requireAccount(services, operator, values.account);
-    const name = values.name.trim();
-    if (name === "") {
-      throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", {
-        field: "name",
-      });
-    }
+    const name = keyName(values.name);
     const workspace = requireWorkspace(store, account, values.workspace);
     const by = auditorOf(operator, now());
     const days = values.expires_in_days ?? null;
@@ -91,6 +87,16 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
   });
 
   return routes;
+}
+
+/** @throws {ConsoleError} when a key's name is not valid */
+function keyName(text: string): string {
+  try {
+    return checkedKeyName(text);
+  } catch (error) {
+    if (!(error instanceof AccountsError)) throw error;
+    throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", { field: "name" });
+  }
 }
 
 /**
