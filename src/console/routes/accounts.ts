@@ -32,7 +32,7 @@ import {
 } from "../contract/accounts.ts";
 import type { Named } from "../contract/shared.ts";
 import { ConsoleError } from "../errors.ts";
-import { requireAccount, requireWorkspace } from "../lookups.ts";
+import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
 import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
@@ -43,9 +43,8 @@ const accountsQuery = Type.Object({
   limit: pageSize({ maximum: 100, default: 50 }),
 });
 
-/** Number of an account's keys and workspaces in a response: of keys, those that can be used, then the latest others. */
+/** Number of an account's keys in a response: those that can be used, then the latest others. */
 const MAX_KEYS = 500;
-const MAX_WORKSPACES = 1000;
 
 const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
