@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull, sql } from "drizzle-orm";
 import { preparedFor, type Store, tables, transact, values } from "../storage/index.ts";
+import { cleanText } from "../text/index.ts";
 import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
 import { formatKey, hashKey, isWellFormedKey, keyHint } from "./key-format.ts";
@@ -27,7 +28,7 @@ type Row = typeof tables.apiKeys.$inferSelect;
 /** A key without its secret. Times are milliseconds since the epoch. */
 export type ApiKey = Omit<Row, "hash" | "scopes"> & { readonly scopes: readonly Scope[] };
 
-export interface NewKey {
+interface NewKey {
   readonly name: string;
   /** Default: all scopes. */
   readonly scopes?: readonly Scope[];
@@ -36,8 +37,19 @@ export interface NewKey {
   readonly expiresAt?: number | null;
 }
 
+/** Maximum length of a key's name, in characters. */
+const MAX_KEY_NAME_CHARACTERS = 100;
+
+/** Returns a key's name as it is stored. @throws {AccountsError} when it is not valid */
+export function checkedKeyName(text: string): string {
+  const name = cleanText(text);
+  if (name !== "" && [...name].length <= MAX_KEY_NAME_CHARACTERS && !/\p{Cc}/u.test(text.trim())) return name;
+  throw new AccountsError(`a key's name has 1 to ${MAX_KEY_NAME_CHARACTERS} characters, on one line`);
+}
+
 /**
  * Creates a key for an account.
+ * @throws {AccountsError} when its name is not valid
  * @returns the record, and the secret, which is not stored anywhere
  */
 export function createKey(
@@ -46,6 +58,7 @@ export function createKey(
   values: NewKey,
   by: Auditor,
 ): { key: ApiKey; secret: string } {
+  const name = checkedKeyName(values.name);
   const secret = formatKey(randomBytes(32));
   return transact(store, (transaction) => {
     const row = transaction
@@ -54,7 +67,7 @@ export function createKey(
         id: Bun.randomUUIDv7(),
         accountId: account.id,
         workspaceId: values.workspace?.id ?? null,
-        name: values.name,
+        name,
         hint: keyHint(secret),
         hash: hashKey(secret),
         scopes: JSON.stringify(values.scopes ?? scopes),
@@ -63,7 +76,7 @@ export function createKey(
       })
       .returning()
       .get();
-    audit(transaction, by, "keys.create", row.id, { account: account.name, name: values.name });
+    audit(transaction, by, "keys.create", row.id, { account: account.name, name });
     return { key: toKey(row), secret };
   });
 }

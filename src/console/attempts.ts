@@ -1,4 +1,4 @@
-import { type RequestContext, SlidingWindow } from "../http/index.ts";
+import { type contextOf, SlidingWindow } from "../http/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /**
@@ -21,7 +21,7 @@ const MAX_WAITING = 4;
 
 /** A client that attempts a password. */
 export interface Attempter {
-  readonly client: Pick<RequestContext["client"], "addressGroup" | "isLocal">;
+  readonly client: Pick<ReturnType<typeof contextOf>["client"], "addressGroup" | "isLocal">;
   /** The id of a device on which this person has signed in before; null for any other. */
   readonly device: string | null;
   /** The user whose password is attempted, who may not exist; null for the operator's password. */

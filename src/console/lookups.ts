@@ -3,6 +3,9 @@ import type { Library, Viewer } from "../library/index.ts";
 import type { Store } from "../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
+/** Number of an account's workspaces in a response. */
+export const MAX_WORKSPACES = 1000;
+
 /**
  * Returns an account whose recordings the viewer sees.
  * @throws {ConsoleError} 422 for an unknown account, and for any that the viewer does not see

@@ -18,7 +18,7 @@ export {
   statusList,
 } from "./shared/query.ts";
 export { SlidingWindow } from "./shared/rate-limits.ts";
-export { contextOf, type RequestContext } from "./shared/request-context.ts";
+export { contextOf, heldBody } from "./shared/request-context.ts";
 export { createRouter } from "./shared/router.ts";
 export { startServer } from "./shared/server.ts";
 export type { Surface } from "./shared/surface.ts";

@@ -18,7 +18,7 @@ export type User = Omit<Row, "passwordHash">;
 
 /** Properties of a user that an operator may change. */
 export interface Changes {
-  readonly name?: string;
+  readonly name?: string | undefined;
   readonly role?: Role;
   /** The accounts whose recordings a member or reader sees; `all` includes later ones. */
   readonly accounts?: "all" | readonly Account[];
@@ -31,15 +31,18 @@ function normalizeEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
+interface NewUser extends Required<Omit<Changes, "name">> {
+  readonly email: string;
+  /** The e-mail address when omitted, as much of it as a name may have. */
+  readonly name?: string | undefined;
+  readonly passwordHash: string;
+}
+
 /**
  * Creates a user with a password, who signs in by e-mail address.
  * @throws {UsersError} when the address or the name is not valid, or the address is taken
  */
-export function createUser(
-  store: Store,
-  values: Required<Changes> & { readonly email: string; readonly passwordHash: string },
-  by: Auditor,
-): User {
+export function createUser(store: Store, values: NewUser, by: Auditor): User {
   const email = normalizeEmail(values.email);
   if (!isEmailAddress(email)) throw new UsersError(`"${email}" is not an e-mail address; write anna@example.org`);
   return transact(store, (transaction) => {
@@ -48,7 +51,7 @@ export function createUser(
       .values({
         id: Bun.randomUUIDv7(),
         passwordHash: values.passwordHash,
-        name: checkedName(values.name),
+        name: checkedName(values.name ?? storable(values.email) ?? ""),
         email,
         role: values.role,
         allAccounts: values.accounts === "all",

@@ -69,6 +69,12 @@ describe("keys", () => {
     expect(() => createAccount(store, name, at(1))).toThrow(AccountsError);
   });
 
+  test.each(["", " ", "\u200b", "a\nb", "a\u001bb", "x".repeat(101)])("a key can't be named %j", (name) => {
+    const acme = createAccount(store, "acme", at(1));
+    expect(() => createKey(store, acme, { name }, at(2))).toThrow(AccountsError);
+    expect(listKeys(store, acme)).toEqual([]);
+  });
+
   test("a second account of the same name and an unknown account are refused", () => {
     createAccount(store, "acme", at(1));
     expect(() => createAccount(store, "acme", at(2))).toThrow("already");

@@ -15,6 +15,9 @@ describe.if(available("checking a model", recording))("transcribe models check",
   const check = async (model: string, text: string) => {
     const transcript = join(directory.path, "transcript.txt");
     await Bun.write(transcript, text);
+    return await checkWith(model, transcript);
+  };
+  const checkWith = async (model: string, transcript: string) => {
     const args = ["models", "check", model, recording, "--transcript", transcript, "--json"];
     return await runCli(args, { TRANSCRIBE_DATA_DIR: directory.path });
   };
@@ -35,6 +38,11 @@ describe.if(available("checking a model", recording))("transcribe models check",
     const { stdout } = await check(path, spoken);
     expect(JSON.parse(stdout).error_rate).toBeGreaterThan(0.8);
   }, 180_000);
+
+  test("reads no endless transcript", async () => {
+    const { exitCode, stderr } = await checkWith("whisper-base", "/dev/zero");
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("it has more than 262 KB")]);
+  }, 60_000);
 
   test.each([
     ["an empty transcript", "whisper-base", " . ", "has no words"],

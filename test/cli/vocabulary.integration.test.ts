@@ -65,7 +65,7 @@ describe("transcribe accounts vocabulary", () => {
         [["Rhabarberbarbara ".repeat(60)], /it has \d+ tokens, and the speech model takes 223/],
         [["--file", binary], /not UTF-8 text/],
         [["--file", join(directory.path, "missing")], /can't read the vocabulary/],
-        [["--file", "/dev/zero"], /too long for a vocabulary/],
+        [["--file", "/dev/zero"], /can't read the vocabulary \/dev\/zero: it has more than 66 KB/],
       ];
       for (const [args, why] of refusals) {
         const refusal = await commands.refusal("accounts", "vocabulary", "acme", ...args);

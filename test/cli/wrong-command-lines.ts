@@ -263,7 +263,7 @@ export const wrongCommandLines: Readonly<Record<string, WrongCommandLines>> = {
     values: {
       ...settings,
       "--account": names,
-      "--name": "any text",
+      "--name": ["", " ", "\u200b", "a\nb", "a\u001bb", "x".repeat(101)],
       "--scopes": ["", "all", "transcriptions:read,", "transcriptions:read,admin"],
       "--workspace": names,
       "--expires": [...times, "forever", "2020-01-01", "0d"],

@@ -371,6 +371,13 @@ const table: readonly Row[] = [
     ),
   ],
   ["DELETE /console/data/keys/:id", 8 * 1024, () => operator.send("DELETE", "/keys/key-2")],
+  ["GET /console/data/recordings/:id/processing", 64 * 1024, data(() => `/recordings/${long}/processing`)],
+  ["POST /console/data/recordings/:id/processing", 256 * 1024, () => processAgain()],
+  [
+    "DELETE /console/data/recordings/:id/processing",
+    256 * 1024,
+    () => operator.send("DELETE", `/recordings/${long}/processing`),
+  ],
   ["GET /healthz", 1024, root("/healthz")],
   ["GET /readyz", 8 * 1024, root("/readyz")],
   ["GET /metrics", MIB, root("/metrics")],
@@ -383,6 +390,16 @@ const table: readonly Row[] = [
   // The last row, because it ends the session.
   ["DELETE /console/data/session", 8 * 1024, () => operator.send("DELETE", "/session")],
 ];
+
+async function processAgain() {
+  await Bun.write(server.api.dataDirectory.audio.pathOf(long), "audio");
+  const answer = await operator.send("POST", `/recordings/${long}/processing`, {
+    model: "whisper-base",
+    language: null,
+  });
+  expect(answer.status).toBe(200);
+  return answer;
+}
 
 function formOf(fields: Readonly<Record<string, string>>): FormData {
   const form = new FormData();

@@ -85,6 +85,15 @@ describe("large answers", () => {
     expect([ended, large.connection.cuts]).toEqual([["small", "large"], 1]);
   });
 
+  test("name the time at which enough of them have ended, and not that of the first", () => {
+    using all = opened();
+    all.open().answer.send(16 * 1024);
+    all.open("other").answer.send(64 * 1024);
+    all.open("other").answer.send(1024 * 1024);
+    const needed = (weight: number) => retryAfter(() => all.open("acme", { weight }));
+    expect([needed(1), needed(2)]).toEqual([61, 64]);
+  });
+
   test.each([
     ["sent are cut", true, 1],
     ["prepared end, without a cut,", false, 0],

@@ -12,7 +12,6 @@ import {
   createKey,
   createWorkspace,
   KeyUsage,
-  type NewKey,
   requireAccount,
   Usage,
   type Workspace,
@@ -166,7 +165,7 @@ export class ApiServer implements Disposable {
   }
 
   /** Returns a client with a new key of an account, which is created if necessary. */
-  client(account: string, values: Partial<NewKey> = {}): KeyClient {
+  client(account: string, values: Partial<Parameters<typeof createKey>[2]> = {}): KeyClient {
     const { id: accountId } = this.account(account);
     const { key, secret } = createKey(this.store, this.account(account), { name: "test", ...values }, this.operator());
     return Object.assign(new TestClient(this.baseUrl, secret), { keyId: key.id, accountId });

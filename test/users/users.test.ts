@@ -64,6 +64,12 @@ describe("a user with a password", () => {
     expect(() => newUser(newStore(), "anna@example.org", name)).toThrow("a name has 1 to 100 characters");
   });
 
+  test("is named by the address without a name, by as much of it as a name may have", () => {
+    const email = `${"a".repeat(64)}@${"b".repeat(50)}.example.org`;
+    const { name } = createUser(newStore(), { email, role: "reader", accounts: "all", passwordHash: "hash" }, by);
+    expect(name).toBe(email.slice(0, 100));
+  });
+
   test("is separate from a user of the provider with the same address", () => {
     const store = newStore();
     const local = newUser(store, "anna@example.org");

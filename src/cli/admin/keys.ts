@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import {
   type ApiKey,
+  checkedKeyName,
   checkName,
   createKey,
   listKeys,
@@ -12,7 +13,7 @@ import {
   scopes,
 } from "../../accounts/index.ts";
 import { date, type JsonOption, optionalDate, print, readableTime, table } from "../output.ts";
-import { checkedBy, duration, futureMoment, listOf, resourceId } from "../parse-option.ts";
+import { checkedBy, duration, futureMoment, listOf, parsedBy, resourceId } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
 import { auditor } from "./audit.ts";
 
@@ -37,7 +38,7 @@ interface CreateOptions extends JsonOption {
 function createCommand(): Command {
   return settingsCommand("create", "Create a key for an account and print it, only this once.")
     .requiredOption("--account <name>", "the account's name or id", checkedBy(checkName))
-    .option("--name <text>", "what the key is for", "default")
+    .option("--name <text>", "what the key is for", parsedBy(checkedKeyName), "default")
     .option("--scopes <scopes>", `its permissions, separated by commas (default: ${scopes.join(",")})`, listOf(scopes))
     .option("--workspace <name>", "pin it to a workspace of the account", checkedBy(checkName))
     .option("--expires <end>", "when it expires: 2026-12-31 or 90d (default: never)", futureMoment)

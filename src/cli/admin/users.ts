@@ -62,7 +62,7 @@ function createCommand(): Command {
         throw new UsageError(`name the accounts whose recordings a ${role} sees: --account NAME, or --all-accounts`);
       }
       const store = openStoreOf(command);
-      const { accounts = [], name = email } = changesOf(store, options);
+      const { accounts = [], name } = changesOf(store, options);
       const passwordHash = await hashPassword(await readPassword());
       const user = createUser(store, { email, name, role, accounts, passwordHash }, auditor());
       print(options, toJson(store, user), () => `created user ${user.id}`);

@@ -1,13 +1,12 @@
-import { closeSync, openSync, readSync } from "node:fs";
 import type { Command } from "commander";
 import { checkName, normalizeVocabulary, requireAccount, setVocabulary } from "../../accounts/index.ts";
 import { DataDirectory } from "../../storage/index.ts";
-import { messageOf } from "../../text/index.ts";
-import { CommandError, UsageError } from "../command-error.ts";
+import { UsageError } from "../command-error.ts";
 import { type JsonOption, print } from "../output.ts";
 import { checkedBy, parsedBy, someText } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { dataSettingsOf, openStoreIn, settingsCommand } from "../settings-options.ts";
+import { readSmallText } from "../small-file.ts";
 import { accountJson } from "./account-json.ts";
 import { auditor } from "./audit.ts";
 
@@ -15,6 +14,9 @@ interface VocabularyOptions extends JsonOption {
   readonly file?: string;
   readonly clear?: boolean;
 }
+
+/** Largest file of a vocabulary, larger than any vocabulary. */
+const MAX_FILE_BYTES = 64 * 1024;
 
 /** transcribe accounts vocabulary ACCOUNT [TEXT] */
 export function vocabularyCommand(): Command {
@@ -57,33 +59,7 @@ function wantedOf(text: string | undefined, { file, clear }: VocabularyOptions):
     throw new UsageError("give only one of: the text, --file, --clear");
   }
   if (clear === true) return null;
-  return file === undefined ? text : normalizeVocabulary(readText(file));
-}
-
-function readText(file: string): string {
-  const bytes = readBytes(file);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    throw new CommandError(`${printable(file)} is not UTF-8 text`);
-  }
-}
-
-/** Maximum number of bytes read from a file, larger than any vocabulary. A file of this size or more is an error. */
-const MAX_FILE_BYTES = 64 * 1024;
-
-function readBytes(file: string): Buffer {
-  const buffer = Buffer.alloc(MAX_FILE_BYTES);
-  let filled = 0;
-  try {
-    const opened = file === "-" ? 0 : openSync(file, "r");
-    for (let read = -1; read !== 0 && filled < MAX_FILE_BYTES; filled += read) {
-      read = readSync(opened, buffer, filled, MAX_FILE_BYTES - filled, null);
-    }
-    if (opened !== 0) closeSync(opened);
-  } catch (error) {
-    throw new CommandError(`can't read the vocabulary: ${printable(messageOf(error))}`);
-  }
-  if (filled === MAX_FILE_BYTES) throw new CommandError(`${printable(file)} is too long for a vocabulary`);
-  return buffer.subarray(0, filled);
+  return file === undefined
+    ? text
+    : normalizeVocabulary(readSmallText(file === "-" ? 0 : file, "the vocabulary", MAX_FILE_BYTES));
 }

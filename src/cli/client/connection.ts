@@ -1,16 +1,18 @@
-import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { isAbsolute } from "node:path";
 import type { Command } from "commander";
 import { basePath, baseUrlOf, findRunningServer, trustOf } from "../../api/index.ts";
 import { DataPaths } from "../../storage/index.ts";
-import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
 import { serverAddress, someText } from "../parse-option.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
+import { readSmallFile } from "../small-file.ts";
 import { ApiClient, type Connection } from "./api-client.ts";
 import { findApiKey } from "./api-key.ts";
+
+/** Largest file of an authority's certificates, larger than the list of all public authorities. */
+const MAX_CERTIFICATE_BYTES = 1024 * 1024;
 
 interface ServerOptions {
   readonly server?: string;
@@ -99,12 +101,7 @@ function isHere(origin: string): boolean {
 }
 
 function readCertificates(path: string): string {
-  let text: string;
-  try {
-    text = readFileSync(path, "utf8");
-  } catch (error) {
-    throw new CommandError(`can't read ${path}: ${messageOf(error)}`);
-  }
+  const text = readSmallFile(path, "the certificate", MAX_CERTIFICATE_BYTES).toString();
   if (text.includes("-----BEGIN CERTIFICATE-----")) return text;
   throw new CommandError(`${path} has no certificate in PEM format`);
 }

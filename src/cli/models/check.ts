@@ -1,7 +1,5 @@
-import { readFileSync, statSync } from "node:fs";
 import { Command } from "commander";
 import type { Settings } from "../../config/index.ts";
-import { messageOf } from "../../text/index.ts";
 import { CommandError } from "../command-error.ts";
 import { interruptible } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";
@@ -11,6 +9,7 @@ import { ProgressBoard } from "../progress-board.ts";
 import { fileArgument, pathForProgram, type RecordingInput, recordingOf } from "../recording-input.ts";
 import { progressText } from "../recording-texts.ts";
 import { addSettingsOptions, settingsForAll } from "../settings-options.ts";
+import { readSmallText } from "../small-file.ts";
 import { countTextErrors } from "./text-errors.ts";
 
 interface CheckOptions extends JsonOption {
@@ -41,7 +40,7 @@ export function checkCommand(): Command {
 async function check(command: Command, model: string, input: string, options: CheckOptions, signal: AbortSignal) {
   const recording = recordingOf(input);
   const settings = settingsForAll(command);
-  const reference = readTranscript(options.transcript);
+  const reference = readSmallText(options.transcript, "the transcript", MAX_TRANSCRIPT_BYTES);
   const start = performance.now();
   if (countTextErrors(reference, "", "words").length === 0) {
     throw new CommandError(`${printable(options.transcript)} has no words`);
@@ -89,13 +88,4 @@ async function transcribe(
   }
   const text = segments.map((segment) => segment.text).join(" ");
   return { text, language: recording.language, seconds: recording.durationSeconds };
-}
-
-function readTranscript(file: string): string {
-  try {
-    if (statSync(file).size > MAX_TRANSCRIPT_BYTES) throw new Error("it is larger than 256 KiB");
-    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
-  } catch (error) {
-    throw new CommandError(`can't read the transcript ${printable(file)}: ${printable(messageOf(error))}`);
-  }
 }

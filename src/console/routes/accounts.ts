@@ -4,6 +4,7 @@ import {
   AccountsError,
   type ApiKey,
   type Auditor,
+  checkedKeyName,
   createKey,
   createWindows,
   getWorkspace,
@@ -31,7 +32,7 @@ import {
 } from "../contract/accounts.ts";
 import type { Named } from "../contract/shared.ts";
 import { ConsoleError } from "../errors.ts";
-import { requireAccount, requireWorkspace } from "../lookups.ts";
+import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
 import { readBody } from "../read-body.ts";
 import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
@@ -42,9 +43,8 @@ const accountsQuery = Type.Object({
   limit: pageSize({ maximum: 100, default: 50 }),
 });
 
-/** Number of an account's keys and workspaces in a response: of keys, those that can be used, then the latest others. */
+/** Number of an account's keys in a response: those that can be used, then the latest others. */
 const MAX_KEYS = 500;
-const MAX_WORKSPACES = 1000;
 
 const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
@@ -70,12 +70,7 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
     const values = await readBody(request, newKeySchema);
     const operator = operatorOf(request, store);
     const account = requireAccount(services, operator, values.account);
-    const name = values.name.trim();
-    if (name === "") {
-      throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", {
-        field: "name",
-      });
-    }
+    const name = keyName(values.name);
     const workspace = requireWorkspace(store, account, values.workspace);
     const by = auditorOf(operator, now());
     const days = values.expires_in_days ?? null;
@@ -91,6 +86,16 @@ export function accountRoutes(services: ConsoleServices, voices: Voices): AnyEly
   });
 
   return routes;
+}
+
+/** @throws {ConsoleError} when a key's name is not valid */
+function keyName(text: string): string {
+  try {
+    return checkedKeyName(text);
+  } catch (error) {
+    if (!(error instanceof AccountsError)) throw error;
+    throw new ConsoleError("validation_failed", "Give the key a name that tells where it is used.", { field: "name" });
+  }
 }
 
 /**

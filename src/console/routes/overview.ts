@@ -5,14 +5,12 @@ import type { Viewer } from "../../library/index.ts";
 import { addRoute } from "../add-route.ts";
 import { overviewSchema } from "../contract/overview.ts";
 import { type UploadOptions, uploadOptionsSchema } from "../contract/shared.ts";
+import { MAX_WORKSPACES } from "../lookups.ts";
 import { readOverview } from "../overview.ts";
 import type { OverviewFeed } from "../overview-feed.ts";
 import { sessionOf, viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named } from "../show-recording.ts";
-
-/** Number of an account's workspaces in a response. */
-const MAX_WORKSPACES = 1000;
 
 /** Creates the routes for the overview, once or as a stream of events, and for the choices in the upload form. */
 export function overviewRoutes(services: ConsoleServices, feed: OverviewFeed): AnyElysia {

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { contextOf } from "../../http/index.ts";
+import { heldBody } from "../../http/index.ts";
 import { consoleAssets } from "../assets.ts";
 import { ConsoleError } from "../errors.ts";
 
@@ -15,12 +15,6 @@ function compressed(name: string, text: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Returns a body, which is held in memory until the client has read it. */
-function held<Body extends string | Uint8Array<ArrayBuffer>>(request: Request, body: Body): Body {
-  contextOf(request).heldBytes = Buffer.byteLength(body);
-  return body;
-}
-
 /** Creates the routes for the page and for its scripts and styles. They need no session. */
 export function pageRoutes(path: string) {
   return (
@@ -29,7 +23,7 @@ export function pageRoutes(path: string) {
       .get("", () => new Response(null, { status: 308, headers: { Location: "console/" } }))
       .get("/", async ({ request }) => {
         const { page } = await consoleAssets();
-        return new Response(held(request, page), { headers: { "Content-Type": "text/html; charset=utf-8" } });
+        return new Response(heldBody(request, page), { headers: { "Content-Type": "text/html; charset=utf-8" } });
       })
       .get("/assets/:name", async ({ params, request }) => {
         const { files } = await consoleAssets();
@@ -37,9 +31,9 @@ export function pageRoutes(path: string) {
         if (file === undefined) throw new ConsoleError("not_found", "There is no such file; load the page again.");
         const headers = { "Content-Type": file.type, "Cache-Control": immutable, Vary: "Accept-Encoding" };
         if (!/\bgzip\b/.test(request.headers.get("accept-encoding") ?? "")) {
-          return new Response(held(request, file.text), { headers });
+          return new Response(heldBody(request, file.text), { headers });
         }
-        return new Response(held(request, compressed(params.name, file.text)), {
+        return new Response(heldBody(request, compressed(params.name, file.text)), {
           headers: { ...headers, "Content-Encoding": "gzip" },
         });
       })

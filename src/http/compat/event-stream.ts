@@ -61,12 +61,16 @@ export function eventStream({ run, onDisconnect, keepAliveMilliseconds }: Stream
         async sendParts(json) {
           isInEvent = true;
           write(encoder.encode("data: "));
-          for await (const part of json) {
-            write(encoder.encode(part));
-            await ready();
+          try {
+            for await (const part of json) {
+              write(encoder.encode(part));
+              await ready();
+            }
+          } finally {
+            // Also after a failure: the error is an event of its own.
+            write(encoder.encode("\n\n"));
+            isInEvent = false;
           }
-          write(encoder.encode("\n\n"));
-          isInEvent = false;
         },
       };
       void run(sink).finally(() => {

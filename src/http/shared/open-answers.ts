@@ -60,13 +60,9 @@ export class OpenAnswers {
     connection: Connection,
     { weight = 1, ...ending }: Partial<Ending> & { weight?: number } = {},
   ): OpenAnswer {
-    if (this.#obstacles(owner, weight) !== null) this.check();
-    const obstacles = this.#obstacles(owner, weight);
-    if (obstacles !== null) {
-      const now = this.#now();
-      const ends = obstacles.map(({ deadline }) => deadline ?? now + allowedMilliseconds(0));
-      throw rateLimited(this.#limits.refusal, Math.min(...ends) - now);
-    }
+    if (this.#wait(owner, weight) > 0) this.check();
+    const wait = this.#wait(owner, weight);
+    if (wait > 0) throw rateLimited(this.#limits.refusal, wait);
     const { isWanted = () => true, onEnd = () => {} } = ending;
     const entry: Entry = { owner, weight, connection, isWanted, onEnd, deadline: null };
     this.#entries.add(entry);
@@ -96,13 +92,26 @@ export class OpenAnswers {
     for (const entry of this.#entries) this.#close(entry);
   }
 
-  /** Returns the open answers that leave no space for another one; null if there is space. */
-  #obstacles(owner: string, weight: number): Entry[] | null {
+  /** Returns the milliseconds until there is space for another answer, at the latest; 0 if there is space now. */
+  #wait(owner: string, weight: number): number {
     const { perOwner, inAll = Number.POSITIVE_INFINITY } = this.#limits;
     const all = [...this.#entries];
     const own = all.filter((entry) => entry.owner === owner);
-    if (weightOf(own) + weight > perOwner) return own;
-    return weightOf(all) + weight > inAll ? all : null;
+    return Math.max(this.#waitAmong(own, weight, perOwner), this.#waitAmong(all, weight, inAll));
+  }
+
+  /** Returns the same for one maximum: as many answers must end, the first to end first, as exceed it with the new one. */
+  #waitAmong(entries: readonly Entry[], newWeight: number, maximum: number): number {
+    const now = this.#now();
+    const ending = entries.map(({ weight, deadline }) => ({ weight, ends: deadline ?? now + allowedMilliseconds(0) }));
+    let excess = entries.reduce((sum, { weight }) => sum + weight, newWeight - maximum);
+    let until = 0;
+    for (const { weight, ends } of ending.sort((a, b) => a.ends - b.ends)) {
+      if (excess <= 0) break;
+      excess -= weight;
+      until = Math.max(1, ends - now);
+    }
+    return until;
   }
 
   #close(entry: Entry): void {
@@ -112,8 +121,4 @@ export class OpenAnswers {
     clearInterval(this.#checkTimer);
     this.#checkTimer = null;
   }
-}
-
-function weightOf(entries: readonly Entry[]): number {
-  return entries.reduce((sum, { weight }) => sum + weight, 0);
 }

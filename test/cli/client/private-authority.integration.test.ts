@@ -60,6 +60,8 @@ describe.if(canMakeCertificates("tests of a private authority"))(
       expect(plain.stderr).not.toContain("verbose");
       const noPem = await list(good.url.origin, "--ca", key);
       expect([noPem.exitCode, noPem.stderr]).toEqual([1, expect.stringContaining("no certificate in PEM")]);
+      const endless = await list(good.url.origin, "--ca", "/dev/zero");
+      expect([endless.exitCode, endless.stderr]).toEqual([1, expect.stringContaining("it has more than 1.0 MB")]);
     }, 180_000);
   },
 );
