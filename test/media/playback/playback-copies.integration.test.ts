@@ -47,7 +47,7 @@ describe.if(ready)("the copy of a recording", () => {
     place.recordings.claim(rerun);
     place.recordings.describe(rerun, { audioTrack: 2, audioTracks: 2, durationSeconds: speechSeconds });
     place.recordings.complete(rerun, []);
-    expect((await place.copies.stateOf(id)).state).toBe("none");
+    expect((await place.copies.stateOf(id)).state).not.toBe("ready");
     place.copies.enqueue(id);
     await place.until(id, "ready");
     const { directory } = place.dataDirectory.filesOf(id).playback;
