@@ -134,17 +134,6 @@ describe("CONTRIBUTING.md", () => {
   });
 });
 
-test("native/README.md lists each patch", () => {
-  const { text } = pageNamed("native/README.md");
-  const patches = (folder: string) =>
-    readdirSync(join(root, "native", folder, "patches"))
-      .filter((name) => name.endsWith(".patch"))
-      .map((name) => `${folder}${folder === "" ? "" : "/"}${name.slice(0, 4)}`);
-  const listed = [...text.matchAll(/^\| ((?:[a-z]+\/)?\d{4}) /gm)].map(([, number = ""]) => number);
-  const folders = ["", "vulkan", "cuda"].filter((folder) => existsSync(join(root, "native", folder, "patches")));
-  expect(listed.toSorted()).toEqual(folders.flatMap(patches).sort());
-});
-
 test("docs/decisions/README.md lists each record with its title", () => {
   const records = documents.filter(({ name }) => /^docs\/decisions\/\d/.test(name));
   const index = pageNamed("docs/decisions/README.md").text;
