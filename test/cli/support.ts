@@ -52,6 +52,8 @@ export const shapes = {
       model: maybe(Type.String()),
       model_sha256: maybe(Type.String()),
       duration_seconds: maybe(Type.Number()),
+      audio_track: maybe(Type.Integer()),
+      audio_tracks: maybe(Type.Integer()),
       size_bytes: maybe(Type.Integer()),
       failure_reason: maybe(Type.String()),
       failure_cause: maybe(Type.String()),

@@ -248,26 +248,6 @@ const table: readonly Row[] = [
     1024,
     () => operator.send("DELETE", `/recordings/${server.api.enterCompleted(client.accountId, 1)}`),
   ],
-  ["GET /console/data/recordings/:id/processing", 64 * 1024, data(() => `/recordings/${long}/processing`)],
-  [
-    "POST /console/data/recordings/:id/processing",
-    256 * 1024,
-    send(
-      "POST",
-      () => `/recordings/${long}/processing`,
-      () => ({ model: junk, language: null }),
-    ),
-    send(
-      "POST",
-      () => `/recordings/${long}/processing`,
-      () => ({ model: "whisper-base", language: null }),
-    ),
-  ],
-  [
-    "DELETE /console/data/recordings/:id/processing",
-    256 * 1024,
-    () => operator.send("DELETE", `/recordings/${long}/processing`),
-  ],
   [
     "GET /console/data/recordings/:id/segments",
     MAX_PAGE_BYTES + 1024,
