@@ -14,7 +14,7 @@ import { referenceModel } from "../speech/recognizer/parakeet/reference/index.ts
 
 const [german, moreGerman] = [corpusPath("single/de-fleurs-005.ogg"), corpusPath("single/de-fleurs-004.ogg")];
 /** Its beginning is long enough. */
-const [longJapanese, japaneseSeconds] = [corpusPath("single/ja-fleurs-1837.opus"), 6];
+const [longJapanese, japaneseSeconds] = [corpusPath("single/ja-fleurs-1837.flac"), 6];
 
 /** Knows 25 languages. Its random words are of Latin letters. */
 const model = { ...tinyModel, vocabulary: 8192 };

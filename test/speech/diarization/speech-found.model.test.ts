@@ -39,7 +39,7 @@ const spoken: { clip: string; how: string; filter: string; atLeastSeconds: numbe
   { clip: "en-lj-LJ002-0020.flac", how: "two words", filter: "anull", atLeastSeconds: 0.8 },
   { clip: "en-cv-22058264.mp3", how: "one word on the telephone", filter: telephone, atLeastSeconds: 0.2 },
   { clip: "fr-fleurs-005.ogg", how: "a sentence on the telephone", filter: telephone, atLeastSeconds: 4 },
-  { clip: "ja-fleurs-1837.opus", how: "a sentence on the telephone", filter: telephone, atLeastSeconds: 8 },
+  { clip: "ja-fleurs-1837.flac", how: "a sentence on the telephone", filter: telephone, atLeastSeconds: 8 },
   { clip: "de-fleurs-005.ogg", how: "a sentence, 40 dB quieter", filter: quiet, atLeastSeconds: 5 },
   { clip: "en-libri-3331-159605-0004.flac", how: "an exclamation, 40 dB quieter", filter: quiet, atLeastSeconds: 1.2 },
 ];

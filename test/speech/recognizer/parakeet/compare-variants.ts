@@ -22,7 +22,7 @@ export const shortClips: readonly Clip[] = [
   { name: "shortest", recording: "formats/jfk.flac", from: 0.5, seconds: 0.1, minTokens: [0, 0] },
   { name: "word", recording: "formats/jfk.flac", from: 3.2, seconds: 0.53, minTokens: [0, 0] },
   { name: "phrase", recording: "single/de-fleurs-000.ogg", from: 1, seconds: 3.337, minTokens: [3, 0] },
-  { name: "sentence", recording: "single/ja-fleurs-1837.opus", from: 0, seconds: 9, minTokens: [12, 4] },
+  { name: "sentence", recording: "single/ja-fleurs-1837.flac", from: 0, seconds: 9, minTokens: [12, 4] },
 ];
 
 /** CPU variants whose encoder computes with the same instructions and therefore gives the same numbers. */

@@ -8,7 +8,7 @@ const recordings = {
   de: "single/de-fleurs-003.ogg",
   fr: "single/fr-fleurs-005.ogg",
   es: "single/es-fleurs-003.ogg",
-  ja: "single/ja-fleurs-1837.opus",
+  ja: "single/ja-fleurs-1837.flac",
 };
 
 const spokenJapanese =
