@@ -97,10 +97,16 @@ function isWholeFlac(head: Buffer, end: Buffer, sizeBytes: number): boolean {
   for (let at = end.length - 7; at >= 0; at--) {
     if (end[at] !== 0xff || ((end[at + 1] ?? 0) & 0xfe) !== 0xf8) continue;
     const endsAt = lastSampleOfFlacFrame(end.subarray(at, at + 17), blockSamples);
-    if (endsAt !== null && endsAt <= samples) return endsAt === samples;
+    if (endsAt !== null && endsAt <= samples) return endsAt === samples && endsWithCheckSum(end.subarray(at));
   }
   // The last frame may be longer than what was read.
   return end.length < sizeBytes;
+}
+
+/** RFC 9639, 9.3: the check sum after a frame makes that of the whole frame 0. Some programs add 128 bytes of ID3v1. */
+function endsWithCheckSum(frame: Buffer): boolean {
+  const isTagged = frame.length > 128 && frame.toString("latin1", frame.length - 128, frame.length - 125) === "TAG";
+  return crc16(isTagged ? frame.subarray(0, -128) : frame) === 0;
 }
 
 /** Returns the number of samples up to the end of a FLAC frame; null if this is not the header of one. */
@@ -126,11 +132,16 @@ function lastSampleOfFlacFrame(frame: Buffer, blockSamples: number): number | nu
 }
 
 /** The check sum of FLAC frame headers, with the polynomial x^8 + x^2 + x + 1. */
-function crc8(bytes: Buffer): number {
+const crc8 = (bytes: Buffer) => checkSum(bytes, 8, 0x07);
+/** The check sum of FLAC frames, with the polynomial x^16 + x^15 + x^2 + 1. */
+const crc16 = (bytes: Buffer) => checkSum(bytes, 16, 0x8005);
+
+function checkSum(bytes: Buffer, width: 8 | 16, polynomial: number): number {
+  const [top, mask] = [1 << (width - 1), (1 << width) - 1];
   let sum = 0;
   for (const byte of bytes) {
-    sum ^= byte;
-    for (let bit = 0; bit < 8; bit++) sum = ((sum << 1) ^ ((sum & 0x80) === 0 ? 0 : 0x07)) & 0xff;
+    sum ^= byte << (width - 8);
+    for (let bit = 0; bit < 8; bit++) sum = ((sum << 1) ^ ((sum & top) === 0 ? 0 : polynomial)) & mask;
   }
   return sum;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { available, corpusPath } from "../../harness/checkout.ts";
 import { doubtAbout } from "../../src/folders/completeness.ts";
 
@@ -109,6 +109,17 @@ describe.if(ready)("a real recording", () => {
     for (const share of [0.02, 0.2, 0.5, 0.9, 0.99]) {
       const part = content.subarray(0, content.length * share);
       expect([share, await doubt(part)]).toEqual([share, expect.any(String)]);
+    }
+  });
+
+  test("in FLAC is complete with the last byte of its last frame, and with a tag of ID3v1 after it", async () => {
+    for (const name of readdirSync(corpusPath("single")).filter((each) => each.endsWith(".flac"))) {
+      const content = readFileSync(corpusPath(`single/${name}`));
+      const tag = Buffer.alloc(128, " ");
+      tag.write("TAG");
+      expect([name, await doubt(content), await doubt(Buffer.concat([content, tag]))]).toEqual([name, null, null]);
+      for (const missing of [1, 3, 40])
+        expect([name, await doubt(content.subarray(0, -missing))]).toEqual([name, "cut_off"]);
     }
   });
 
