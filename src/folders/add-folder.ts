@@ -136,7 +136,7 @@ async function requireUsable(
 ): Promise<void> {
   if (!isAbsolute(path)) throw new FolderError(`${path} is not an absolute path; begin it with /`);
   try {
-    // A directory that is closed is not accessed, and nobody is told to create one there.
+    // A closed directory is not accessed, and no message advises to create one there.
     requireOpen(closed.reasonAgainst(resolve(path)));
     const files = fileSystemOf(path);
     const real = await files.call("realPath", path);

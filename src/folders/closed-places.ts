@@ -38,7 +38,7 @@ const SHARED_DIRECTORIES = [
 /** A file or a directory of this program. No folder contains it, and none is in the directory. */
 export interface OwnPlace {
   readonly path: string;
-  /** What it is, for messages. */
+  /** Description of the place in messages. */
   readonly what: string;
   readonly isFile: boolean;
 }
@@ -74,7 +74,7 @@ interface Place {
   readonly inside: string;
 }
 
-/** What the kernel knows about the paths of this machine without asking a file system that may not answer. */
+/** The paths of this machine as the kernel reports them, without access to a file system that may not answer. */
 interface Paths {
   readonly mounts: readonly Mount[];
   /** Links in the root directory, such as `/bin`, with the paths to which they lead. */

@@ -115,7 +115,7 @@ export class SoundLevels {
 
   add(level: number): void {
     const least = Math.max(levelAt(QUIETEST_DECIBELS), Math.min(...this.#recent) + RISE_LEVELS);
-    // What is loud from the first moment on has not risen.
+    // A sound that is loud from the first moment on has not risen.
     if (this.#recent.length === RECENT_BLOCKS && level >= least) this.#risenBlocks++;
     this.#recent.push(level);
     if (this.#recent.length > RECENT_BLOCKS) this.#recent.shift();

@@ -32,7 +32,7 @@ const allowedMilliseconds = (bytes: number) => (UPLOAD_PACE.graceSeconds + bytes
 /** Interval of the checks of open answers. Bun reports the end of an answer only when asked. */
 const CHECK_MILLISECONDS = 250;
 
-/** What an OpenAnswers allows. An answer has a weight, such as its bytes. */
+/** The limits of an OpenAnswers. An answer has a weight, such as its bytes. */
 interface OpenLimits {
   /** Maximum weight of the open answers of an owner, and of all owners together. */
   readonly perOwner: number;

@@ -71,7 +71,7 @@ export function foldText(text: string): FoldedText {
   const spanOf = (from: number, to: number): TextSpan => {
     const last = origins[to - 1] ?? 0;
     let next = to;
-    // What is omitted after a character, and the rest of a part of which several units come, belong to it.
+    // Units that were omitted after a character, and the rest of a part that gave several units, belong to it.
     while (origins[next] === last) next += 1;
     return [origins[from] ?? 0, origins[next] ?? text.length];
   };
