@@ -10,7 +10,7 @@ import { compatModels } from "./speech-models.ts";
 import type { ServerEngine } from "./start-engine.ts";
 import type { ServerQueue } from "./start-queue.ts";
 
-/** What people and programs use of a server: the HTTP APIs, the console and the watched folders. */
+/** The surfaces of a server: the HTTP APIs, the console and the watched folders. */
 export type ServerSurfaces = ReturnType<typeof openSurfaces>;
 
 const MINUTE = 60_000;

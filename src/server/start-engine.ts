@@ -14,9 +14,9 @@ const MINUTE = 60_000;
 export async function startEngine({ settings, running, metrics, diskSpace, dataDirectory, now, ...data }: ServerData) {
   await using stack = new AsyncDisposableStack();
   const { files, speech, recordings, log } = data;
+  const onCompletion: typeof metrics.engine.stepDone = (completed) => metrics.engine.stepDone(completed);
   const { speechEngine, models } = startSpeechEngine(settings, {
-    ...{ files, speech, recordings, log },
-    onCompletion: (completed) => metrics.engine.stepDone(completed),
+    ...{ files, speech, recordings, log, onCompletion },
     onUnexpectedExit: ({ signal }) => metrics.engine.unexpectedExit(signal),
     idleMilliseconds: () => running.values.engine.idle_minutes * MINUTE,
     tunes: true,
@@ -26,7 +26,6 @@ export async function startEngine({ settings, running, metrics, diskSpace, dataD
     temporaryDirectory: dataDirectory.incoming,
   });
   stack.defer(() => speechEngine.close());
-  const onCompletion: typeof metrics.engine.stepDone = (completed) => metrics.engine.stepDone(completed);
   const { engine } = speechEngine;
   const fleet =
     settings.fleet.broker === ""
@@ -39,7 +38,7 @@ export async function startEngine({ settings, running, metrics, diskSpace, dataD
     /** The workers of this machine. */
     local: engine,
     fleet,
-    /** What processes recordings: the fleet, else this machine. */
+    /** The engine that processes recordings: the fleet's, else this machine's. */
     engine: fleet?.engine ?? engine,
     models: fleet?.models ?? models,
     [Symbol.asyncDispose]: () => started.disposeAsync(),

@@ -10,7 +10,7 @@ import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts
 /** Sources of values that are read with the metrics. */
 export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
 
-/** What is known of a server before it has started: the closed lists of label values. */
+/** The closed lists of label values, and facts about a server that are known before it has started. */
 export interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];

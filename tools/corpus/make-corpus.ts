@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { cp, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
-import { Type } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { mediaToolPath, recordingsFolder, root, samplePath } from "../../harness/checkout.ts";
 import { runFfmpeg } from "../../harness/sample-recordings.ts";
@@ -46,18 +46,25 @@ export async function makeCorpus(folder: string): Promise<void> {
   await makeFormatFiles(join(folder, "formats"), speech, join(folder, "single/de-fleurs-005.ogg"));
   await runFfmpeg(["-i", samplePath("sample.wav"), join(folder, "dialogue/pyannote-sample.flac")]);
   await cp(samplePath("sample.rttm"), join(folder, "dialogue/pyannote-sample.rttm"));
+  const utterances = Value.Parse(utterancesSchema, await Bun.file(join(recordingsFolder, "utterances.json")).json());
   for (const { path, turns, duration_seconds: seconds } of await readManifest(folder)) {
     const target = join(folder, path);
     if (await Bun.file(target).exists()) continue;
     if (!turns) throw new Error(`test/recordings has neither ${path} nor a way to make it`);
-    await buildDialogue(join(folder, turns), target, seconds ?? 0);
+    await buildDialogue({ turnsFile: join(folder, turns), utterances, target, seconds: seconds ?? 0 });
   }
 }
 
+interface DialoguePlan {
+  readonly turnsFile: string;
+  readonly utterances: Static<typeof utterancesSchema>;
+  readonly target: string;
+  readonly seconds: number;
+}
+
 /** Builds a dialogue of sentences. A `.wav` is a telephone call with a channel for each of its two speakers. */
-async function buildDialogue(turnsFile: string, target: string, seconds: number): Promise<void> {
+async function buildDialogue({ turnsFile, utterances, target, seconds }: DialoguePlan): Promise<void> {
   const turns = Value.Parse(turnsSchema, await Bun.file(turnsFile).json());
-  const utterances = Value.Parse(utterancesSchema, await Bun.file(join(recordingsFolder, "utterances.json")).json());
   const excerptsOf = (speaker?: string): Excerpt[] =>
     turns
       .filter((turn) => speaker === undefined || turn.speaker === speaker)
