@@ -64,7 +64,8 @@ export async function roomMeetings(part: RoomPart): Promise<RoomMeeting[]> {
   const plans = plansOf(part);
   const voices = await voicesOf(roomParts[part]);
   const digest = new Bun.CryptoHasher("sha256").update(JSON.stringify(plans));
-  for (const path of [script, constraints, ...Object.values(voices).flat()]) digest.update(await Bun.file(path).bytes());
+  for (const path of [script, constraints, ...Object.values(voices).flat()])
+    digest.update(await Bun.file(path).bytes());
   const entry = join("rooms", digest.digest("hex"));
   const directory = join(defaultCacheRoot(), entry);
   const answerFile = join(directory, "turns.json");
@@ -126,7 +127,8 @@ async function voicesOf(people: readonly string[]): Promise<Record<string, strin
   return Object.fromEntries(
     people.map((person) => {
       const name = person.replace("/", "-");
-      const isOwn = (path: string) => path.startsWith(`single/${name}`) || path.startsWith(`utterances/${reader(name)}`);
+      const isOwn = (path: string) =>
+        path.startsWith(`single/${name}`) || path.startsWith(`utterances/${reader(name)}`);
       return [person, files.filter(isOwn).map((path) => join(recordingsFolder, path))];
     }),
   );

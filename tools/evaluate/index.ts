@@ -12,6 +12,7 @@ await runWithParts(
     diarization: ["measures the diarization alone, quickly", () => import("./diarization.ts")],
     formats: ["decodes a voice in every codec and container, and compares the samples", () => import("./formats.ts")],
     hints: ["compares transcripts with and without a prompt and speaker counts", () => import("./hints.ts")],
+    rooms: ["measures the diarization of meetings in simulated rooms", () => import("./rooms.ts")],
     voices: ["measures proposals of voices that are known again", () => import("./voices.ts")],
     slots: ["compares texts that are decoded together with those of states alone", () => import("./slots.ts")],
   },
