@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import { recordingsFolder, root } from "../harness/checkout.ts";
-import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
+import { circlesIn, importsOf, readSources } from "../harness/source-files.ts";
 
 /**
  * The purposes below tools/, and the purposes from which each imports. A purpose imports only from those listed before
