@@ -24,7 +24,6 @@ describe("scripts/bench", () => {
   test.each([
     [["nothing"], "Unexpected argument 'nothing'"],
     [["--runs", "some"], "--runs is a whole number from 0, not some"],
-    [["--threads", "0"], "--threads is a whole number from 1, not 0"],
     [["--at-once", "3"], "--at-once is 1, 2 or 5, not 3"],
     [["--recording", "songs"], "--recording is meetings or dialogues, not songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
@@ -33,7 +32,6 @@ describe("scripts/bench", () => {
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
     [["--cpu", "haswel"], "--cpu is auto, "],
-    [["start", "--cpu", "haswel"], "--cpu is auto, "],
     [["fleet", "--part", "two"], "--part is one, many or overhead, not two"],
     [["scale", "--part", "two"], "--part is real or simulated, not two"],
     [["scale", "--write", "--part", "real"], "--write needs all parts at their full length"],
