@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
 import { recordingsFolder, root } from "../harness/checkout.ts";
-import { circlesIn, importsOf, readSources } from "./support/source-files.ts";
+import { circlesIn, importsOf, readSources } from "../harness/source-files.ts";
 
 /**
  * The purposes below tools/, and the purposes from which each imports. A purpose imports only from those listed before
@@ -122,9 +122,10 @@ const sharedList = "native/ffmpeg/formats.ts";
 
 const texts = await readSources(root, "{sdk,src,native,harness,tools,test}/**/*.{ts,tsx}");
 const isOwn = (path: string) => /^(?:sdk|src|native|harness|tools|test)\//.test(path);
-const imports = [...texts]
+const allImports = [...texts]
   .flatMap(([file, text]) => importsOf(file, text))
-  .filter(({ from, to }) => !from.startsWith("test/") && isOwn(to) && to !== sharedList);
+  .filter(({ to }) => isOwn(to) && to !== sharedList);
+const imports = allImports.filter(({ from }) => !from.startsWith("test/"));
 
 const folderOf = (path: string) => path.split("/", path.startsWith("tools/") ? 2 : 1).join("/");
 const between = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to));
@@ -161,6 +162,65 @@ describe("sdk/, src/, native/, harness/ and the purposes of tools/", () => {
 
   test("have no file that imports itself through others, by values or by types", () => {
     expect(circlesIn(imports)).toEqual([]);
+  });
+});
+
+/** Helpers in the folder of one test that others import, too. No entry may be added. */
+const displaced: readonly string[] = [
+  "test/cli/client/support.ts",
+  "test/console/people.ts",
+  "test/console/provider-stage.ts",
+  "test/console/support.ts",
+  "test/engine/scripted-start.ts",
+  "test/engine/sound-at.ts",
+  "test/exports/transcripts.ts",
+  "test/http/forms.ts",
+  "test/http/secrets.ts",
+  "test/http/support.ts",
+  "test/models/support.ts",
+  "test/speech/recognizer/parakeet/expected-words.ts",
+  "test/speech/recognizer/parakeet/reference/index.ts",
+  "test/speech/recognizer/whisper/support.ts",
+  "test/storage/released/index.ts",
+  "test/voices/support.ts",
+];
+
+describe("helpers of tests", () => {
+  const isTest = (path: string) => /\.test\.tsx?$/.test(path);
+  const importers = Map.groupBy(allImports, ({ to }) => to);
+  const filesIn = (folder: string) => [...texts.keys()].filter((path) => path.startsWith(folder) && !isTest(path));
+  /** Returns the users of a file outside its folder, directly or through helpers there, by the names of their places. */
+  const usersOf = (file: string, folder: string, placeOf: (path: string) => string) => {
+    const reached = new Set([file]);
+    for (const path of reached) {
+      if (!path.startsWith(folder) || isTest(path)) continue;
+      for (const { from } of importers.get(path) ?? []) reached.add(from);
+    }
+    return new Set([...reached].filter((path) => !path.startsWith(folder)).map(placeOf));
+  };
+  const testFolderOf = (path: string) => path.split("/")[1] ?? "";
+
+  test("are in harness/ if a tool and tests, or tools of several purposes, need them", () => {
+    const placeOf = (path: string) => (path.startsWith("test/") ? "tests" : folderOf(path));
+    const misplaced = filesIn("harness/").filter((file) => {
+      const places = usersOf(file, "harness/", placeOf);
+      return places.size < 2 || ![...places].some((place) => place.startsWith("tools/"));
+    });
+    expect(misplaced).toEqual([]);
+  });
+
+  test("are in test/support/ if tests of several folders need them", () => {
+    // bunfig.toml names it.
+    const helpers = filesIn("test/support/").filter((file) => file !== "test/support/preload.ts");
+    expect(helpers.filter((file) => usersOf(file, "test/support/", testFolderOf).size < 2)).toEqual([]);
+  });
+
+  test("are in the folder of their tests otherwise", () => {
+    const elsewhere = allImports.filter(({ from, to }) => {
+      const isHelper = texts.has(to) && /^test\/(?!support\/)/.test(to) && !isTest(to);
+      return isHelper && testFolderOf(from) !== testFolderOf(to);
+    });
+    expect([...new Set(elsewhere.map(({ to }) => to))].sort()).toEqual([...displaced]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { dirname, resolve } from "node:path";
+import { type Import, importsOf, importsOfValues, readSources } from "../harness/source-files.ts";
 import { layers } from "./support/layers.ts";
-import { type Import, importsOf, importsOfValues, readSources } from "./support/source-files.ts";
 
 /** Names that an entry point may export. A wider one hides nothing. */
 const MAX_EXPORTED_NAMES = 25;

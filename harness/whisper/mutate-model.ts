@@ -1,16 +1,5 @@
 import type { ModelBytes } from "./small-models.ts";
 
-/** Numbers between 0 and 1 that a seed decides on (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Values that break readers of counts and lengths. */
 const extremes = [0, 1, 2, 3, 4, 5, 7, 32, 64, 255, 4096, 65_535, 51_865, 0x7fffffff, -0x80000000, -1, -2, 0x40000000];
 

@@ -13,7 +13,7 @@ import { imageTexts } from "../../tools/release/container/archives.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
 import { innerPath, systemFiles } from "../../tools/release/container/image-files.ts";
 import { vulkanLoader } from "../../tools/release/container/vulkan-loader.ts";
-import { environmentOf, Manifests } from "../deploy/manifests.ts";
+import { environmentOf, Manifests } from "../support/manifests.ts";
 
 const sample = samplePath("jfk.mp3");
 const obstacle =

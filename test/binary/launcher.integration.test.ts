@@ -26,7 +26,7 @@ import type { EmbeddedPart } from "../../src/program/contents.ts";
 import { digestFile, programFiles } from "../../src/program/index.ts";
 import { innerDirectoryName, innerProgramOf } from "../../src/program/inner-program.ts";
 import { fileStart, writeProgramFile } from "../../tools/build/program-file.ts";
-import { readElf } from "../native/elf.ts";
+import { readElf } from "../support/elf.ts";
 
 // The product's file takes a second to unpack. A small static program in its place takes milliseconds.
 const { confine } = await programFiles("");

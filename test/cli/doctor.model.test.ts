@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { root } from "../../harness/checkout.ts";
-import { tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { checks } from "../../src/diagnostics/index.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const strict = { additionalProperties: false };
 const text = Type.String({ minLength: 1 });

@@ -29,8 +29,8 @@ import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
-import { fillDataDirectory } from "../support/fill-data-directory.ts";
-import { withReachableProgram } from "../support/reachable-program.ts";
+import { fillDataDirectory } from "./fill-data-directory.ts";
+import { withReachableProgram } from "./reachable-program.ts";
 import { Commands, shapes } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

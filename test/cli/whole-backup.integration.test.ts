@@ -7,7 +7,7 @@ import { programCommand } from "../../harness/program.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { BackupError, BackupFile, DataDirectory, restoreBackup, tar } from "../../src/storage/index.ts";
-import { fillDataDirectory } from "../support/fill-data-directory.ts";
+import { fillDataDirectory } from "./fill-data-directory.ts";
 import { Commands } from "./support.ts";
 
 setDefaultTimeout(60_000);

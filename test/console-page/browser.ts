@@ -1,9 +1,8 @@
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
-import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { root } from "../../harness/checkout.ts";
-import { defaultCacheRoot } from "../../native/build.ts";
-import { chromium } from "../../tools/shared/chromium.ts";
+import { chromium, launchChromium } from "../../tools/shared/chromium.ts";
 
 /** Time to download Chromium once, or to start it. */
 const fetchTimeout = 600_000;
@@ -13,16 +12,13 @@ export interface OpenBrowser {
   context(options?: Parameters<Browser["newContext"]>[0]): Promise<BrowserContext>;
 }
 
-export const found = await chromium(defaultCacheRoot(), (line) => console.warn(line));
+export const found = await chromium((line) => console.warn(line));
 
 /** Starts a browser for the tests of the calling `describe`, and closes it after them. */
 export function openBrowser(): OpenBrowser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    if (found === null) return;
-    const { executablePath, environment } = found;
-    const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    browser = await driver.launch({ executablePath, env: { ...Object.fromEntries(inherited), ...environment } });
+    if (found !== null) browser = await launchChromium(found);
   }, fetchTimeout);
   afterAll(async () => {
     await browser?.close();

@@ -6,7 +6,7 @@ import { available, samplePath } from "../../harness/checkout.ts";
 import { canSeeProcesses } from "../../harness/processes.ts";
 import { sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
-import { StoppedWorker } from "../e2e/interrupted-recording.ts";
+import { StoppedWorker } from "../support/interrupted-recording.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 const ready = found !== null && canSeeProcesses && available("processing again in a browser", ...sampleRecordingNeeds);

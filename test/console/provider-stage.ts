@@ -1,4 +1,4 @@
-import { type ProviderPerson, TestProvider } from "../../harness/sign-in-provider.ts";
+import { type ProviderPerson, TestProvider } from "../support/sign-in-provider.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
 /** A console and a provider whose people sign in to it. */

@@ -9,7 +9,7 @@ import { loadSettings, settingEntries } from "../../src/config/index.ts";
 import { FleetDirectory } from "../../src/fleet/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
-import { checked } from "./manifests.ts";
+import { checked } from "../support/manifests.ts";
 
 const exact = <T extends TProperties>(properties: T) => Type.Object(properties, { additionalProperties: false });
 const optional = Type.Optional;

@@ -9,7 +9,7 @@ import { FleetDirectory } from "../../src/fleet/index.ts";
 import { openApiDocument } from "../../src/http/api/openapi/index.ts";
 import { programVersion } from "../../src/program/index.ts";
 import { readContainerfile } from "../../tools/release/container/containerfile.ts";
-import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "./manifests.ts";
+import { type Container, environmentOf, Manifests, manifestFolder, type Workload } from "../support/manifests.ts";
 import { isAllowed, type Place } from "./network-rules.ts";
 
 const server = new Manifests("server");

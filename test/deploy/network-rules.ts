@@ -1,4 +1,4 @@
-import type { Policy } from "./manifests.ts";
+import type { Policy } from "../support/manifests.ts";
 
 /** A place from which or to which a connection leads: a pod of our namespace, one of another, or an address. */
 export interface Place {

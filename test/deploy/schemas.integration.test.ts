@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../../harness/checkout.ts";
+import { Manifests, manifestFolder } from "../support/manifests.ts";
 import { independentValidators, type Validate } from "../support/validators/index.ts";
-import { Manifests, manifestFolder } from "./manifests.ts";
 
 setDefaultTimeout(120_000);
 

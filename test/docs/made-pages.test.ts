@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { failureKinds } from "../../src/recordings/index.ts";
 import { cliPage, readmePage, troubleshootingPage } from "../../tools/development/docs/pages.ts";
+import { withGenerated } from "../../tools/shared/table.ts";
 import { pageNamed } from "./pages.ts";
 
 test("docs/cli.md is what scripts/docs generates", () => {
@@ -23,4 +24,23 @@ test("docs/troubleshooting.md explains every cause of a failed recording, and no
   const explained = [...section.matchAll(/^\| `([a-z_]+)` \|/gm)].map((match) => match[1] ?? "");
   const kinds = failureKinds.map(({ reason, cause }) => cause || reason);
   expect(explained.sort()).toEqual([...kinds, "internal"].sort());
+});
+
+test.each([
+  ["docs/benchmarks.md", "scripts/bench"],
+  ["docs/benchmarks.md", "scripts/bench rows"],
+  ["docs/benchmarks.md", "scripts/bench parakeet"],
+  ["docs/benchmarks.md", "scripts/bench scale"],
+  ["docs/benchmarks.md", "scripts/bench fleet"],
+  ["docs/benchmarks.md", "scripts/bench start"],
+  ["docs/fleet.md", "scripts/bench fleet"],
+  ["docs/quality.md", "scripts/evaluate"],
+  ["docs/quality.md", "scripts/evaluate hints"],
+])("%s gets the new table of %s in place of the old one", (page, command) => {
+  const { text } = pageNamed(page);
+  const written = withGenerated(text, `${command} --write`, "a new table");
+  expect(written).toContain("\na new table\n");
+  expect(withGenerated(written, `${command} --write`, "")).not.toContain("a new table");
+  expect(written.replaceAll(/from here -->.*?<!--/gs, "")).toBe(text.replaceAll(/from here -->.*?<!--/gs, ""));
+  expect(() => withGenerated("# Another page", `${command} --write`, "")).toThrow("no markers");
 });

@@ -1,6 +1,7 @@
 import type { Segment } from "../../harness/contract.ts";
 import type { NamedTurn } from "../../harness/rttm.ts";
-import { englishWordErrors, errorRate } from "../../harness/wer.ts";
+import { errorRate } from "../../harness/wer.ts";
+import { englishWordErrors } from "../support/english-words.ts";
 
 /** Returns the text of all segments. */
 export function textOf(segments: readonly Segment[]): string {

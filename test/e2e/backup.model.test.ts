@@ -3,11 +3,11 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { errorOf, TestClient } from "../../harness/client.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { canSeeProcesses } from "../../harness/processes.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { StoppedWorker } from "./interrupted-recording.ts";
+import { StoppedWorker } from "../support/interrupted-recording.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of backups", jfk) && canSeeProcesses;

@@ -6,7 +6,8 @@ import { available, corpusPath } from "../../harness/checkout.ts";
 import type { Segment } from "../../harness/contract.ts";
 import { FFMPEG, MEDIA_TOOL, makeWithFfmpeg } from "../../harness/media.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { englishWordErrors, errorRate } from "../../harness/wer.ts";
+import { errorRate } from "../../harness/wer.ts";
+import { englishWordErrors } from "../support/english-words.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 const turnsSchema = Type.Array(

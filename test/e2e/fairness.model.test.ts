@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { bodyOf, type TestClient } from "../../harness/client.ts";
 import { transcriptionContract } from "../../harness/contract.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { canSeeProcesses } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { interruptAll } from "./interrupted-recording.ts";
+import { interruptAll } from "../support/interrupted-recording.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of fairness between accounts", jfk, ...sampleRecordingNeeds);

@@ -3,11 +3,11 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { corpusPath, mediaToolPath } from "../../harness/checkout.ts";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { runCli, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { TestWorker } from "../../harness/test-worker.ts";
 import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const recording = "dialogue/dlg-01-2spk-FM.flac";
 /** Part of the recording in which the name of the hint is spoken; several chunks. */

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, samplePath } from "../../harness/checkout.ts";
-import { canHang, HangingDisk } from "../../harness/hanging-disk.ts";
-import { tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { listFolders } from "../../src/folders/index.ts";
 import { DataDirectory, openDatabaseOf, type Store, tables } from "../../src/storage/index.ts";
+import { canHang, HangingDisk } from "../support/hanging-disk.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of folders", jfk);

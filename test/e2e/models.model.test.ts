@@ -3,13 +3,13 @@ import { truncateSync } from "node:fs";
 import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { canSeeProcesses } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { basePath } from "../speech/recognizer/whisper/support.ts";
-import { interrupt } from "./interrupted-recording.ts";
+import { interrupt } from "../support/interrupted-recording.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of switching models", ...sampleRecordingNeeds, basePath);

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { available, ffmpegPath, mediaToolPath, samplePath } from "../../harness/checkout.ts";
 import { TestClient } from "../../harness/client.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { isFromSource } from "../../harness/program.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready =

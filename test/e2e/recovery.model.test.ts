@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { errorOf, TestClient } from "../../harness/client.ts";
 import type { Segment } from "../../harness/contract.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { canSeeProcesses, childrenOf } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { interrupt, storedParts } from "./interrupted-recording.ts";
+import { interrupt, storedParts } from "../support/interrupted-recording.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of recovery", ...sampleRecordingNeeds);

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { getPriority } from "node:os";
 import { available, samplePath } from "../../harness/checkout.ts";
 import { errorOf, TestClient } from "../../harness/client.ts";
-import { tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { canSeeProcesses, childrenOf, isAlive } from "../../harness/processes.ts";
 import { makeRecordingOfChunks, sampleRecordingNeeds } from "../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { interrupt } from "./interrupted-recording.ts";
+import { interrupt } from "../support/interrupted-recording.ts";
+import { tinyRecognizer } from "../support/tiny-recognizer.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("e2e tests of stopping", ...sampleRecordingNeeds);

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, test } from "bun:test";
 import { available, corpusPath, samplePath } from "../../harness/checkout.ts";
-import { tinyLanguage, tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Recordings, Transcript } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
 import { Voices } from "../../src/voices/index.ts";
+import { tinyLanguage, tinyRecognizer } from "../support/tiny-recognizer.ts";
 import { startServerForSuite } from "./suite-server.ts";
 
 const first = corpusPath("dialogue/dlg-01-2spk-FM.flac");

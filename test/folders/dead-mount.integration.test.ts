@@ -3,12 +3,12 @@ import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { canHang, HangingDisk } from "../../harness/hanging-disk.ts";
 import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { requireAccount } from "../../src/accounts/index.ts";
 import { FileProcesses } from "../../src/folders/file-processes.ts";
 import { addFolder, FolderError, FolderWatcher, listFolders, removeFolder } from "../../src/folders/index.ts";
+import { canHang, HangingDisk } from "../support/hanging-disk.ts";
 import { FolderBench } from "./folder-bench.ts";
 
 setDefaultTimeout(180_000);

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, root } from "../../harness/checkout.ts";
 import { allVariants, variantsHere } from "../../native/steps/cpu-variants.ts";
-import { readElf } from "./elf.ts";
+import { readElf } from "../support/elf.ts";
 
 const directory = join(root, "build", "native");
 const isBuilt = available("the hardening of the native libraries", join(directory, "whisper.node"));

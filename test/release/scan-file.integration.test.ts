@@ -10,8 +10,8 @@ import { packPackage, writeAptRepository } from "../../tools/release/package/deb
 import { writeRpm } from "../../tools/release/package/rpm-file.ts";
 import { rpmMetadata } from "../../tools/release/package/rpm-package.ts";
 import { packTree } from "../../tools/shared/pack-tree.ts";
-import { packageMaterials } from "../scripts/package/small-program.ts";
 import { packageFacts, packFiles, programFile } from "../support/program-file.ts";
+import { packageMaterials } from "../support/small-program.ts";
 
 const program = programFile();
 const MIB = 1024 * 1024;

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { characterErrors, englishWordErrors, errorRate, wordErrors } from "../../harness/wer.ts";
+import { characterErrors, errorRate, wordErrors } from "../../harness/wer.ts";
+import { englishWordErrors } from "./english-words.ts";
 
 test.each([
   ["case and punctuation", "hello world", "Hello, world!"],

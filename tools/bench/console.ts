@@ -1,8 +1,7 @@
-import { chromium as driver, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { fill } from "../../harness/filled-console.ts";
 import { TestServer } from "../../harness/server.ts";
-import { defaultCacheRoot } from "../../native/build.ts";
-import { chromium } from "../shared/chromium.ts";
+import { chromium, launchChromium } from "../shared/chromium.ts";
 import { defineCommand } from "../shared/command.ts";
 import { CommandError } from "../shared/run-command.ts";
 
@@ -49,16 +48,12 @@ export const command = defineCommand({
     "corrected. The browser renders without a GPU, so frames take longer than on a user's machine.",
   options: {},
   async run() {
-    const found = await chromium(defaultCacheRoot(), console.log);
+    const found = await chromium(console.log);
     if (found === null) throw new CommandError("there is no browser");
     await using server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
     const { longId } = fill(server.dataDirectory, SEGMENTS);
     await server.start(false);
-    const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const browser = await driver.launch({
-      executablePath: found.executablePath,
-      env: { ...Object.fromEntries(inherited), ...found.environment },
-    });
+    const browser = await launchChromium(found);
     try {
       const page = await browser.newPage({ viewport: { width: 1280, height: 860 } });
       await page.goto((await server.cli("console")).stdout.trim());

@@ -72,8 +72,7 @@ export const command = defineCommand({
     ];
     const page = { path: "docs/benchmarks.md", command: "scripts/bench fleet" };
     const terms = overhead === null ? [] : cpuTerms(cpu);
-    const named = terms.length === 0 ? {} : { terms: terms.join(", ") };
-    const heading = await report({ ...named, sections, figures: { scaling, overhead } }, values, page);
+    const heading = await report({ terms, sections, figures: { scaling, overhead } }, values, page);
     const sizing = `${heading}:\n\n${asMarkdown(sizingTable(scaling))}`;
     if (values.write) writeGenerated("docs/fleet.md", "scripts/bench fleet --write", sizing);
     console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);

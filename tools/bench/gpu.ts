@@ -13,7 +13,7 @@ import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { corpusOption, readCorpus, samplesOf } from "../corpus/index.ts";
 import { circumstances } from "../shared/circumstances.ts";
 import { defineCommand } from "../shared/command.ts";
-import { flag, text, whole, wholes } from "../shared/options.ts";
+import { flag, text, type Values, whole, wholes } from "../shared/options.ts";
 import { headingOf } from "../shared/table.ts";
 import { Budget } from "./budget.ts";
 import { measurePasses, type Passes, type PassesTask, WINDOW_SECONDS } from "./gpu-passes.ts";
@@ -45,6 +45,19 @@ const LARGE = "large-v3-turbo, random";
 const progress = (message: string) => console.error(message);
 const never = new AbortController().signal;
 
+const options = {
+  cuda: text("PATH", "also measure the CUDA backend with this path, see engine.cuda_library", ""),
+  minutes: whole("time limit in minutes", { fallback: 8 }),
+  model: text("FILE", "another Whisper model than random weights in the shape of large-v3-turbo", ""),
+  onlyBase: flag("leave out the large model, and transformers"),
+  slots: wholes("numbers of slots", { least: 2, fallback: SLOTS }),
+  lanes: wholes("numbers of operations at once that decode alone", { fallback: LANES }),
+  python: text("PROGRAM", "Python that has torch and transformers", "python3"),
+  threads: whole("number of CPU threads", { fallback: availableParallelism() }),
+  audio: corpusOption,
+  json: flag("print the figures as JSON"),
+};
+
 export const command = defineCommand({
   name: "scripts/bench gpu",
   about:
@@ -52,18 +65,7 @@ export const command = defineCommand({
     "shape of large-v3-turbo (1.7 GB in the system's directory for temporary files) and with Whisper base, with beams of " +
     "5 and greedy, in slots and alone; transformers with the same shape, if Python has it; seven minutes of meetings from " +
     "upload to transcript; and the speaker models on the CPU. What does not fit is reported as skipped. Without a GPU it reports that nothing was measured.",
-  options: {
-    cuda: text("PATH", "also measure the CUDA backend with this path, see engine.cuda_library", ""),
-    minutes: whole("time limit in minutes", { fallback: 8 }),
-    model: text("FILE", "another Whisper model than random weights in the shape of large-v3-turbo", ""),
-    onlyBase: flag("leave out the large model, and transformers"),
-    slots: wholes("numbers of slots", { least: 2, fallback: SLOTS }),
-    lanes: wholes("numbers of operations at once that decode alone", { fallback: LANES }),
-    python: text("PROGRAM", "Python that has torch and transformers", "python3"),
-    threads: whole("number of CPU threads", { fallback: availableParallelism() }),
-    audio: corpusOption,
-    json: flag("print the figures as JSON"),
-  },
+  options,
   async run({ minutes, json, ...given }) {
     const values = { ...given, cuda: given.cuda === "" ? "" : resolve(given.cuda) };
     if (!isGpuWithinReach()) {
@@ -85,17 +87,9 @@ export const command = defineCommand({
   },
 });
 
-interface Terms {
+interface Terms extends Omit<Values<typeof options>, "minutes" | "json"> {
   readonly folder: string;
   readonly budget: Budget;
-  readonly cuda: string;
-  readonly model: string;
-  readonly onlyBase: boolean;
-  readonly slots: readonly number[];
-  readonly lanes: readonly number[];
-  readonly python: string;
-  readonly threads: number;
-  readonly audio: string;
 }
 
 /** A GPU with the parts of a task that are the same for all measurements on it. */

@@ -8,7 +8,6 @@ beforeStop(removeTemporaryDirectories);
 await runWithParts(
   () => import("./compare.ts"),
   {
-    api: ["response times of the API with 10,000 recordings in the database", () => import("./api.ts")],
     console: [
       "the console's page with a transcript of 18 hours, also while it is corrected",
       () => import("./console.ts"),
@@ -30,10 +29,6 @@ await runWithParts(
       () => import("./speakers.ts"),
     ],
     start: ["start time of a server, and its memory when idle", () => import("./start.ts")],
-    "whisper-cli": [
-      "our whisper addon and whisper.cpp's own program with the same settings",
-      () => import("./whisper-cli.ts"),
-    ],
   },
   process.argv.slice(2),
 );

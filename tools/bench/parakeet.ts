@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { root } from "../../harness/checkout.ts";
-import { cachedLargeModel, type WeightForm, weightForms } from "../../harness/parakeet/cached-model.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { cpuShares } from "../../src/engine/cpu-shares.ts";
@@ -11,6 +10,7 @@ import { defineCommand } from "../shared/command.ts";
 import { MIB, median } from "../shared/figures.ts";
 import { oneOf, texts, UsageError, whole } from "../shared/options.ts";
 import { report, reportOptions, type Table } from "../shared/table.ts";
+import { cachedLargeModel, type WeightForm, weightForms } from "./random-parakeet.ts";
 import {
   makeSpeechChunks,
   type RecognizerFigures,
@@ -64,7 +64,7 @@ export const command = defineCommand({
         progress(`run ${run + 1}, ${name}: ${figures.seconds.toFixed(1)} s`);
       }
     }
-    const terms = `${Math.round(speechSeconds)} s of speech, medians of ${runs}`;
+    const terms = [`${Math.round(speechSeconds)} s of speech`, `medians of ${runs}`];
     const sections = [tableOf(rows, speechSeconds, native.length > 0)];
     const figures = {
       speech_seconds: speechSeconds,

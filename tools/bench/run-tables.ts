@@ -127,8 +127,7 @@ export function describe(bench: Omit<Bench, "runs">, rows: readonly Pick<Row, "r
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
   const runs = `${least === most ? most : `${least} to ${most}`} ${most === 1 ? "run" : "runs"}`;
   const language = bench.language === null ? "language detected" : `language ${bench.language}`;
-  const terms = [`${bench.threads} threads`, ...cpuTerms(bench.cpu), language, `medians of ${runs}`];
-  return headingOf(bench, terms.join(", "));
+  return headingOf(bench, `${bench.threads} threads`, ...cpuTerms(bench.cpu), language, `medians of ${runs}`);
 }
 
 /** Returns the descriptions of the CPU kernels that programs reported, each once. */

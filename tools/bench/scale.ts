@@ -87,12 +87,8 @@ export const command = defineCommand({
     const sections = [scaleTable(rows), verdict(rows)];
     const chart = "![Speed of each thread or device as loads grow](scale.svg)";
     const page = { path: "docs/benchmarks.md", command: "scripts/bench scale" };
-    const terms = [...cpuTerms(cpu), ...(short ? [cut] : [])].join(", ");
-    const heading = await report(
-      { ...(terms === "" ? {} : { terms }), sections, figures: { rows }, pageOnly: chart },
-      values,
-      page,
-    );
+    const terms = [...cpuTerms(cpu), ...(short ? [cut] : [])];
+    const heading = await report({ terms, sections, figures: { rows }, pageOnly: chart }, values, page);
     if (values.write) writeFileSync(join(root, "docs/scale.svg"), scaleChart(rows, heading));
     console.error(`bench: ${Math.round((performance.now() - startedAt) / 1000)} s`);
   },

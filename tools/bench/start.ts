@@ -46,7 +46,7 @@ export const command = defineCommand({
     });
     const sections = [{ head: ["what", "figure"], lines }];
     const page = { path: "docs/benchmarks.md", command: "scripts/bench start" };
-    const terms = [...cpuTerms(cpu), `medians of ${runs}`].join(", ");
+    const terms = [...cpuTerms(cpu), `medians of ${runs}`];
     await report({ terms, sections, figures: { runs: done } }, values, page);
   },
 });

@@ -14,11 +14,6 @@ const VARIANTS = [
   { name: "beam 5", beam: 5 },
 ];
 
-/** Builds whisper.cpp's own program from the same sources as our addon. @returns its path */
-export function buildWhisperCli(): Promise<string> {
-  return buildNativeWhisperCli({ cacheRoot: defaultCacheRoot(), log: (line) => console.error(line) });
-}
-
 /**
  * Limits whisper-cli to one CPU variant: it loads the best one from the directory in which it lies. @returns the path of a
  * copy, which is removed with this process
@@ -35,9 +30,9 @@ function limitedTo(cpu: string, program: string): string {
   return copy;
 }
 
-/** Prepares whisper.cpp's own program with the same model and otherwise default settings. */
+/** Prepares whisper.cpp's own program, built from the same sources as our addon, with the same model. */
 export async function whisperCpp({ threads, language, cpu }: RunSettings): Promise<Competitor[]> {
-  const built = await buildWhisperCli();
+  const built = await buildNativeWhisperCli({ cacheRoot: defaultCacheRoot(), log: (line) => console.error(line) });
   const program = cpu === FASTEST_CPU_VARIANT ? built : limitedTo(cpu, built);
   const version = /version: (\S+)/.exec(await runCommand([program, "--version"]))?.[1] ?? "";
   return VARIANTS.map(({ name, beam }) => ({
@@ -58,21 +53,19 @@ export async function whisperCpp({ threads, language, cpu }: RunSettings): Promi
 }
 
 /** Runs a command and measures it. @throws {Error} with the end of its error output when it fails */
-export async function runMeasured(command: readonly string[]) {
-  const startedAt = performance.now();
-  const child = Bun.spawn([...command], { stdio: ["ignore", "pipe", "pipe"] });
+async function runMeasured(command: readonly string[]) {
+  const child = Bun.spawn([...command], { stdio: ["ignore", "ignore", "pipe"] });
   using _stop = beforeStop(async () => {
     child.kill();
     await child.exited;
   });
   using watch = new PeakWatch(() => [["it", child.pid]]);
-  const [output, errors] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
+  const [errors] = await Promise.all([child.stderr.text(), child.exited]);
   if (child.exitCode !== 0) {
     throw new Error(`${command[0]} failed: ${errors.trim().split("\n").slice(-3).join(" / ")}`);
   }
   return {
-    ...{ output, errors },
-    seconds: (performance.now() - startedAt) / 1000,
+    errors,
     cpuSeconds: Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6,
     peakBytes: watch.peakBytes.it ?? 0,
   };

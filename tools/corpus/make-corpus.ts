@@ -3,7 +3,7 @@ import { cp, rm } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { mediaToolPath, recordingsFolder, root, samplePath } from "../../harness/checkout.ts";
+import { recordingsFolder, root, samplePath } from "../../harness/checkout.ts";
 import { runFfmpeg } from "../../harness/sample-recordings.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { type Excerpt, mix } from "./audio.ts";
@@ -22,15 +22,15 @@ const turnsSchema = Type.Array(
   Type.Object({ sample: Type.Integer(), speaker: Type.String(), utterance: Type.String() }),
 );
 
-/** Returns a digest of everything that the corpus depends on. */
-export async function corpusDigest(): Promise<string> {
-  const hash = new Bun.CryptoHasher("sha256");
+/** Returns a digest of everything that the corpus depends on. @param toolDigest SHA-256 of the ffmpeg that makes it */
+export async function corpusDigest(toolDigest: string): Promise<string> {
+  const hash = new Bun.CryptoHasher("sha256").update(toolDigest);
   const sources = ["audio.ts", "format-files.ts", "make-corpus.ts"].map((name) => join(import.meta.dir, name));
   const parts = [...COPIED, "utterances", "utterances.json"].map((name) => join(recordingsFolder, name));
   const recordings = parts.flatMap((part) =>
     statSync(part).isDirectory() ? readdirSync(part).map((name) => join(part, name)) : [part],
   );
-  for (const path of [...sources, ...recordings.sort(), mediaToolPath, samplePath("sample.wav")]) {
+  for (const path of [...sources, ...recordings.sort(), samplePath("sample.wav")]) {
     hash.update(path.slice(root.length)).update(await Bun.file(path).bytes());
   }
   return hash.digest("hex");

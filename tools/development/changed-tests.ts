@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Glob } from "bun";
+import { importsOf, readSources } from "../../harness/source-files.ts";
 import { sizeOf } from "./select-tests.ts";
 
 /** Folders whose files import each other by relative paths. */
@@ -12,8 +12,6 @@ const MIRRORED: readonly (readonly [folder: string, tests: string])[] = [
   ["native/", "test/native/"],
   ["sdk/typescript/src/", "test/sdk/"],
 ];
-
-const transpilers = { ts: new Bun.Transpiler({ loader: "ts" }), tsx: new Bun.Transpiler({ loader: "tsx" }) };
 
 /**
  * Returns the tests of changed files, from a list of test files. Those are the changed tests, the unit tests whose
@@ -53,19 +51,8 @@ function folderOfTests(root: string, file: string): string | null {
 /** Returns the files that import each file directly, also those that import only its types. */
 async function importersIn(root: string): Promise<Map<string, string[]>> {
   const importers = new Map<string, string[]>();
-  for await (const file of new Glob(`${FOLDERS}/**/*.{ts,tsx}`).scan(root)) {
-    const text = await Bun.file(join(root, file)).text();
-    for (const path of importsOf(file, text)) {
-      if (!path.startsWith(".")) continue;
-      const imported = join(dirname(file), path);
-      importers.set(imported, [...(importers.get(imported) ?? []), file]);
-    }
+  for (const [file, text] of await readSources(root, `${FOLDERS}/**/*.{ts,tsx}`)) {
+    for (const { to } of importsOf(file, text)) importers.set(to, [...(importers.get(to) ?? []), file]);
   }
   return importers;
-}
-
-function importsOf(file: string, text: string): Set<string> {
-  const values = transpilers[file.endsWith(".tsx") ? "tsx" : "ts"].scanImports(text).map(({ path }) => path);
-  const ofTypes = [...text.matchAll(/from "(\.[^"]+)"/g)].map(([, path = ""]) => path);
-  return new Set([...values, ...ofTypes]);
 }

@@ -1,22 +1,17 @@
 // Transcribes the bundled recording and writes a picture of its page in a headless browser to docs/console.png.
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
-import { chromium as driver, type Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { root, samplePath } from "../../harness/checkout.ts";
 import { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { defaultCacheRoot } from "../../native/build.ts";
-import { chromium } from "../shared/chromium.ts";
+import { chromium, launchChromium } from "../shared/chromium.ts";
 
-const found = await chromium(defaultCacheRoot(), console.log);
+const found = await chromium(console.log);
 if (found === null) process.exit(1);
 await using server = new TestServer({ TRANSCRIBE_CONSOLE_ENABLED: "true" });
 await server.start();
-const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
-const browser = await driver.launch({
-  executablePath: found.executablePath,
-  env: { ...Object.fromEntries(inherited), ...found.environment },
-});
+const browser = await launchChromium(found);
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
 await page.goto((await server.cli("console")).stdout.trim());
 await page.getByRole("navigation").waitFor();

@@ -14,9 +14,9 @@ import { unpackWheel, type Wheel } from "../shared/wheel.ts";
  * corpus that it makes of the repository's recordings into build/recordings.
  */
 export async function setUpRecordings(context: SetupContext): Promise<void> {
-  const [hasTool] = await Promise.all([setUpTool(context), setUpSamples(context)]);
-  if (!hasTool) return;
-  const entry = join("recordings", await corpusDigest());
+  const [toolDigest] = await Promise.all([setUpTool(context), setUpSamples(context)]);
+  if (toolDigest === null) return;
+  const entry = join("recordings", await corpusDigest(toolDigest));
   const cached = join(context.cacheRoot, entry);
   if (!(await Bun.file(join(cached, "manifest.json")).exists())) {
     context.log("recordings: making dialogues and formats of those in test/recordings");
@@ -50,29 +50,32 @@ const TOOL_WHEELS: Readonly<Record<string, ToolWheel>> = {
 
 /**
  * Links the complete ffmpeg with which tests, scripts/evaluate and scripts/bench make recordings.
- * @returns whether there is one
+ * @returns its SHA-256; null without one
  */
-async function setUpTool(context: SetupContext): Promise<boolean> {
+async function setUpTool(context: SetupContext): Promise<string | null> {
   await makeBuildFolder("media-tool");
   try {
-    await linkIntoBuild("media-tool/ffmpeg", await obtainTool(context));
-    return true;
+    const wheel = TOOL_WHEELS[process.arch];
+    if (wheel === undefined) throw new Error(`imageio-ffmpeg has no build for ${process.arch}`);
+    await linkIntoBuild("media-tool/ffmpeg", await obtainTool(wheel, context));
+    return wheel.programSha256;
   } catch (error) {
     context.log(`ffmpeg: the one for tests cannot be fetched: ${messageOf(error)}`);
     const system = await findSystem();
-    if (system !== null) await linkIntoBuild("media-tool/ffmpeg", system);
-    else context.log("ffmpeg: tests that make recordings are skipped");
-    return system !== null;
+    if (system === null) {
+      context.log("ffmpeg: tests that make recordings are skipped");
+      return null;
+    }
+    await linkIntoBuild("media-tool/ffmpeg", system);
+    return await digestFile(system, "sha256");
   }
 }
 
 /**
- * Returns the complete ffmpeg of this machine's wheel: from the cache, else from PyPI.
- * @throws {Error} when there is none for this machine, or PyPI provides a different file
+ * Returns the complete ffmpeg of a wheel: from the cache, else from PyPI.
+ * @throws {Error} when PyPI provides a different file
  */
-async function obtainTool({ cacheRoot, log }: SetupContext): Promise<string> {
-  const wheel = TOOL_WHEELS[process.arch];
-  if (wheel === undefined) throw new Error(`imageio-ffmpeg has no build for ${process.arch}`);
+async function obtainTool(wheel: ToolWheel, { cacheRoot, log }: SetupContext): Promise<string> {
   const entry = join("ffmpeg", wheel.programSha256);
   const path = join(cacheRoot, entry, "ffmpeg");
   const found = await digestFile(path, "sha256").catch(() => null);

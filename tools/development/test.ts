@@ -1,6 +1,8 @@
 // The part of scripts/test that needs Bun: type check, lint, tests, and the summary of all three.
+import { rename } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { defaultCacheRoot } from "../../native/build.ts";
 import { root } from "../shared/checkout.ts";
 import { binaryTests, type TestRun } from "./binary-tests.ts";
 import { testsOfChange } from "./changed-tests.ts";
@@ -21,10 +23,12 @@ const CHECKS = [
 ];
 /** Time limit of a test that sets no other. A busy machine needs many times what an idle one does. */
 const TIMEOUT_MILLISECONDS = 60_000;
-/** Files run at once. Many tests wait for a process or a model on one core; more than two at once miss their limits. */
-const LANES = Math.min(2, availableParallelism());
+/** Files run at once. Most tests wait for a process half of their time; with many more at once they miss their limits. */
+const LANES = Math.min(3, availableParallelism() + 1);
 /** Durations that earlier runs measured, so that the slowest files start first. */
 const TIMINGS = join(root, "build/test-timings.json");
+/** The durations of this machine's latest run, with which a new checkout starts. */
+const SHARED_TIMINGS = join(defaultCacheRoot(), "test-timings.json");
 
 const selection = readArguments(process.argv.slice(2));
 const bunTest = (which: readonly string[]) => [
@@ -33,24 +37,30 @@ const bunTest = (which: readonly string[]) => [
   ...which,
 ];
 
-const failedChecks = await runChecks();
 const files = selection.isBinary ? [] : await filesToTest();
+const checks = runChecks();
 const run = selection.isBinary ? await binaryTests(selection.paths, bunTest) : await sourceTests(files);
 const summary = run === null ? { passed: 0, failed: 0, skipped: 0 } : await runTests(run);
-const failed = summary.failed + failedChecks;
+const failedChecks = await checks;
+for (const output of failedChecks) console.log(output);
+const failed = summary.failed + failedChecks.length;
 console.log(summaryLine({ ...summary, failed }));
 process.exitCode = failed === 0 ? 0 : 1;
 
-/** Runs type check and lint at the same time, and prints the output of each when it ends. @returns how many failed */
-async function runChecks(): Promise<number> {
+/**
+ * Runs type check and lint beside the tests, in the processor time that these leave.
+ * @returns the output of each that failed
+ */
+async function runChecks(): Promise<string[]> {
   const results = CHECKS.map(async ({ name, command }) => {
-    const check = Bun.spawn([process.execPath, ...command], { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const polite = ["nice", "-n", "19", process.execPath, ...command];
+    const check = Bun.spawn(polite, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
     const outputs = await Promise.all([new Response(check.stdout).text(), new Response(check.stderr).text()]);
     const hasPassed = (await check.exited) === 0;
-    process.stdout.write(`${name}: ${hasPassed ? "passed" : "failed"}\n${outputs.join("")}`);
-    return hasPassed;
+    process.stdout.write(`${name}: ${hasPassed ? "passed" : "failed"}\n`);
+    return hasPassed ? [] : [`${name}:\n${outputs.join("")}`];
   });
-  return (await Promise.all(results)).filter((hasPassed) => !hasPassed).length;
+  return (await Promise.all(results)).flat();
 }
 
 /** Runs the tests and prints the output of failed ones again, and the slowest files. */
@@ -71,6 +81,8 @@ async function runTests(run: TestRun) {
   }
   const summary = summarise(output, await tests.exited);
   await run.clean?.();
+  // Options may leave out tests of a file.
+  if (!selection.isBinary && selection.options.length === 0) await shareTimings();
   for (const failure of failures(output)) console.log(`\n${failure}`);
   const slowest = slowestFiles(files, await readTimings());
   if (slowest.length > 0) console.log(`\nslowest files:\n${slowest.join("\n")}\n`);
@@ -97,11 +109,21 @@ async function sourceTests(files: readonly string[]): Promise<TestRun | null> {
 }
 
 /** Returns the stored milliseconds of test files. */
-function readTimings(): Promise<Record<string, number>> {
-  return Bun.file(TIMINGS)
-    .json()
-    .then(({ files }) => files)
-    .catch(() => ({}));
+async function readTimings(): Promise<Record<string, number>> {
+  for (const path of [TIMINGS, SHARED_TIMINGS]) {
+    const stored = await Bun.file(path)
+      .json()
+      .catch(() => null);
+    if (stored !== null) return stored.files;
+  }
+  return {};
+}
+
+/** Stores this run's durations for new checkouts. */
+async function shareTimings(): Promise<void> {
+  const temporary = `${SHARED_TIMINGS}-${process.pid}`;
+  await Bun.write(temporary, Bun.file(TIMINGS));
+  await rename(temporary, SHARED_TIMINGS);
 }
 
 /** Returns the files that differ from where the branch left `main`, or on `main` from the last commit, and new files. */

@@ -1,10 +1,10 @@
 import { LocalFleet } from "../../harness/local-fleet.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
-import { type Cut, SecondNetwork, secondNetworkObstacle } from "../../harness/second-network.ts";
 import type { TestServer } from "../../harness/server.ts";
 import { Rounds } from "./rounds.ts";
 import { atMost, none, notRun, type PartOptions, type Row } from "./rows.ts";
+import { type Cut, SecondNetwork, secondNetworkObstacle } from "./second-network.ts";
 
 interface Partition {
   /** Direction in which packets are lost, seen from the coordinator. */

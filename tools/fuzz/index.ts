@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tinyModel } from "../../harness/parakeet/random-model.ts";
 import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
-import { mutate, randomFrom } from "../../harness/whisper/mutate-model.ts";
+import { randomNumbers } from "../../harness/random-numbers.ts";
+import { mutate } from "../../harness/whisper/mutate-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
 import { repository } from "../../native/build.ts";
 import { validateModelFile } from "../../src/speech/index.ts";
@@ -61,7 +62,7 @@ const command = defineCommand({
       }
       for (const seed of seeds) {
         for (const { kind, model } of modelsOf(seed)) {
-          const random = randomFrom(seed);
+          const random = randomNumbers(seed);
           const counts = { loaded: 0, refused: 0, crashed: 0, disagreed: 0, stricter: 0 };
           for (let file = 0; file < filesPerSeed; file++) {
             await writeFile(path, mutate(model, random));

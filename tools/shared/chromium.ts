@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { type Browser, chromium as driver } from "playwright-core";
+import { defaultCacheRoot } from "../../native/build.ts";
 import { type DebianPackages, unpackDebianPackages } from "../../native/steps/debian-packages.ts";
 import { makeCacheEntry } from "../../src/files/index.ts";
 import { messageOf } from "../../src/text/index.ts";
@@ -11,6 +13,7 @@ const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core
 /** Parts of the packages that the browser does not need. */
 const needless = [".apt", "usr/share/doc", "usr/share/locale", "usr/share/man"];
 
+/** Chromium in the cache. */
 export interface Chromium {
   /** Path of its program. */
   readonly executablePath: string;
@@ -22,7 +25,8 @@ export interface Chromium {
  * Fetches Debian's Chromium and its libraries into the cache, without installing them.
  * @returns null and logs the reason when Chromium is unavailable
  */
-export async function chromium(cacheRoot: string, log: (line: string) => void): Promise<Chromium | null> {
+export async function chromium(log: (line: string) => void): Promise<Chromium | null> {
+  const cacheRoot = defaultCacheRoot();
   try {
     const wanted: DebianPackages = { suite: await suiteOfThisMachine(), packages, withLibraries: true };
     const content = JSON.stringify([process.arch, wanted]);
@@ -41,6 +45,12 @@ export async function chromium(cacheRoot: string, log: (line: string) => void): 
     log(`SKIPPED: browser tests; Chromium is unavailable: ${messageOf(error)}`);
     return null;
   }
+}
+
+/** Starts the browser, without a window. */
+export async function launchChromium({ executablePath, environment }: Chromium): Promise<Browser> {
+  const inherited = Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined);
+  return await driver.launch({ executablePath, env: { ...Object.fromEntries(inherited), ...environment } });
 }
 
 /**

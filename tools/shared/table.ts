@@ -38,8 +38,8 @@ export const reportOptions = {
 
 /** Tables of a measurement, with the figures behind them. */
 export interface Report {
-  /** Follows date, commit and machine in the heading: `medians of 3`. */
-  readonly terms?: string;
+  /** Follow date, commit and machine in the heading: `medians of 3`. */
+  readonly terms: readonly string[];
   /** Tables, and sentences between them. */
   readonly sections: readonly (Table | string)[];
   /** Last paragraph of the page, which a terminal does not show. */
@@ -59,7 +59,7 @@ export async function report(
   page: { readonly path: string; readonly command: string },
 ): Promise<string> {
   const when = await circumstances(Date.now());
-  const heading = headingOf(when, terms);
+  const heading = headingOf(when, ...terms);
   const inForm = (format: (table: Table) => string) =>
     [`${heading}:`, ...sections.map((one) => (typeof one === "string" ? one : format(one)))].join("\n\n");
   console.log(json ? JSON.stringify({ ...when, ...figures }, null, 2) : inForm(asText));
@@ -69,8 +69,8 @@ export async function report(
 }
 
 /** Returns date, commit, machine and further terms in one line. */
-export function headingOf({ date, commit, machine }: Circumstances, terms?: string): string {
-  return [date, `commit ${commit}`, machine, ...(terms === undefined ? [] : [terms])].join(", ");
+export function headingOf({ date, commit, machine }: Circumstances, ...terms: readonly string[]): string {
+  return [date, `commit ${commit}`, machine, ...terms].join(", ");
 }
 
 /**

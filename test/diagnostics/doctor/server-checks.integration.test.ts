@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { TestProvider } from "../../../harness/sign-in-provider.ts";
+import { TestProvider } from "../../support/sign-in-provider.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 const on = (port: number | undefined, host = "127.0.0.1") =>

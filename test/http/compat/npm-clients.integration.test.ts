@@ -6,8 +6,8 @@ import { defaultCacheRoot } from "../../../native/build.ts";
 import { npmClients } from "../../../tools/development/test-packages.ts";
 import { installNpmPackages } from "../../../tools/shared/npm.ts";
 import { CommandError } from "../../../tools/shared/run-command.ts";
-import { askModule } from "../../support/npm-packages.ts";
 import { answers, ClientStage } from "./client-stage.ts";
+import { askModule } from "./npm-packages.ts";
 import { DISCONNECT_MILLISECONDS, jfk, untilNothingIsLeft } from "./support.ts";
 
 // Each script imports many modules, at the same time as the others.

@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readSbom } from "../../../tools/build/sbom/image-sbom.ts";
 import { writeRpm } from "../../../tools/release/package/rpm-file.ts";
 import { writeRpmPackage } from "../../../tools/release/package/rpm-package.ts";
-import { packageFacts } from "../../scripts/package/small-program.ts";
+import { packageFacts } from "../../support/small-program.ts";
 import { BootedMachine } from "./booted-machine.ts";
 
 const { TEST_SYSTEMS: listed, TEST_INSTALLER: installer = "", TEST_RPM: rpm = "" } = process.env;

@@ -3,8 +3,6 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readRuns } from "../../../tools/bench/competitor.ts";
 import { describe as describeRuns } from "../../../tools/bench/run-tables.ts";
-import { withGenerated } from "../../../tools/shared/table.ts";
-import { pageNamed } from "../../docs/pages.ts";
 
 const script = join(import.meta.dir, "../../../scripts/bench");
 
@@ -18,7 +16,7 @@ describe("scripts/bench", () => {
   test("lists the options and the separate parts", async () => {
     const { output, exitCode } = await run("--help");
     expect(exitCode).toBe(0);
-    for (const word of ["--runs", "--at-once", "--write", "scripts/bench PART", "Parts: api, ", " parakeet, "]) {
+    for (const word of ["--runs", "--at-once", "--write", "scripts/bench PART", "Parts: console, ", " parakeet, "]) {
       expect(output).toContain(word);
     }
   });
@@ -26,7 +24,6 @@ describe("scripts/bench", () => {
   test.each([
     [["nothing"], "Unexpected argument 'nothing'"],
     [["--runs", "some"], "--runs is a whole number from 0, not some"],
-    [["--threads", "0"], "--threads is a whole number from 1, not 0"],
     [["--at-once", "3"], "--at-once is 1, 2 or 5, not 3"],
     [["--recording", "songs"], "--recording is meetings or dialogues, not songs"],
     [["--audio", "/nowhere"], "/nowhere contains no manifest.json"],
@@ -35,7 +32,6 @@ describe("scripts/bench", () => {
     [["parakeet", "--only", "songs"], "--only selects none of Parakeet 0.6B q8_0, a window on"],
     [["parakeet", "--native", "/nowhere"], "/nowhere has no native libraries"],
     [["--cpu", "haswel"], "--cpu is auto, "],
-    [["start", "--cpu", "haswel"], "--cpu is auto, "],
     [["fleet", "--part", "two"], "--part is one, many or overhead, not two"],
     [["scale", "--part", "two"], "--part is real or simulated, not two"],
     [["scale", "--write", "--part", "real"], "--write needs all parts at their full length"],
@@ -81,32 +77,11 @@ describe("runs of an earlier --json", () => {
   });
 });
 
-describe("the pages", () => {
-  test.each([
-    ["docs/benchmarks.md", "scripts/bench"],
-    ["docs/benchmarks.md", "scripts/bench rows"],
-    ["docs/benchmarks.md", "scripts/bench parakeet"],
-    ["docs/benchmarks.md", "scripts/bench scale"],
-    ["docs/benchmarks.md", "scripts/bench fleet"],
-    ["docs/benchmarks.md", "scripts/bench start"],
-    ["docs/fleet.md", "scripts/bench fleet"],
-    ["docs/quality.md", "scripts/evaluate"],
-    ["docs/quality.md", "scripts/evaluate hints"],
-  ])("%s gets the new table of %s in place of the old one", (page, command) => {
-    const { text } = pageNamed(page);
-    const written = withGenerated(text, `${command} --write`, "a new table");
-    expect(written).toContain("\na new table\n");
-    expect(withGenerated(written, `${command} --write`, "")).not.toContain("a new table");
-    expect(written.replaceAll(/from here -->.*?<!--/gs, "")).toBe(text.replaceAll(/from here -->.*?<!--/gs, ""));
-    expect(() => withGenerated("# Another page", `${command} --write`, "")).toThrow("no markers");
-  });
-
-  test("name the circumstances of the runs", () => {
-    const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null, cpu: "auto" };
-    const expected = "2026-11-22, commit abc, 2 × CPU, 2 threads, language detected, medians of 1 to 3 runs";
-    expect(describeRuns(bench, [{ runs: 3 }, { runs: 1 }])).toBe(expected);
-    const limited =
-      "2026-11-22, commit abc, 2 × CPU, 2 threads, CPU variant haswell, language detected, medians of 1 run";
-    expect(describeRuns({ ...bench, cpu: "haswell" }, [{ runs: 1 }])).toBe(limited);
-  });
+test("the table names the circumstances of its runs", () => {
+  const bench = { date: "2026-11-22", commit: "abc", machine: "2 × CPU", threads: 2, language: null, cpu: "auto" };
+  const expected = "2026-11-22, commit abc, 2 × CPU, 2 threads, language detected, medians of 1 to 3 runs";
+  expect(describeRuns(bench, [{ runs: 3 }, { runs: 1 }])).toBe(expected);
+  const limited =
+    "2026-11-22, commit abc, 2 × CPU, 2 threads, CPU variant haswell, language detected, medians of 1 run";
+  expect(describeRuns({ ...bench, cpu: "haswell" }, [{ runs: 1 }])).toBe(limited);
 });

@@ -20,7 +20,6 @@ const cases: readonly (readonly [what: string, part: string, args: readonly stri
     ["no slots", "slots", ["--slots", "0"], 2, "--slots is a whole number from 1, not 0"],
     ["help on hints", "hints", ["--help"], 0, "scripts/evaluate hints"],
     ["help on voices", "voices", ["--help"], 0, "--more DIRECTORY"],
-    ["no rounds of voices", "voices", ["--rounds", "0"], 2, "--rounds is a whole number from 1, not 0"],
     ["a corpus without a manifest for voices", "voices", ["--audio", folder], 2, "contains no manifest.json"],
     ["--write with a selection of hints", "hints", ["--write", "dlg-"], 2, "--write stores the whole table"],
     [
@@ -39,12 +38,9 @@ const cases: readonly (readonly [what: string, part: string, args: readonly stri
       "evaluate: Unknown option '--write'; scripts/evaluate diarization --help",
     ],
     ["an unknown CPU variant", "", ["--cpu", "haswel"], 2, "--cpu is auto, "],
-    ["an unknown CPU variant for hints", "hints", ["--cpu", "haswel"], 2, "--cpu is auto, "],
-    ["an unknown CPU variant for devices", "devices", ["--cpu", "haswel"], 2, "--cpu is auto, "],
     ["an unknown aspect", "", ["--only", "nothing"], 2, "--only is words, speakers, times or invented, not nothing"],
     ["--write with a selection", "", ["--write", "dlg-"], 2, "--write stores the whole table"],
     ["a corpus without a manifest", "", ["--audio", folder], 2, "contains no manifest.json"],
-    ["a corpus without a manifest for diarization", "diarization", ["--audio", folder], 2, "contains no manifest.json"],
     [
       "a name that no recording has",
       "",

@@ -12,7 +12,7 @@ import {
 } from "../../../tools/release/package/debian-package.ts";
 import { packageVersion } from "../../../tools/release/package/facts.ts";
 import { manPage } from "../../../tools/release/package/shared-files.ts";
-import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
+import { packageFacts, packageMaterials, smallProgram } from "../../support/small-program.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

@@ -6,8 +6,8 @@ import { writeRpm } from "../../../tools/release/package/rpm-file.ts";
 import { rpmMetadata, writeRpmPackage } from "../../../tools/release/package/rpm-package.ts";
 import { sharedFiles } from "../../../tools/release/package/shared-files.ts";
 import { debianTool } from "../../support/debian-tool.ts";
-import { readRpm } from "../../support/rpm-reader.ts";
-import { packageFacts, packageMaterials, smallProgram } from "./small-program.ts";
+import { packageFacts, packageMaterials, smallProgram } from "../../support/small-program.ts";
+import { readRpm } from "./rpm-reader.ts";
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());

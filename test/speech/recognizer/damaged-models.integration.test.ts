@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tinyModel } from "../../../harness/parakeet/random-model.ts";
 import { smallParakeet } from "../../../harness/parakeet/small-parakeet.ts";
+import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { mutate, randomFrom } from "../../../harness/whisper/mutate-model.ts";
+import { mutate } from "../../../harness/whisper/mutate-model.ts";
 import { smallWhisper } from "../../../harness/whisper/small-models.ts";
 import { parakeetFamily } from "../../../src/speech/recognizer/parakeet/index.ts";
 import { whisperFamily } from "../../../src/speech/recognizer/whisper/index.ts";
@@ -38,7 +39,7 @@ describe.skipIf(!hasAddon("damaged models")).each(families)("the native loader o
 
   test("refuses altered models that the program's own check refuses, and never crashes", async () => {
     using directory = temporaryDirectory();
-    const random = randomFrom(seed);
+    const random = randomNumbers(seed);
     const path = join(directory.path, "model.bin");
     const accepted: boolean[] = [];
     const files = Array.from({ length: row.files }, () => () => {

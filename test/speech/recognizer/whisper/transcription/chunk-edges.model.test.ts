@@ -3,10 +3,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openModels } from "../../../../../harness/diarized-recording.ts";
-import { englishWordErrors } from "../../../../../harness/wer.ts";
 import { detectBlock, PcmReader, packChunks, speechRegions } from "../../../../../src/speech/diarization/index.ts";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
 import { blockCount } from "../../../../../src/timeline/index.ts";
+import { englishWordErrors } from "../../../../support/english-words.ts";
 import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
 
 setDefaultTimeout(240_000);

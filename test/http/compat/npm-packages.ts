@@ -3,8 +3,8 @@ import { basename, dirname, join } from "node:path";
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Glob } from "bun";
-import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { NpmPackages } from "../../tools/shared/npm.ts";
+import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import type { NpmPackages } from "../../../tools/shared/npm.ts";
 
 /**
  * Runs a script that reads a question as JSON from standard input, and writes its answer as JSON to standard output.

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { tinyModel, writeRandomModel } from "./random-model.ts";
+import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 
 /** The language of all recordings that `tinyRecognizer` can transcribe. */
 export const tinyLanguage = { language: "en" } as const;

@@ -1,9 +1,9 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { TestClient } from "../../harness/client.ts";
-import { tinyLanguage } from "../../harness/parakeet/tiny-recognizer.ts";
 import { childrenOf, isAlive } from "../../harness/processes.ts";
 import type { TestServer } from "../../harness/server.ts";
+import { tinyLanguage } from "./tiny-recognizer.ts";
 
 /** Uploads after which a recording that is always completed too early counts as a fault. */
 const MAX_UPLOADS = 5;

@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
 import type { Subprocess } from "bun";
-import { killedWithParent } from "./server.ts";
+import { killedWithParent } from "../../harness/server.ts";
 
 /** Addresses for tests of networks (RFC 2544). Each process takes four of them. */
 const FIRST_ADDRESS = 0xc6_12_00_00;

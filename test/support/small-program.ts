@@ -1,7 +1,7 @@
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Bom } from "../../../tools/build/sbom/document.ts";
-import type { PackagedProgram, PackageFacts } from "../../../tools/release/package/facts.ts";
+import type { Bom } from "../../tools/build/sbom/document.ts";
+import type { PackagedProgram, PackageFacts } from "../../tools/release/package/facts.ts";
 
 /** Facts of a prerelease, so that its version needs the form of the package's format. */
 export const packageFacts: PackageFacts = {

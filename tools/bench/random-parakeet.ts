@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { largeModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { makeCacheEntry, removeCacheEntry } from "../../src/files/index.ts";
-import { root } from "../../tools/shared/checkout.ts";
-import { largeModel, writeRandomModel } from "./random-model.ts";
+import { root } from "../shared/checkout.ts";
 
 /** Forms of the weights, by the header's number for them. */
 export const weightForms = { f32: 0, f16: 1, q8_0: 7, q5_0: 8, q4_0: 2 } as const;

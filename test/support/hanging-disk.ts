@@ -1,9 +1,9 @@
 import { closeSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { lines } from "./server.ts";
-import { canMount } from "./small-disk.ts";
-import { temporaryDirectory } from "./temporary-directory.ts";
+import { lines } from "../../harness/server.ts";
+import { canMount } from "../../harness/small-disk.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 
 /**
  * A file system in memory that is mounted over an existing directory until disposal, and that can stop answering. Then
