@@ -8,6 +8,7 @@ beforeStop(removeTemporaryDirectories);
 await runWithParts(
   () => import("./quality.ts"),
   {
+    curve: ["measures the diarization with several values of a constant", () => import("./curve.ts")],
     devices: ["compares the words recognized on a GPU with those on the CPU", () => import("./devices.ts")],
     diarization: ["measures the diarization alone, quickly", () => import("./diarization.ts")],
     formats: ["decodes a voice in every codec and container, and compares the samples", () => import("./formats.ts")],
