@@ -42,7 +42,7 @@ const fleetSchema = Type.Object(
 type Fleet = Static<typeof fleetSchema>;
 
 /** A fleet to be created. */
-export interface NewFleet {
+interface NewFleet {
   readonly broker: readonly string[];
   readonly port: number;
   readonly workers: readonly string[];
