@@ -1,8 +1,9 @@
-import { truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, FFMPEG, MEDIA_TOOL, makeWithFfmpeg, namesIn, samplesOf, waveHeader } from "../../harness/media.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type DecodeRequest, decodeRecording } from "../../src/media/index.ts";
+import { commandOf } from "../../tools/shared/processes.ts";
 
 /** Returns whether recordings can be made and decoded, and prints which tests are skipped if not. */
 export function canDecode(what: string, ...paths: readonly string[]): boolean {
@@ -15,6 +16,17 @@ export function sparseWave(path: string, seconds: number, { channels = 1, rateHz
   writeFileSync(path, waveHeader({ channels, rateHz, claimedBytes }));
   truncateSync(path, claimedBytes + 44);
   return path;
+}
+
+/** Returns the command lines of running ffmpeg processes that contain a path. */
+export function ffmpegsNaming(path: string): string[] {
+  const ids = readdirSync("/proc").map(Number).filter(Number.isInteger);
+  const lines = ids.map((id) => commandOf(id).join(" "));
+  return lines.filter((line) => line.includes("ffmpeg") && line.includes(path));
+}
+
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await Bun.sleep(10);
 }
 
 /** A folder in which a test makes recordings and decodes them. */

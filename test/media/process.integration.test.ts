@@ -1,12 +1,12 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { FFMPEG, fakeFfmpeg, lavfi, namesIn } from "../../harness/media.ts";
 import { isAlive } from "../../harness/processes.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
 import { machineTrouble } from "../../src/storage/index.ts";
-import { canDecode, MediaFolder, sparseWave } from "./media-folder.ts";
+import { canDecode, ffmpegsNaming, MediaFolder, sparseWave, until } from "./media-folder.ts";
 
 setDefaultTimeout(60_000);
 
@@ -16,27 +16,6 @@ const ready = canDecode("ffmpeg process tests");
 const longRecording = (folder: MediaFolder) =>
   sparseWave(folder.at("long.wav"), 4 * 3600, { channels: 2, rateHz: 48_000 });
 const shortRecording = (folder: MediaFolder) => folder.make("short.wav", ...lavfi("sine=duration=2:sample_rate=16000"));
-
-/** Returns the command lines of running ffmpeg processes that contain a path. */
-function processesNaming(path: string): string[] {
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map(commandLine)
-    .filter((line) => line.includes("ffmpeg") && line.includes(path));
-}
-
-function commandLine(processId: string): string {
-  try {
-    return readFileSync(`/proc/${processId}/cmdline`, "utf8").replaceAll("\0", " ");
-  } catch {
-    // It ended in the meantime.
-    return "";
-  }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await Bun.sleep(20);
-}
 
 async function faultOf(attempt: Promise<unknown>): Promise<string> {
   try {
@@ -56,7 +35,7 @@ describe.if(ready)("a decode in progress", () => {
     const onProgress = (fraction: number) => {
       seen.push(fraction);
       if (seen.length === 2) {
-        expect(processesNaming(folder.path)).toHaveLength(1);
+        expect(ffmpegsNaming(folder.path)).toHaveLength(1);
         controller.abort(reason);
       }
     };
@@ -66,7 +45,7 @@ describe.if(ready)("a decode in progress", () => {
     expect(seen[0]).toBeGreaterThan(0);
     expect(seen[1]).toBeGreaterThan(seen[0] ?? 1);
     expect(await folder.names()).toEqual(["long.wav"]);
-    expect(processesNaming(folder.path)).toEqual([]);
+    expect(ffmpegsNaming(folder.path)).toEqual([]);
   });
 
   for (const [what, makeFfmpeg] of [
@@ -87,12 +66,12 @@ describe.if(ready)("a decode in progress", () => {
       });
       try {
         await child.stdout.getReader().read();
-        expect(processesNaming(folder.path).some((line) => line.includes("-progress"))).toBe(true);
+        expect(ffmpegsNaming(folder.path).some((line) => line.includes("-progress"))).toBe(true);
       } finally {
         child.kill("SIGKILL");
       }
       await child.exited;
-      await until(() => processesNaming(folder.path).length === 0);
+      await until(() => ffmpegsNaming(folder.path).length === 0);
     });
   }
 

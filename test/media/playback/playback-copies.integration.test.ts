@@ -7,7 +7,8 @@ import { canMount, SmallDisk } from "../../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { applyRetention } from "../../../src/library/index.ts";
 import { readWaveform } from "../../../src/media/index.ts";
-import { isAtWorkOn, speech, until, Workplace } from "./workplace.ts";
+import { until } from "../media-folder.ts";
+import { isAtWorkOn, speech, Workplace } from "./workplace.ts";
 
 setDefaultTimeout(60_000);
 

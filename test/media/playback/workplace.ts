@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ffmpegPath, samplePath } from "../../../harness/checkout.ts";
@@ -9,7 +9,7 @@ import { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "../../
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
 import { DataDirectory, DiskSpace, openDatabase } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { sparseWave } from "../media-folder.ts";
+import { ffmpegsNaming, sparseWave, until } from "../media-folder.ts";
 
 export const speech = samplePath("jfk.mp3");
 const SPEECH_SECONDS = 11;
@@ -94,20 +94,5 @@ export class Workplace implements Disposable {
   }
 }
 
-export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await Bun.sleep(10);
-}
-
-/** Returns whether an ffmpeg process uses a file. */
-export function isAtWorkOn(path: string): boolean {
-  return readdirSync("/proc").some((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    try {
-      const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
-      return line.includes("libopus") && line.includes(path);
-    } catch {
-      // It has ended in the meantime.
-      return false;
-    }
-  });
-}
+/** Returns whether an ffmpeg process makes a copy of a file in a folder. */
+export const isAtWorkOn = (path: string) => ffmpegsNaming(path).some((line) => line.includes("libopus"));
