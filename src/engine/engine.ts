@@ -12,7 +12,7 @@ import type { UnexpectedExit } from "./worker-exit.ts";
 import { type PoolStatus, WorkerPool } from "./worker-pool.ts";
 
 /** Operations that wait for a lane: those of the recognizer, and the others. */
-export interface WaitingOperations {
+interface WaitingOperations {
   readonly speech: number;
   readonly speakers: number;
 }

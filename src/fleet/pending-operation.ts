@@ -17,7 +17,7 @@ import { MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";
 
 /** The end of an operation, for the caller that requested it. */
-export type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
+type OperationOutcome = { readonly result: unknown } | { readonly error: unknown };
 
 /** An operation that the pipeline requested from the coordinator and that has not ended. */
 export interface PendingOperation {

@@ -16,7 +16,7 @@ import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type WorkArea, writeItem } from "../timeline/index.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
-import { MessageError, pack, type Work, type WorkResult } from "./messages.ts";
+import { layOut, MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";
 
 /** A speech model that a worker has. */
@@ -108,7 +108,7 @@ export async function runWork(
     signal.throwIfAborted();
     if (error instanceof MessageError) throw error;
     log.error({ event: "fleet.operation_failed", operation: work.operation, trouble: messageOf(error) });
-    return pack(header(outcomeOf(error), []), []);
+    return layOut(header(outcomeOf(error), []), []).message;
   }
 }
 

@@ -1,16 +1,20 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { NatsServer } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { AttemptRecord, OperationName, Params, Result } from "../../src/engine/index.ts";
 import {
   Broker,
+  type BrokerOptions,
+  FleetDirectory,
   FleetEngine,
   type FleetEngineOptions,
   FleetWorker,
   type FleetWorkerOptions,
   type LocalEngine,
 } from "../../src/fleet/index.ts";
+import { encode } from "../../src/fleet/messages.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 
@@ -21,15 +25,18 @@ const SECOND = 16_000;
 export const model = { path: "/models/own.bin", sha256: "a".repeat(64) };
 export const build = "test";
 
+type Behaviour = (language: string, signal: AbortSignal) => Promise<void>;
+
 /** An engine whose operations take a moment and return the samples that they were given. */
 export class ScriptedEngine implements LocalEngine {
   readonly started: string[] = [];
   lanes: number;
   partsAtOnce = 1;
-  behave: (language: string, signal: AbortSignal) => Promise<void> = () => Bun.sleep(20);
+  behave: Behaviour;
 
-  constructor(lanes: number) {
+  constructor(lanes = 1, behave: Behaviour = () => Bun.sleep(20)) {
     this.lanes = lanes;
+    this.behave = behave;
   }
 
   async run<N extends OperationName>(operation: N, params: Params<N>, signal: AbortSignal): Promise<Result<N>> {
@@ -52,50 +59,85 @@ export function untilAborted(_: string, signal: AbortSignal): Promise<void> {
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
 
-interface WorkerChoices {
-  readonly ownBuild?: string;
-  readonly instance?: string;
-  readonly broker?: Broker;
-  readonly models?: FleetWorkerOptions["models"];
-}
-
-/** A real broker on loopback, and machines with scripted engines. Every machine ends with its stack. */
+/** A real broker on loopback, and machines with scripted engines, all of which end with the fleet. */
 export class ScriptedFleet implements AsyncDisposable {
-  readonly directory = temporaryDirectory();
   readonly broker: NatsServer;
+  readonly directory: string;
   /** One minute of samples that differ from each other. */
   readonly area: WorkArea;
+  /** The fleet's directory; null if the broker demands no certificates. */
+  readonly path: string | null;
+  readonly #stack = new AsyncDisposableStack();
 
-  private constructor(broker: NatsServer) {
+  private constructor(broker: NatsServer, directory: string, path: string | null) {
+    const sampleCount = 60 * SECOND;
     this.broker = broker;
-    const samples = Int16Array.from({ length: 60 * SECOND }, (_, index) => index % 30_011);
-    const directory = join(this.directory.path, "area");
-    mkdirSync(directory);
-    this.area = { directory, pcm: { path: join(this.directory.path, "pcm"), sampleCount: samples.length } };
-    writeFileSync(this.area.pcm.path, samples);
+    this.directory = directory;
+    this.area = { directory: join(directory, "area"), pcm: { path: join(directory, "pcm"), sampleCount } };
+    this.path = path;
+    mkdirSync(this.area.directory);
+    writeFileSync(
+      this.area.pcm.path,
+      Int16Array.from({ length: sampleCount }, (_, index) => index % 30_011),
+    );
   }
 
-  /** @param program nats-server */
-  static async start(program: string): Promise<ScriptedFleet> {
-    return new ScriptedFleet(await new NatsServer(program).start());
+  /**
+   * @param program nats-server
+   * @param workers names of the workers in a fleet's directory, whose files the broker has; without them it demands none
+   */
+  static async start(program: string | null, workers: readonly string[] = []): Promise<ScriptedFleet> {
+    await using stack = new AsyncDisposableStack();
+    const directory = stack.use(temporaryDirectory()).path;
+    const path = workers.length === 0 ? null : join(directory, "fleet");
+    if (path !== null) await FleetDirectory.create(path, { broker: ["127.0.0.1"], port: 4222, workers }, Date.now());
+    const broker =
+      path === null ? new NatsServer(program ?? "") : NatsServer.withFolder(program ?? "", join(path, "broker"));
+    const fleet = new ScriptedFleet(stack.use(await broker.start()), directory, path);
+    fleet.#stack.use(stack.move());
+    return fleet;
   }
 
-  /** @param waits whether the coordinator also starts while the broker is away */
-  async connect(machine: string, stack: AsyncDisposableStack, url = this.broker.url, waits = false): Promise<Broker> {
-    const options = { url, ca: "", certificate: "", key: "", machine, log };
+  /** Ends something with the fleet, before the machines that are connected already. */
+  use<T extends Disposable | AsyncDisposable>(resource: T): T {
+    return this.#stack.use(resource);
+  }
+
+  defer(end: () => unknown): void {
+    this.#stack.defer(async () => void (await end()));
+  }
+
+  /** Returns the files of a machine in the fleet's directory. */
+  filesOf(machine: string) {
+    return filesOf(this.path ?? "", machine);
+  }
+
+  /** @param options `waits`: whether to return also while the broker is away */
+  async connect(
+    machine: string,
+    { waits = false, ...others }: Partial<BrokerOptions> & { waits?: boolean } = {},
+  ): Promise<Broker> {
+    const files = this.path === null ? { machine, ca: "", certificate: "", key: "" } : this.filesOf(machine);
+    const options = { url: this.broker.url, ...files, log, ...others };
     const broker = await (waits ? Broker.connectOrWait(options) : Broker.connect(options));
-    stack.defer(() => broker.close());
+    this.defer(() => broker.close());
     return broker;
   }
 
-  async coordinator(
-    workHere: boolean,
-    stack: AsyncDisposableStack,
-    connected?: Broker,
-    others: Partial<FleetEngineOptions> = {},
-  ) {
-    const local = new ScriptedEngine(1);
-    const broker = connected ?? (await this.connect("coordinator", stack));
+  /** Connects like a hostile program that has a machine's certificate and key. */
+  async intrude(machine: string, files = this.filesOf(machine)): Promise<NatsConnection> {
+    const tls = { caFile: this.filesOf(machine).ca, certFile: files.certificate, keyFile: files.key };
+    const connection = await connect({
+      ...{ servers: this.broker.url, inboxPrefix: `_INBOX.${machine}`, reconnect: false },
+      ...(this.path === null ? {} : { tls }),
+    });
+    this.defer(() => connection.close());
+    return connection;
+  }
+
+  async coordinator(workHere: boolean, others: Partial<FleetEngineOptions> = {}) {
+    const local = new ScriptedEngine();
+    const broker = others.broker ?? (await this.connect("coordinator"));
     const engine = new FleetEngine({
       ...{ local, broker, workHere, build, version: "1", coordinator: `c${Bun.randomUUIDv7()}`, machine: "own", log },
       sha256Of: () => model.sha256,
@@ -104,28 +146,28 @@ export class ScriptedFleet implements AsyncDisposable {
       now: Date.now,
       ...others,
     });
-    stack.defer(() => engine.close());
+    this.defer(() => engine.close());
     if (broker.connected) await engine.start();
     return { engine, local, broker };
   }
 
   async worker(
     machine: string,
-    engine: ScriptedEngine,
-    stack: AsyncDisposableStack,
-    { ownBuild = build, instance = "i", broker, models }: WorkerChoices = {},
+    engine: LocalEngine = new ScriptedEngine(),
+    others: Partial<FleetWorkerOptions> = {},
   ): Promise<FleetWorker> {
-    const directory = join(this.directory.path, machine);
+    const directory = join(this.directory, machine);
     mkdirSync(directory, { recursive: true });
     const made = new FleetWorker({
-      ...{ broker: broker ?? (await this.connect(machine, stack)), engine, build: ownBuild, version: "1" },
-      ...{ machine, instance, directory, log },
-      models: models ?? (() => [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }]),
+      ...{ broker: others.broker ?? (await this.connect(machine)), engine, build, version: "1" },
+      ...{ machine, instance: "i", directory, log },
+      models: () => [{ ...model, path: `/elsewhere/${machine}.bin`, prepare: async () => null }],
       device: () => ({ device: "cpu", gpu: "" }),
       status: () => ({ devices: ["CPU"], trouble: null }),
       now: Date.now,
+      ...others,
     });
-    stack.defer(() => made.stop());
+    this.defer(() => made.stop());
     return made;
   }
 
@@ -133,19 +175,28 @@ export class ScriptedFleet implements AsyncDisposable {
   ask(
     engine: FleetEngine,
     at: number,
-    signal = never,
-    record: AttemptRecord | null = null,
-    { seconds = 1, path = model.path }: { seconds?: number; path?: string } = {},
+    { signal = never, record = null, seconds = 1, path = model.path }: Request = {},
   ): Promise<Result<"transcribe">> {
     const span = { startSeconds: at, endSeconds: at + seconds };
     const chunk = { ...span, speech: [span] };
     return engine.run("transcribe", { area: this.area, model: path, language: `part${at}`, chunk }, signal, record);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.broker[Symbol.asyncDispose]();
-    this.directory[Symbol.dispose]();
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#stack.disposeAsync();
   }
+}
+
+interface Request {
+  readonly signal?: AbortSignal;
+  readonly record?: AttemptRecord | null;
+  readonly seconds?: number;
+  readonly path?: string;
+}
+
+/** Waits until a coordinator sees this many workers. */
+export async function present(engine: FleetEngine, count: number): Promise<void> {
+  while (engine.machines().length < count) await Bun.sleep(10);
 }
 
 /** Returns the text that `ScriptedEngine` returns for the second `at`. */
@@ -157,19 +208,16 @@ export function textOf(result: Result<"transcribe">): string | undefined {
   return result.words[0]?.text;
 }
 
-/** Returns a record of attempts that notes what it is told. */
-export function notedRecord() {
-  const noted: string[] = [];
-  return {
-    noted,
-    crashes: 0,
-    onStart: () => void noted.push("start"),
-    onInterrupted: (cause: string) => void noted.push(cause),
-  };
+/** Returns the report of a machine with one lane, which has these operations. */
+export function presenceOf(machine: string, holds: readonly string[] = []): Uint8Array {
+  return encode({
+    ...{ machine, instance: "i", version: "1", build, models: [model.sha256], devices: ["CPU"], lanes: 1 },
+    ...{ busy: 0, clock: Date.now(), trouble: null, leaves: false, holds },
+  });
 }
 
 /** Returns the settings of a machine that its folder in a fleet's directory contains. */
 export function filesOf(directory: string, machine: string) {
   const at = (name: string) => join(directory, machine, name);
-  return { ca: at("ca.pem"), certificate: at("certificate.pem"), key: at("key.pem") };
+  return { machine, ca: at("ca.pem"), certificate: at("certificate.pem"), key: at("key.pem") };
 }

@@ -78,6 +78,16 @@ export const skipped = (summary: string): Finding => ({ status: "skipped", summa
 export const warning = (summary: string, fault: Fault): Finding => ({ status: "warning", summary, ...fault });
 export const problem = (summary: string, fault: Fault): Finding => ({ status: "problem", summary, ...fault });
 
+/** Returns a function that calls `probe` once for all checks of a run. */
+export function oncePerRun<T>(probe: (context: CheckContext) => T): (context: CheckContext) => T {
+  const known = new WeakMap<CheckContext, { readonly result: T }>();
+  return (context) => {
+    const { result } = known.get(context) ?? { result: probe(context) };
+    known.set(context, { result });
+    return result;
+  };
+}
+
 /** Advice for a missing or damaged part of the program. */
 export const unpackAgain =
   "Unpack the program again with `transcribe doctor --fix`, or run scripts/setup in a checkout.";
