@@ -1,7 +1,13 @@
+import { parse } from "node:path";
 import type { Account } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ExportError, type ExportFormat, ExportTooLargeError, exportExtension } from "../exports/index.ts";
-import { type ExportAnswers, safeFileName } from "../http/index.ts";
+import {
+  ExportError,
+  type ExportFormat,
+  type ExportMaker,
+  ExportTooLargeError,
+  exportFileName,
+} from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
 import type { InternalCause, Recording } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -16,7 +22,7 @@ import { freeName, type NewFile, writeOnce } from "./write-once.ts";
 export interface DeliverServices {
   readonly files: FolderFiles;
   readonly library: Pick<Library, "find" | "transcript">;
-  readonly exports: Pick<ExportAnswers, "make">;
+  readonly exports: Pick<ExportMaker, "make">;
   readonly limits: () => Settings["limits"];
   readonly log: Logger;
   readonly now: () => number;
@@ -128,7 +134,7 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
   // After a crash, its results are recognized by this name, also if somebody removes the file.
   if (source !== null && source.name !== file.name) files.follow(file, source);
   const owner = source?.owner ?? (await workingIn("folder", () => delivery.directory.owner()));
-  const name = stemOf(source?.name ?? file.name);
+  const name = parse(source?.name ?? file.name).name;
   // The workspace of the folder may have changed since the file was taken.
   const transcript = library.transcript({ kind: "application", account, workspaceId: null }, recording);
   const results: NewFile[] = [];
@@ -144,7 +150,7 @@ async function deliverResults(services: DeliverServices, delivery: Delivery): Pr
       files.fail(file, "not_exported");
       return await deliverFile(services, { ...delivery, file: { ...file, state: "failing", reason: "not_exported" } });
     }
-    const wanted = safeFileName(name, exportExtension(format));
+    const wanted = exportFileName(name, format);
     results.push({ name: wanted, content, owner, temporaryName: `.transcribe-${file.id}.${format}.part` });
   }
   await write();
@@ -196,10 +202,4 @@ async function explainFault({ files, limits, log }: DeliverServices, delivery: D
   files.finish(file);
   delivery.onEnd("failed");
   log.info({ event: "folder.failed", folderId: folder.id, recordingId: file.recordingId, reason: file.reason });
-}
-
-/** Returns a name without its extension. */
-function stemOf(name: string): string {
-  const stem = name.replace(/\.[^.]*$/, "");
-  return stem === "" ? name : stem;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, getAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { ApiError, requireActive, type TranscriptionCreator } from "../http/index.ts";
+import { IntakeError, type RecordingIntake, requireActive, type Sender } from "../intake/index.ts";
 import type { Library } from "../library/index.ts";
 import { type DataDirectory, type DiskSpace, type Store, tables } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -13,6 +13,7 @@ import { type Doubt, doubtAbout } from "./completeness.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";
 import type { Folder } from "./folders.ts";
 import { HindranceError, workingIn } from "./hindrances.ts";
+import { outcomeOf } from "./intake-refusals.ts";
 import { type FileFacts, isSameFile, type OpenDirectory } from "./open-directory.ts";
 import { type OpenFile, PIECE_BYTES } from "./open-file.ts";
 
@@ -21,7 +22,7 @@ export interface TakeServices {
   readonly library: Pick<Library, "find">;
   readonly files: FolderFiles;
   /** The intake that all surfaces share: its limits count files, too. */
-  readonly intake: Pick<TranscriptionCreator["intake"], "limits" | "examine" | "enterFile">;
+  readonly intake: Pick<RecordingIntake, "limits" | "examine" | "create">;
   readonly dataDirectory: Pick<DataDirectory, "incoming">;
   readonly diskSpace: Pick<DiskSpace, "capacityBytes" | "reserve">;
   readonly limits: () => Settings["limits"];
@@ -191,27 +192,34 @@ async function enter(
     files.repeat(folder, content, done.recordingId);
     return "taken";
   }
-  const file = { path, sizeBytes: facts.sizeBytes, sha256, name: facts.name.toWellFormed() };
+  const file = { path, sizeBytes: facts.sizeBytes, name: facts.name.toWellFormed() };
   const source = { type: "file", file } as const;
+  const removed = new Error("the folder was removed");
   const requireAccess = () => {
     const current = getAccount(store, account.id);
     const isWatched = store.select().from(tables.folders).where(eq(tables.folders.id, folder.id)).get() !== undefined;
-    if (current === null || !isWatched) throw new ApiError("not_found", "The folder was removed.");
-    requireActive(current, now(), "");
+    if (current === null || !isWatched) throw removed;
+    requireActive(current, now());
   };
-  const sender = { account, workspaceId: folder.workspaceId, requireAccess };
+  const sender: Sender = { kind: "application", account, workspaceId: folder.workspaceId, requireAccess };
   const hints = { prompt: null, minSpeakers: null, maxSpeakers: null };
   const submission = { source, pinnedLanguage: folder.language, hints, speechModel: speechModel().id };
   try {
-    await intake.examine(source, account);
-    const { id } = await intake.enterFile({ sender, place }, submission, (writer, recording) =>
-      files.claim(writer, folder, content, recording.id),
-    );
+    await intake.examine(source, sender);
+    const { id } = await intake.create(sender, submission, {
+      place,
+      also: (writer, recording) => files.claim(writer, folder, content, recording.id),
+    });
     log.info({ event: "folder.taken", folderId: folder.id, recordingId: id });
     return "taken";
   } catch (error) {
-    if (!(error instanceof ApiError)) return await workingIn("server", () => Promise.reject(error));
-    return refused(services, { folder, facts, isLast }, error);
+    if (error === removed) return "changing";
+    if (!(error instanceof IntakeError)) return await workingIn("server", () => Promise.reject(error));
+    const outcome = outcomeOf(error.refusal);
+    if ("hindrance" in outcome) throw new HindranceError(outcome.hindrance, { cause: error });
+    if ("neededBytes" in outcome) return outcome;
+    const { fault, detail } = outcome;
+    return fault === "unusable" && !isLast ? { doubt: "unreadable" } : refuse(services, taking, fault, detail);
   }
 }
 
@@ -233,28 +241,4 @@ async function findOpen(
     if (other?.inode !== file.inode) return file;
   }
   return undefined;
-}
-
-/** Handles an error that a request would be answered with. */
-function refused(
-  services: TakeServices,
-  taking: Pick<Taking, "folder" | "facts" | "isLast">,
-  error: ApiError,
-): TakeOutcome {
-  switch (error.code) {
-    case "validation_failed":
-      if (!taking.isLast) return { doubt: "unreadable" };
-      return refuse(services, taking, "unusable", error.details.errors?.file?.[0] ?? error.message);
-    case "file_too_large":
-      return refuse(services, taking, "too_large", error.message);
-    case "rate_limited":
-      throw new HindranceError("creates");
-    case "service_unavailable":
-      if (error.details.neededBytes !== undefined) return { neededBytes: error.details.neededBytes };
-      throw new HindranceError("server_busy", { cause: error });
-    case "not_found":
-      return "changing";
-    default:
-      throw new HindranceError("account", { cause: error });
-  }
 }

@@ -527,7 +527,7 @@ describe("limits of the account", () => {
     for (let file = 1; file <= 9; file++) bench.put(`${file}.mp3`, `audio ${file}`);
     expect(await bench.visitSettled()).toMatchObject({ waiting: 5, hindrance: "places" });
     expect(bench.recordings.open.counts().queued).toBe(4);
-    const place = bench.creator.intake.limits.admitReplay(requireAccount(bench.store, "acme"));
+    const place = bench.intake.limits.admitReplay(requireAccount(bench.store, "acme"));
     place.release();
     await bench.complete();
     bench.setLimits({ creates_per_hour: 6 });
@@ -812,8 +812,8 @@ describe("adding a folder", () => {
       probes += 1;
       return intake.examine(...args);
     };
-    const { limits, enterFile } = intake;
-    bench.services = { ...bench.services, intake: { limits, examine, enterFile: enterFile.bind(intake) } };
+    const { limits, create } = intake;
+    bench.services = { ...bench.services, intake: { limits, examine, create: create.bind(intake) } };
     const before = bench.entries();
     const kept = before.filter((name) => name !== "d.mp3");
     while (bench.time - addedAt < 3_600_000 - 5 * 60_000) {

@@ -3,14 +3,14 @@ import type { Library } from "../../library/index.ts";
 import { isOpen, type Recording, type RecordingEvents, type RecordingQueue } from "../../recordings/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
-import type { RecordingIntake } from "../shared/intake.ts";
+import type { RequestIntake } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 
 export interface PendingServices {
   readonly library: Library;
   readonly events: RecordingEvents;
   readonly queue: Pick<RecordingQueue, "followCommands">;
-  readonly intake: RecordingIntake;
+  readonly requests: RequestIntake;
   readonly compat: () => Settings["compat"];
   readonly log: Logger;
 }
@@ -64,18 +64,18 @@ export class PendingRecordings {
 
   /** Removes a transient recording of which no more is needed, and refunds its charge. */
   async withdraw(id: string): Promise<void> {
-    const { library, queue, intake } = this.#services;
+    const { library, queue, requests } = this.#services;
     await this.#withoutError(id, async () => {
       const withdrawn = library.withdraw(id);
       queue.followCommands();
-      intake.limits.serveWaiting();
+      requests.intake.limits.serveWaiting();
       await withdrawn;
     });
   }
 
   /** Cancels or keeps a recording whose client waits no longer. */
   async #abandon(id: string, { end }: ClientWait): Promise<void> {
-    const { library, queue, intake, compat } = this.#services;
+    const { library, queue, requests, compat } = this.#services;
     await this.#withoutError(id, async () => {
       const recording = library.find(id);
       if (recording === null) return;
@@ -85,7 +85,7 @@ export class PendingRecordings {
       if (end !== "disconnected") return;
       library.abandon(id);
       queue.followCommands();
-      intake.limits.serveWaiting();
+      requests.intake.limits.serveWaiting();
     });
   }
 

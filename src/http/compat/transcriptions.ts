@@ -1,6 +1,7 @@
+import type { Sender } from "../../intake/index.ts";
 import type { Recording } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
-import { type Sender, senderOf } from "../shared/intake.ts";
+import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";
 import { type EventSink, eventStream } from "./event-stream.ts";
 import { openAiParts, readOrder, type TranscriptionOrder } from "./form.ts";

@@ -1,8 +1,8 @@
+import type { Sender, Submission } from "../../intake/index.ts";
 import type { Recording } from "../../recordings/index.ts";
 import type { Store } from "../../storage/index.ts";
 import type { ApiError } from "../shared/errors.ts";
 import type { ExportAnswers } from "../shared/export-answers.ts";
-import { type Sender, type Submission, viewerOfSender } from "../shared/intake.ts";
 import { type FormParts, type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";
 import { ClientWait } from "./client-wait.ts";
 import { findLanguage } from "./languages.ts";
@@ -76,7 +76,7 @@ export class WaitingTranscripts {
   /**
    * Receives a form, and creates the recording when the account has a place for it.
    * @returns its id, what is asked for, and the name of the file
-   * @throws {ApiError} for a recording that is refused
+   * @throws {ApiError} @throws {IntakeError} for a recording that is refused
    */
   async create<Order>(
     request: Request,
@@ -84,9 +84,11 @@ export class WaitingTranscripts {
     { sender, parts, read }: OrderForm<Order>,
     { onNoPlace, onEntered }: CreateListener<Order> = {},
   ): Promise<{ readonly id: string; readonly order: Order; readonly fileName: string }> {
-    const { intake } = this.#services;
-    using transfer = intake.open(request, sender.account);
-    using turn = intake.limits.enqueue(request, sender.account);
+    const { requests } = this.#services;
+    const { intake } = requests;
+    using transfer = requests.open(request, sender.account);
+    requests.showLimits(request, sender.account);
+    using turn = intake.limits.enqueue(sender.account);
     const upload = await transfer.receive(parts);
     if (!upload.ok) throw uploadError(upload.failure, transfer.maxFileBytes);
     await using received = upload;
@@ -94,10 +96,10 @@ export class WaitingTranscripts {
     const { order, submission } = read(received);
     if (received.file === null) throw invalidParam(parts.file ?? "file", "Send a recording.");
     const source = { type: "file" as const, file: received.file };
-    await intake.examine(source, sender.account);
+    await intake.examine(source, sender);
     if (!turn.hasPlace) onNoPlace?.(order);
     const place = await turn.place(wait.signal);
-    const { id } = await intake.enter({ request, sender, place }, { ...submission, source }, (_, created) =>
+    const { id } = await requests.create({ request, sender, place }, { ...submission, source }, (_, created) =>
       onEntered?.(created.id),
     );
     return { id, order, fileName: received.file.name };
@@ -125,6 +127,7 @@ export class WaitingTranscripts {
    * Creates a transient recording, waits for its language, and withdraws it: no more of it is needed.
    * @returns null if it has no speech
    * @throws {ApiError} if the recording is refused or fails, or the wait ends early
+   * @throws {IntakeError} if the recording is refused
    */
   async language(request: Request, wait: ClientWait, form: OrderForm<unknown>): Promise<SpokenLanguage | null> {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -158,7 +161,7 @@ export class WaitingTranscripts {
     recording: Recording,
     headers: AnswerHeaders,
   ): Promise<Response> {
-    const transcript = this.#services.library.transcriptOf(viewerOfSender(sender), recording);
+    const transcript = this.#services.library.transcriptOf(sender, recording);
     return this.#services.exports.sendText({ request, owner: recording.accountId, transcript, format, headers });
   }
 
@@ -166,7 +169,7 @@ export class WaitingTranscripts {
     return {
       durationSeconds: recording.durationSeconds ?? 0,
       language: recording.language,
-      segments: () => this.#services.library.transcriptOf(viewerOfSender(sender), recording).allSegments(),
+      segments: () => this.#services.library.transcriptOf(sender, recording).allSegments(),
     };
   }
 }
@@ -202,7 +205,7 @@ function requireForm(request: Request, filePart: string): void {
   });
 }
 
-function uploadError(failure: Parameters<typeof toUploadError>[0], maxFileBytes: number): ApiError {
+function uploadError(failure: Parameters<typeof toUploadError>[0], maxFileBytes: number): Error {
   if (failure.kind !== "file_too_large") return toUploadError(failure, maxFileBytes);
   return new OpenAiError("file_too_large", `The file is larger than ${maxFileBytes} bytes.`, { param: "file" });
 }

@@ -3,7 +3,7 @@ import { aliveSchema, readySchema } from "../../api/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";
-import { ApiError } from "../shared/errors.ts";
+import { ApiError, unavailable } from "../shared/errors.ts";
 import { contextOf, heldBody } from "../shared/request-context.ts";
 
 export interface ServiceOptions {
@@ -39,7 +39,7 @@ export function serviceRoutes({ readiness, warning, metrics, metricsRemote, ...d
           const text = warning();
           return { status: "ready" as const, ...(text === null ? {} : { warning: text }) };
         }
-        throw new ApiError("service_unavailable", `Not ready: ${reason}`, { headers: { "Retry-After": "5" } });
+        throw unavailable(`Not ready: ${reason}`, 5);
       },
       { response: { 200: readySchema } },
     )
