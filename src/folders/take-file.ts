@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, getAccount } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
-import { IntakeError, type RecordingIntake, requireActive, type Sender } from "../intake/index.ts";
+import { type CreatePlace, IntakeError, type RecordingIntake, requireActive, type Sender } from "../intake/index.ts";
 import type { Library } from "../library/index.ts";
 import { type DataDirectory, type DiskSpace, type Store, tables } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
@@ -60,6 +60,13 @@ type TakeOutcome =
   | { readonly heldMilliseconds: number }
   | { readonly neededBytes: number };
 
+/** The copy of a file, and the place of its recording. */
+interface Copy {
+  readonly path: string;
+  readonly sha256: string;
+  readonly place: CreatePlace;
+}
+
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -88,7 +95,9 @@ export async function takeFile(services: TakeServices, taking: Taking): Promise<
   if (language !== null && !services.speechModel().languages.some(({ code }) => code === language)) {
     throw new HindranceError("language");
   }
-  using place = placeFor(services, taking);
+  const admitted = services.intake.limits.admitFile(taking.account);
+  if (typeof admitted === "string") throw new HindranceError(admitted);
+  using place = admitted;
   const path = join(services.dataDirectory.incoming, `${randomUUID()}.part`);
   try {
     const sha256 = await copy(services, taking, source, path);
@@ -132,12 +141,6 @@ async function openUnchanged(directory: OpenDirectory, facts: FileFacts): Promis
   }
 }
 
-function placeFor({ intake }: TakeServices, { account }: Taking) {
-  const place = intake.limits.admitFile(account);
-  if (typeof place === "string") throw new HindranceError(place);
-  return place;
-}
-
 /** Copies a file. @returns the digest of its content; null if it changed while it was copied */
 async function copy(
   { diskSpace }: TakeServices,
@@ -169,15 +172,7 @@ async function copy(
 }
 
 /** Creates the recording of a copy, or finds that the content is known under this name. */
-async function enter(
-  services: TakeServices,
-  taking: Taking,
-  {
-    path,
-    sha256,
-    place,
-  }: { readonly path: string; readonly sha256: string; readonly place: ReturnType<typeof placeFor> },
-): Promise<TakeOutcome> {
+async function enter(services: TakeServices, taking: Taking, { path, sha256, place }: Copy): Promise<TakeOutcome> {
   const { store, library, files, intake, speechModel, log, now } = services;
   const { folder, account, facts, isLast } = taking;
   const content = { facts, sha256 };
@@ -188,8 +183,8 @@ async function enter(
     return "taken";
   }
   const done = files.findDone(folder.id, content);
-  if (done !== null && library.find(done.recordingId) !== null) {
-    files.repeat(folder, content, done.recordingId);
+  if (done !== null && library.find(done) !== null) {
+    files.repeat(folder, content, done);
     return "taken";
   }
   const file = { path, sizeBytes: facts.sizeBytes, name: facts.name.toWellFormed() };

@@ -1,4 +1,4 @@
-export type { CreateLimits, CreatePlace, CreateWindow } from "./create-limits.ts";
+export type { CreatePlace } from "./create-limits.ts";
 export type { SourceFile } from "./examine-recording.ts";
 export { type IntakeServices, RecordingIntake, type Source, type Submission } from "./intake.ts";
 export { type AccountTrouble, IntakeError, type IntakeRefusal } from "./intake-error.ts";

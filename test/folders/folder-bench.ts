@@ -9,7 +9,14 @@ import { ClosedPlaces, type OwnPlace } from "../../src/folders/closed-places.ts"
 import { Delays } from "../../src/folders/delays.ts";
 import { FolderFiles } from "../../src/folders/folder-files.ts";
 import { type Sight, type VisitServices, visitFolder } from "../../src/folders/folder-visit.ts";
-import { type AddedFolder, addFolder, type Folder, listFolders, removeFolder } from "../../src/folders/index.ts";
+import {
+  type AddedFolder,
+  addFolder,
+  type Folder,
+  FolderWatcher,
+  listFolders,
+  removeFolder,
+} from "../../src/folders/index.ts";
 import { SeenFiles } from "../../src/folders/seen-files.ts";
 import { RecordingIntake } from "../../src/intake/index.ts";
 import { Library } from "../../src/library/index.ts";
@@ -153,6 +160,17 @@ export class FolderBench implements Disposable {
     if (account !== null) changeAccount(this.store, account, operator, { limits });
   }
 
+  /** Starts to watch the folders, with visits every few milliseconds and files that settle at once. */
+  watch(options: Partial<ConstructorParameters<typeof FolderWatcher>[0]> = {}): FolderWatcher {
+    const settings = { scan_seconds: 0.01, settle_seconds: 0, incomplete_minutes: 0 };
+    const watcher = new FolderWatcher({
+      ...{ ...this.services, own: () => this.own, settings: () => settings, clock: () => performance.now() },
+      ...options,
+    });
+    watcher.start();
+    return watcher;
+  }
+
   /** Writes a file into the folder. */
   put(name: string, content: string | Buffer): void {
     writeFileSync(join(this.path, name), content);
@@ -223,6 +241,13 @@ export class FolderBench implements Disposable {
   [Symbol.dispose](): void {
     this.store.$client.close();
     this.#temporary?.[Symbol.dispose]();
+  }
+}
+
+/** Waits until a condition is true. @throws {Error} after two minutes */
+export async function until(isTrue: () => boolean): Promise<void> {
+  for (const giveUpAt = performance.now() + 120_000; !isTrue(); await Bun.sleep(5)) {
+    if (performance.now() > giveUpAt) throw new Error(`the condition is still false: ${isTrue}`);
   }
 }
 

@@ -46,9 +46,7 @@ export const createForm = Type.Object({
 });
 
 /** The text parts of a create's form. */
-export const createParts: FormParts = {
-  once: ["url", "language", "prompt", "speakers", "min_speakers", "max_speakers"],
-};
+export const createParts: FormParts = { once: Object.keys(createForm.properties).filter((name) => name !== "file") };
 
 /** Checks the text of a link without fetching it. */
 export type CheckUrl = (

@@ -3,10 +3,8 @@ import {
   type ExportResult,
   exportFileName,
   exportMediaTypes,
-  type TextFormat,
   type WantedExport,
 } from "../../exports/index.ts";
-import type { Transcript } from "../../recordings/index.ts";
 import { contentDisposition } from "./content-disposition.ts";
 import { ApiError, notFound } from "./errors.ts";
 import { MAX_OPEN_EXPORTS, OpenAnswers } from "./open-answers.ts";
@@ -26,24 +24,10 @@ interface ExportRequest extends WantedExport {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A client that has waited for its transcript. */
-interface WaitingRequest {
-  readonly request: Request;
-  readonly owner: string;
-  /** All headers of the answer. */
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-interface OpenRequest {
-  readonly request: Request;
-  readonly owner: string;
-  /** Returns whether the answer is still needed. */
-  readonly isWanted?: () => boolean;
-}
-
 /**
- * Generates and sends exports, for the API and the console. Each owner may have a bounded number of exports. Long exports are sent from files, so that slow clients take no memory. A file is removed
- * when its answer ends or its recording is deleted.
+ * Generates and sends exports, for the API and the console. Each owner may have a bounded number of exports. Long ones
+ * are sent from files, so that slow clients take no memory. A file is removed when its answer ends or its recording is
+ * deleted.
  */
 export class ExportAnswers {
   readonly #services: ExportServices;
@@ -90,34 +74,30 @@ export class ExportAnswers {
   }
 
   /**
-   * Sends a text that comes in parts to a client that has waited for its transcript. The recording may be deleted as
-   * soon as there is an answer.
-   * @throws {ApiError} 429 when the owner has too many open
+   * Sends a text to a client that has waited for its transcript. The recording may be deleted as soon as there is an
+   * answer.
+   * @param headers all headers of the answer
+   * @param make makes the text
    * @throws {MachineError} when there is no disk space for the file
    */
-  async sendParts({ request, owner, parts, headers }: WaitingRequest & { readonly parts: AsyncIterable<string> }) {
-    const make = (signal: AbortSignal) => this.#services.maker.write(parts, signal);
-    const { content } = await this.#open(this.#waiting, { request, owner }, make);
-    return new Response(content, { headers });
-  }
-
-  /** Sends a transcript in a text format to such a client, when it is the owner's turn. @throws as `sendParts` */
-  async sendText({
-    request,
-    owner,
-    transcript,
-    format,
-    headers,
-  }: WaitingRequest & { readonly transcript: Transcript; readonly format: TextFormat }) {
-    const make = (signal: AbortSignal) => this.#services.maker.make({ owner, transcript, format }, signal);
-    const { content } = await this.#open(this.#waiting, { request, owner }, make);
+  async sendText(
+    asked: Pick<ExportRequest, "request" | "owner">,
+    headers: Readonly<Record<string, string>>,
+    make: (maker: ExportMaker, signal: AbortSignal) => Promise<ExportResult>,
+  ): Promise<Response> {
+    const { maker } = this.#services;
+    const { content } = await this.#open(this.#waiting, asked, (signal) => make(maker, signal));
     return new Response(content, { headers });
   }
 
   /** Makes a file, which is removed when its answer ends. @throws what `make` throws */
   async #open(
     answers: OpenAnswers,
-    { request, owner, isWanted = () => true }: OpenRequest,
+    {
+      request,
+      owner,
+      isWanted = () => true,
+    }: Pick<ExportRequest, "request" | "owner"> & { readonly isWanted?: () => boolean },
     make: (signal: AbortSignal) => Promise<ExportResult>,
   ): Promise<ExportResult> {
     const controller = new AbortController();
