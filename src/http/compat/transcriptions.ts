@@ -31,7 +31,7 @@ interface Pending {
   readonly sender: Sender;
   readonly wait: ClientWait;
   readonly order: TranscriptionOrder;
-  /** Resolves when its account has a place for it. Rejects with an ApiError if it is refused until then. */
+  /** Resolves when its account has a place for it. Rejects if it is refused until then. */
   readonly created: Promise<{ readonly id: string }>;
 }
 
