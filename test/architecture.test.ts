@@ -107,6 +107,12 @@ test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () 
   }
 });
 
+test("folders/ and intake/ know nothing of HTTP, not even its types", () => {
+  const below = imports.filter(({ from }) => /^(?:folders|intake)\//.test(from));
+  expect(below.length).toBeGreaterThan(50);
+  expect(below.filter(({ to }) => /^(?:http|api|console)\/|^elysia/.test(to))).toEqual([]);
+});
+
 test("what all surfaces share imports none of them, and no surface of http/ imports another", () => {
   const surfaces = ["api", "compat", "service"];
   const surfaceOf = (path: string) => surfaces.find((each) => path.startsWith(`http/${each}/`));

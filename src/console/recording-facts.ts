@@ -1,6 +1,5 @@
 import { timestamp } from "../api/index.ts";
-import { exportExtension, exportFormats } from "../exports/index.ts";
-import { safeFileName } from "../http/index.ts";
+import { exportFileName, exportFormats } from "../exports/index.ts";
 import type { Viewer } from "../library/index.ts";
 import type { PlaybackState } from "../media/index.ts";
 import { type Outline, type Recording, speakerLabel, type Transcript } from "../recordings/index.ts";
@@ -112,7 +111,7 @@ function showAudioTrack({ audioTrack, audioTracks }: Recording): RecordingDetail
 }
 
 function exportsOf({ sourceName }: Recording): RecordingDetail["exports"] {
-  return exportFormats.map((format) => ({ format, file_name: safeFileName(sourceName, exportExtension(format)) }));
+  return exportFormats.map((format) => ({ format, file_name: exportFileName(sourceName, format) }));
 }
 
 export function showPlayback(copy: PlaybackState, viewer: Viewer): PlaybackCopy {

@@ -28,6 +28,19 @@ export function post(
   return client.fetch("/transcriptions", { method: "POST", body, headers });
 }
 
+/** Returns the head of a create as it is sent, whose form has the boundary `x`. */
+export function createHead(key: string, bytes: number, idempotencyKey?: string): string {
+  const lines = [
+    ...["POST /api/public/v1/transcriptions HTTP/1.1", "Host: localhost", `Authorization: Bearer ${key}`],
+    ...["Content-Type: multipart/form-data; boundary=x", `Content-Length: ${bytes}`],
+    ...(idempotencyKey === undefined ? [] : [`Idempotency-Key: ${idempotencyKey}`]),
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** The beginning of the part with the file in such a form. */
+export const FILE_PART = '--x\r\nContent-Disposition: form-data; name="file"; filename="a.mp3"\r\n\r\n';
+
 const boundary = "a-line-between-parts";
 
 /** Sends a request with its credentials. */

@@ -17,6 +17,7 @@ import {
   type Workspace,
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
+import { ExportMaker } from "../../src/exports/index.ts";
 import type { AppOptions } from "../../src/http/app.ts";
 import {
   createSurfaces,
@@ -29,6 +30,7 @@ import {
 } from "../../src/http/index.ts";
 import { clientOf } from "../../src/http/shared/client.ts";
 import type { PaceLimits } from "../../src/http/shared/upload/index.ts";
+import { RecordingIntake } from "../../src/intake/index.ts";
 import { Library, removeAccount } from "../../src/library/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
 import {
@@ -305,7 +307,7 @@ export class ApiServer implements Disposable {
     const usage = new Usage(store);
     const diskSpace = new DiskSpace(dataDirectory.root, () => options.disk?.reserveBytes ?? 0, options.disk?.look);
     const isDeleted = (id: string) => recordings.get(id) === null;
-    const exports = new ExportAnswers({ isDeleted, dataDirectory, diskSpace, now });
+    const exports = new ExportAnswers({ isDeleted, maker: new ExportMaker({ dataDirectory, diskSpace }), now });
     const endExports = () => exports.removeDeleted();
     const library = new Library({ store, recordings, dataDirectory, usage, endExports, now });
     const metrics = metricsWithoutEngine({ recordings, dataPaths: dataDirectory, now });
@@ -318,18 +320,19 @@ export class ApiServer implements Disposable {
       },
       followCommands: () => this.onFollow(),
     };
-    const creator = new TranscriptionCreator({
-      ...{ store, recordings, library, usage, dataDirectory, limits, now, diskSpace },
+    const intake = new RecordingIntake({
+      ...{ recordings, library, usage, limits, now, diskSpace, queue },
       probe: options.probe ?? ((path) => probeRecording(ffmpegPath, path)),
+      refusal: () => this.trouble,
+    });
+    const creator = new TranscriptionCreator({
+      ...{ store, intake, dataDirectory, limits, now, metrics },
       speechModel: () => this.speechModel,
-      metrics,
-      queue,
       fetchEnabled: () => options.fetchEnabled ?? true,
       checkUrl: (text) => checkRecordingUrl(text, parseAllowList([])),
       ...(options.pace === undefined ? {} : { pace: options.pace }),
-      refusal: () => this.trouble,
     });
-    events.onEnded("waiting requests", () => creator.intake.limits.serveWaiting());
+    events.onEnded("waiting requests", () => intake.limits.serveWaiting());
     this.appOptions = {
       ...{ store, recordings, library, creator, exports, limits, log, metrics, now },
       languages: () => this.speechModel.languages,

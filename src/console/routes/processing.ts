@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from "elysia";
-import { contextOf, requireActive } from "../../http/index.ts";
+import { requireActive } from "../../intake/index.ts";
 import { isOpen } from "../../recordings/index.ts";
 import { addRoute } from "../add-route.ts";
 import { type ProcessingOptions, processAgainSchema, processingOptionsSchema } from "../contract/processing.ts";
@@ -25,7 +25,7 @@ export function processingRoutes(services: ConsoleServices, facts: RecordingFact
     const { model, language } = await readBody(request, processAgainSchema);
     const viewer = viewerOf(request, store);
     const { accountId } = library.requireChangeable(viewer, id);
-    requireActive(requireAccount(services, viewer, accountId), now(), contextOf(request).origin);
+    requireActive(requireAccount(services, viewer, accountId), now());
     const chosen = modelsOf(services).find((each) => each.id === model);
     if (chosen === undefined) throw invalid("model", "This model is not installed.");
     if (language !== null && !chosen.languages.some(({ code }) => code === language)) {

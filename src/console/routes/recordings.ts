@@ -1,16 +1,15 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
 import {
-  contextOf,
   decodeCursor,
   encodeCursor,
   PageFiller,
   pageSize,
   parseStatuses,
   readQuery,
-  requireActive,
   statusList,
 } from "../../http/index.ts";
+import { requireActive } from "../../intake/index.ts";
 import type { Viewer } from "../../library/index.ts";
 import { type Recording, SearchQuery, snippetOf, type Transcript } from "../../recordings/index.ts";
 import { isRecordingId } from "../../storage/index.ts";
@@ -82,8 +81,8 @@ async function upload(services: ConsoleServices, request: Request): Promise<Reco
     const account = requireAccount(services, viewer, query.account);
     library.requireCreation(viewer, account.id);
     const workspace = requireWorkspace(store, account, query.workspace);
-    requireActive(account, now(), contextOf(request).origin);
-    return { account, workspaceId: workspace?.id ?? null };
+    requireActive(account, now());
+    return { kind: "application" as const, account, workspaceId: workspace?.id ?? null };
   };
   const requireAccess = () => {
     admitAgain(request);

@@ -1,11 +1,11 @@
-import type { DiskSpace } from "../../../storage/index.ts";
-import type { UploadFailure } from "./upload-failure.ts";
+import type { DiskSpace } from "../storage/index.ts";
+import type { IntakeRefusal } from "./intake-error.ts";
 
 /**
  * Reason why an upload gets no disk space: the disk is full, or the account's unfinished uploads have used up their
  * share.
  */
-type ReservationRefusal = Extract<UploadFailure["kind"], "disk_full" | "account_share_full">;
+type ReservationRefusal = Extract<IntakeRefusal["kind"], "disk_full" | "account_share_full">;
 
 /** Share of the free disk space that the unfinished uploads of one account may take together. */
 const ACCOUNT_SHARE = 1 / 5;

@@ -1,15 +1,22 @@
 import PQueue from "p-queue";
-import type { Settings } from "../../config/index.ts";
-import { estimateDecodedBytes, estimateResultBytes, MediaError, type probeRecording } from "../../media/index.ts";
-import type { DiskSpace } from "../../storage/index.ts";
-import { ApiError, invalidField, noDiskSpace } from "./errors.ts";
-import type { ReceivedFile } from "./upload/index.ts";
+import type { Settings } from "../config/index.ts";
+import { estimateDecodedBytes, estimateResultBytes, MediaError, type probeRecording } from "../media/index.ts";
+import type { DiskSpace } from "../storage/index.ts";
+import { IntakeError } from "./intake-error.ts";
 
 export interface ExamineServices {
   /** Probes a stored file; see probeRecording. */
   readonly probe: (path: string) => ReturnType<typeof probeRecording>;
   readonly diskSpace: DiskSpace;
   readonly limits: () => Settings["limits"];
+}
+
+/** A recording on disk, which the library takes over. */
+export interface SourceFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Name with its extension. */
+  readonly name: string;
 }
 
 /**
@@ -21,7 +28,7 @@ const MAX_PROBES = 4;
 const MAX_PROBES_OF_ACCOUNT = 2;
 
 /** Checks that received files are recordings which this server can process. */
-export class UploadExaminer {
+export class RecordingExaminer {
   readonly #services: ExamineServices;
   readonly #probes = new PQueue({ concurrency: MAX_PROBES });
   readonly #probesByAccount = new Map<string, PQueue>();
@@ -32,31 +39,25 @@ export class UploadExaminer {
 
   /**
    * Checks a file of an account, when it is the account's turn.
-   * @throws 422 under `file` when it is not a recording or is too long
-   * @throws 413 when the file and its decoded audio can never fit on the disk
-   * @throws 503 when the machine is too busy to probe the file, or lacks the disk space to decode it now
+   * @throws {IntakeError} `no_recording`, `too_long`, `never_fits`, `probe_timed_out`, `no_space_to_process`
    */
-  async examine({ path, sizeBytes }: Pick<ReceivedFile, "path" | "sizeBytes">, accountId: string): Promise<void> {
+  async examine({ path, sizeBytes }: SourceFile, accountId: string): Promise<void> {
     const { probe, diskSpace } = this.#services;
-    const limits = this.#services.limits();
+    const { recording_seconds: maxSeconds } = this.#services.limits();
     const probed = await this.#inTurn(accountId, () => probe(path)).catch((error: unknown) => {
       // A faulty file reaches the CPU time limit before this wall-clock limit, and is refused for that.
       if (!(error instanceof MediaError) || error.fault !== "ffmpeg_timed_out") throw error;
-      throw new ApiError("service_unavailable", "The server is too busy to probe the file now.", {
-        headers: { "Retry-After": "60" },
-      });
+      throw new IntakeError({ kind: "probe_timed_out" });
     });
-    if (!probed.ok) throw invalidField("file", probed.reason);
-    if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > limits.recording_seconds) {
-      throw invalidField("file", `The recording is longer than ${limits.recording_seconds / 3600} hours.`);
+    if (!probed.ok) throw new IntakeError({ kind: "no_recording", reason: probed.reason });
+    if (!probed.durationIsEstimate && (probed.durationSeconds ?? 0) > maxSeconds) {
+      throw new IntakeError({ kind: "too_long", maxSeconds });
     }
-    const soundBytes = estimateDecodedBytes(probed, sizeBytes, limits.recording_seconds);
-    const workBytes = soundBytes + estimateResultBytes(soundBytes);
-    if (sizeBytes + workBytes > diskSpace.capacityBytes("work")) {
-      throw new ApiError("file_too_large", "The recording needs more disk space to process than this server has.");
-    }
-    if (diskSpace.shortage(workBytes, "intake") !== null) {
-      throw noDiskSpace("There is no disk space to process this recording now.", workBytes);
+    const soundBytes = estimateDecodedBytes(probed, sizeBytes, maxSeconds);
+    const neededBytes = soundBytes + estimateResultBytes(soundBytes);
+    if (sizeBytes + neededBytes > diskSpace.capacityBytes("work")) throw new IntakeError({ kind: "never_fits" });
+    if (diskSpace.shortage(neededBytes, "intake") !== null) {
+      throw new IntakeError({ kind: "no_space_to_process", neededBytes });
     }
   }
 

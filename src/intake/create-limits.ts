@@ -1,10 +1,7 @@
-import { type Account, createWindows, parseAccountLimits, type Usage } from "../../accounts/index.ts";
-import type { Settings } from "../../config/index.ts";
-import type { Recordings } from "../../recordings/index.ts";
-import { count } from "../../text/index.ts";
-import { ApiError } from "./errors.ts";
-import { type RateLimit, rateLimited } from "./rate-limits.ts";
-import { contextOf } from "./request-context.ts";
+import { type Account, createWindows, parseAccountLimits, type Usage, type WindowState } from "../accounts/index.ts";
+import type { Settings } from "../config/index.ts";
+import type { Recordings } from "../recordings/index.ts";
+import { IntakeError } from "./intake-error.ts";
 
 export interface CreateLimitServices {
   readonly recordings: Recordings;
@@ -13,9 +10,20 @@ export interface CreateLimitServices {
   readonly now: () => number;
 }
 
-/** The place of an upload. Releasing it again has no effect. */
-export interface UploadPlace extends Disposable {
+/** State of an account's limit of creates within a sliding window. */
+export interface CreateWindow extends WindowState {
+  readonly window: keyof typeof createWindows;
+  readonly limit: number;
+}
+
+/** The place of a recording that is not created yet. Releasing it again has no effect. */
+export interface CreatePlace extends Disposable {
   release(): void;
+  /**
+   * Repeats the check of the other limits: other creates may have used the remaining quota since the place was taken.
+   * @throws {IntakeError}
+   */
+  requireLimits(): void;
 }
 
 /** The turn of a request for a place. Disposing of it releases the place, or gives up the turn. */
@@ -23,7 +31,7 @@ interface PlaceTurn extends Disposable {
   /** Whether the request has its place. */
   readonly hasPlace: boolean;
   /** Waits for the place. @throws the signal's reason after an abort */
-  place(signal: AbortSignal): Promise<UploadPlace>;
+  place(signal: AbortSignal): Promise<CreatePlace>;
 }
 
 /** A limit that a file waits for: recordings at the same time, creates within a window, or audio within a day. */
@@ -58,25 +66,25 @@ export class CreateLimits {
    * Checks the rate limits, then takes a place. A refused create uses up no quota.
    * @returns a place, to be released in the same tick in which the recording is inserted. From then on the recording
    * itself counts: if both counted, five uploads at once would be one too many.
-   * @throws 429 when a quota is used up, 409 when no place is left
+   * @throws {IntakeError} `creates_used_up`, `no_place`
    */
-  admit(request: Request, account: Account): UploadPlace {
-    this.requireQuota(request, account);
+  admit(account: Account): CreatePlace {
+    this.#requireQuota(account);
     if (!this.#hasPlace(account)) throw this.#noPlace(account);
-    return this.#take(account.id);
+    return this.#takeForRequest(account);
   }
 
   /**
    * Checks the rate limits, then takes a turn for a place, in the order of arrival. The upload need not wait for it: an
    * unread body would stay in memory.
-   * @throws 429 when a quota is used up, 409 when too many requests of the account wait already
+   * @throws {IntakeError} `creates_used_up`; `no_place` when too many requests of the account wait already
    */
-  enqueue(request: Request, account: Account): PlaceTurn {
-    this.requireQuota(request, account);
+  enqueue(account: Account): PlaceTurn {
+    this.#requireQuota(account);
     const waiting = this.#waiting.get(account.id) ?? new Set();
     if (this.#placesOf(account) === 0 || waiting.size >= MAX_WAITING) throw this.#noPlace(account);
-    const { promise, resolve, reject } = Promise.withResolvers<UploadPlace>();
-    let place: UploadPlace | null = null;
+    const { promise, resolve, reject } = Promise.withResolvers<CreatePlace>();
+    let place: CreatePlace | null = null;
     const leave = () => {
       waiting.delete(take);
       // Others may have begun another queue since this one was empty.
@@ -85,7 +93,7 @@ export class CreateLimits {
     const take = () => {
       if (!this.#hasPlace(account)) return;
       leave();
-      place = this.#take(account.id);
+      place = this.#takeForRequest(account);
       resolve(place);
     };
     this.#waiting.set(account.id, waiting.add(take));
@@ -119,38 +127,12 @@ export class CreateLimits {
   /**
    * Takes a place for a replay. Only uploads in progress count. So a client that lost an answer can repeat the request
    * while its recordings are queued, and while its account may create none.
-   * @throws 409 when the account has as many uploads in progress as it may have places
+   * @throws {IntakeError} `no_place_for_replay` when the account has as many uploads in progress as it may have places
    */
-  admitReplay(account: Account): UploadPlace {
-    const limit = Math.max(1, this.#placesOf(account));
-    if (this.#uploadingOf(account.id) >= limit) {
-      throw new ApiError(
-        "concurrency_limit",
-        `${count(limit, "upload of this account is", "uploads of this account are")} in progress; send this one again when one of them has finished.`,
-      );
-    }
-    return this.#take(account.id);
-  }
-
-  /**
-   * Checks that the account may create a recording now.
-   * @throws 429 when a quota of creates is used up, with the wait until every window allows one again
-   */
-  requireQuota(request: Request, account: Account): void {
-    const spent = this.showQuota(request, account).filter(({ remaining }) => remaining === 0);
-    const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
-    if (longest === undefined) return;
-    const window = longest.windowSeconds === 3600 ? "an hour" : "24 hours";
-    const message = `This account may create ${longest.limit} recordings within ${window}.`;
-    throw rateLimited(message, longest.retryMilliseconds);
-  }
-
-  /** Adds the account's current limits of creates to the answer's headers, and returns them. */
-  showQuota(request: Request, account: Account): RateLimit[] {
-    const creates = this.#quota(account);
-    const context = contextOf(request);
-    context.limits = [...context.limits.filter(({ name }) => !name.startsWith("creates-")), ...creates];
-    return creates;
+  admitReplay(account: Account): CreatePlace {
+    const places = Math.max(1, this.#placesOf(account));
+    if (this.#uploadingOf(account.id) >= places) throw new IntakeError({ kind: "no_place_for_replay", places });
+    return this.#take(account.id, () => {});
   }
 
   /**
@@ -158,33 +140,44 @@ export class CreateLimits {
    * place go first.
    * @returns a place, or the limit that the file waits for
    */
-  admitFile(account: Account): UploadPlace | FileLimit {
-    const limit = this.fileLimit(account);
+  admitFile(account: Account): CreatePlace | FileLimit {
+    const limit = this.#fileLimit(account);
     if (limit !== null) return limit;
     const isTaken = this.#taken(account) >= withoutShare(this.#placesOf(account));
-    return isTaken || this.#waiting.has(account.id) ? "places" : this.#take(account.id);
+    if (isTaken || this.#waiting.has(account.id)) return "places";
+    return this.#take(account.id, () => {
+      const reached = this.#fileLimit(account);
+      if (reached !== null) throw new IntakeError({ kind: "left_to_requests", limit: reached });
+    });
+  }
+
+  /** Returns the account's current limits of creates. */
+  windowsOf(account: Account): CreateWindow[] {
+    const { usage, now } = this.#services;
+    const { creates_per_hour, creates_per_day } = this.#limitsOf(account);
+    const stateOf = (window: CreateWindow["window"], limit: number) => {
+      const state = usage.creates(account.id, { limit, windowMilliseconds: createWindows[window] }, now());
+      return { window, limit, ...state };
+    };
+    return [stateOf("hour", creates_per_hour), stateOf("day", creates_per_day)];
+  }
+
+  /** @throws {IntakeError} `creates_used_up`, with the wait until every window allows one create again */
+  #requireQuota(account: Account): void {
+    const spent = this.windowsOf(account).filter(({ remaining }) => remaining === 0);
+    const [longest] = spent.sort((a, b) => b.retryMilliseconds - a.retryMilliseconds);
+    if (longest === undefined) return;
+    const { window, limit, retryMilliseconds } = longest;
+    throw new IntakeError({ kind: "creates_used_up", window, limit, retryMilliseconds });
   }
 
   /** Returns the limit, other than the places, for which a file that nobody waits for waits; null for none. */
-  fileLimit(account: Account): Exclude<FileLimit, "places"> | null {
+  #fileLimit(account: Account): Exclude<FileLimit, "places"> | null {
     const { usage, now } = this.#services;
-    const quota = this.#quota(account);
-    if (quota.some(({ limit, remaining }) => remaining <= limit - withoutShare(limit))) return "creates";
+    const isUsed = this.windowsOf(account).some(({ limit, remaining }) => remaining <= limit - withoutShare(limit));
+    if (isUsed) return "creates";
     const allowanceSeconds = 60 * this.#limitsOf(account).audio_minutes_per_day;
     return usage.hasAllowance(account.id, allowanceSeconds, now()) ? null : "audio";
-  }
-
-  #quota(account: Account): RateLimit[] {
-    const { usage, now } = this.#services;
-    const { creates_per_hour, creates_per_day } = this.#limitsOf(account);
-    const quota = (name: string, limit: number, windowMilliseconds: number): RateLimit => {
-      const state = usage.creates(account.id, { limit, windowMilliseconds }, now());
-      return { name, limit, windowSeconds: windowMilliseconds / 1000, ...state };
-    };
-    return [
-      quota("creates-hour", creates_per_hour, createWindows.hour),
-      quota("creates-day", creates_per_day, createWindows.day),
-    ];
   }
 
   #hasPlace(account: Account): boolean {
@@ -195,12 +188,8 @@ export class CreateLimits {
     return this.#uploadingOf(account.id) + this.#services.recordings.open.countOf(account.id);
   }
 
-  #noPlace(account: Account): ApiError {
-    const limit = this.#placesOf(account);
-    return new ApiError(
-      "concurrency_limit",
-      `${count(limit, "recording of this account is", "recordings of this account are")} queued, processing or being uploaded; send this one when one of them has finished.`,
-    );
+  #noPlace(account: Account): IntakeError {
+    return new IntakeError({ kind: "no_place", places: this.#placesOf(account) });
   }
 
   #limitsOf(account: Account): Settings["limits"] {
@@ -215,7 +204,11 @@ export class CreateLimits {
     return this.#uploading.get(accountId) ?? 0;
   }
 
-  #take(accountId: string): UploadPlace {
+  #takeForRequest(account: Account): CreatePlace {
+    return this.#take(account.id, () => this.#requireQuota(account));
+  }
+
+  #take(accountId: string, requireLimits: () => void): CreatePlace {
     this.#uploading.set(accountId, this.#uploadingOf(accountId) + 1);
     let isHeld = true;
     const release = () => {
@@ -226,6 +219,6 @@ export class CreateLimits {
       else this.#uploading.set(accountId, left);
       this.serveWaiting();
     };
-    return { release, [Symbol.dispose]: release };
+    return { release, requireLimits, [Symbol.dispose]: release };
   }
 }

@@ -1,8 +1,12 @@
 import { Type } from "@sinclair/typebox";
+import type { Source } from "../../intake/index.ts";
 import type { Language } from "../../speech/index.ts";
-import { hintParts } from "./create-hints.ts";
-import { ApiError, invalidField } from "./errors.ts";
-import type { FormParts, ReceivedFile, ReceivedUpload } from "./upload/index.ts";
+import { HintError, type Hints, MAX_PROMPT_CHARACTERS, MAX_SPEAKERS, parseHints } from "../../text/index.ts";
+import { ApiError, invalidField } from "../shared/errors.ts";
+import type { FormParts, ReceivedUpload, TextFields } from "../shared/upload/index.ts";
+
+const speakers = (description: string, example: number) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SPEAKERS, description, example }));
 
 /** The parts of a create's form, for its documentation. They are read as a stream, see upload/, and validated below. */
 export const createForm = Type.Object({
@@ -27,18 +31,22 @@ export const createForm = Type.Object({
       example: "de",
     }),
   ),
-  ...hintParts,
+  prompt: Type.Optional(
+    Type.String({
+      maxLength: MAX_PROMPT_CHARACTERS,
+      description:
+        "Names and terms of this recording, separated by commas or line ends. They are used together with the " +
+        "account's vocabulary. An empty prompt is none.",
+      example: "Zau al-Makan, Helstone, Leverrier",
+    }),
+  ),
+  speakers: speakers("Exact number of speakers. It can't be combined with `min_speakers` and `max_speakers`.", 2),
+  min_speakers: speakers("Minimum number of speakers.", 2),
+  max_speakers: speakers("Maximum number of speakers, at least `min_speakers`.", 4),
 });
 
 /** The text parts of a create's form. */
-export const createParts: FormParts = {
-  once: ["url", "language", "prompt", "speakers", "min_speakers", "max_speakers"],
-};
-
-/** The recording to transcribe: a received file, or a link that is yet to be fetched. */
-export type Source =
-  | { readonly type: "file"; readonly file: ReceivedFile }
-  | { readonly type: "url"; readonly url: string };
+export const createParts: FormParts = { once: Object.keys(createForm.properties).filter((name) => name !== "file") };
 
 /** Checks the text of a link without fetching it. */
 export type CheckUrl = (
@@ -71,8 +79,14 @@ export function languageOf(languages: readonly Language[], code: string | undefi
   return language;
 }
 
-/** Returns a file's name without its extension. */
-export function withoutExtension(name: string): string {
-  const stem = name.replace(/\.[^.]*$/, "");
-  return stem === "" ? name : stem;
+/**
+ * Returns the hints in a create's form.
+ * @throws 422 under the name of a part that is not valid
+ */
+export function hintsOf(fields: TextFields): Hints {
+  try {
+    return parseHints(fields);
+  } catch (error) {
+    throw error instanceof HintError ? invalidField(error.hint, error.message) : error;
+  }
 }
