@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../../storage/index.ts";
-import { type CorrectedState, parseState } from "../latest-segments.ts";
+import { type CorrectedState, parseState } from "../corrected-state.ts";
 import type { Recording } from "../recording-rows.ts";
 import { readFacts, type TranscriptFacts, writeFacts } from "../transcript-facts.ts";
 import type { CorrectedSegment } from "./changes.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, desc, eq, gt, lt } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
-import { latestRevision, parseState } from "../latest-segments.ts";
+import { latestRevision, parseState } from "../corrected-state.ts";
 import type { TranscriptFacts } from "../transcript-facts.ts";
 import { type Change, type CorrectedSegment, compareStates, type Difference } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";

@@ -2,7 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { and, asc, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
 import { cleanText } from "../../text/index.ts";
-import { latestRevision } from "../latest-segments.ts";
+import { latestRevision } from "../corrected-state.ts";
 import { type Change, packChanges, unpackChanges } from "./changes.ts";
 import { CorrectedRows } from "./corrected-rows.ts";
 import { type Corrected, type Correcting, type Correction, CorrectionError, placeSchema } from "./correction.ts";

@@ -118,12 +118,8 @@ export class RecordingQueue {
   recover(): number {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.open.list();
-    try {
-      recordings.requeueAll();
-    } catch (error) {
-      // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
-      if (machineTrouble(error) === null) throw error;
-    }
+    // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
+    ifPossible(() => recordings.requeueAll());
     this.#fillSlotsAfter(() => {
       for (const recording of processing) this.#add(recording, { resumed: true });
       for (const recording of queued) this.#add(recording);
@@ -213,17 +209,11 @@ export class RecordingQueue {
   #startNext(): boolean {
     const taken = [...this.#attempts.values()].filter(({ hasSlot }) => hasSlot).length;
     if (this.#isChanging || this.#stopping !== null || taken >= this.#slots) return false;
-    try {
-      const [next] = orderOf(this.#waitingForSlots(), this.#rules, 1);
-      const entry = next === undefined ? undefined : this.#entries.get(next.recordingId);
-      if (entry === undefined) return false;
-      void this.#attempt(entry, true);
-      return true;
-    } catch (error) {
-      // If the database cannot be read, priorities are unknown; the next check reads them.
-      if (machineTrouble(error) === null) throw error;
-      return false;
-    }
+    const [next] = ifPossible(() => orderOf(this.#waitingForSlots(), this.#rules, 1)) ?? [];
+    const entry = next === undefined ? undefined : this.#entries.get(next.recordingId);
+    if (entry === undefined) return false;
+    void this.#attempt(entry, true);
+    return true;
   }
 
   async #attempt({ recording, isDownload }: Entry, hasSlot: boolean): Promise<void> {
@@ -286,15 +276,10 @@ export class RecordingQueue {
   #shareSlots(): void {
     const nextToLeave = () => {
       const staying = this.#staying().map(([, attempt]) => attempt);
-      return holderToSuspend(staying, this.#waitingForSlots(), this.#rules);
+      return ifPossible(() => holderToSuspend(staying, this.#waitingForSlots(), this.#rules)) ?? null;
     };
-    try {
-      for (let holder = nextToLeave(); holder !== null; holder = nextToLeave()) {
-        suspend(holder, SHARING_GRACE_MILLISECONDS);
-      }
-    } catch (error) {
-      // If the database cannot be read, priorities are unknown; the next check reads them.
-      if (machineTrouble(error) === null) throw error;
+    for (let holder = nextToLeave(); holder !== null; holder = nextToLeave()) {
+      suspend(holder, SHARING_GRACE_MILLISECONDS);
     }
   }
 
@@ -318,18 +303,12 @@ export class RecordingQueue {
 
   /** Adds the reruns that a command or a request has created. */
   #addReruns(): void {
-    try {
-      const isNew = ({ id }: Recording) => !this.#entries.has(id) && !this.#stalled.has(id);
-      const added = this.#options.recordings.reruns.open().filter(isNew);
-      if (added.length > 0) {
-        this.#fillSlotsAfter(() => {
-          for (const rerun of added) this.#add(rerun);
-        });
-      }
-    } catch (error) {
-      // If the database cannot be read, the next check reads it.
-      if (machineTrouble(error) === null) throw error;
-    }
+    const isNew = ({ id }: Recording) => !this.#entries.has(id) && !this.#stalled.has(id);
+    const added = ifPossible(() => this.#options.recordings.reruns.open().filter(isNew)) ?? [];
+    if (added.length === 0) return;
+    this.#fillSlotsAfter(() => {
+      for (const rerun of added) this.#add(rerun);
+    });
   }
 
   #endedByCommand(): Entry[] {
@@ -340,6 +319,16 @@ export class RecordingQueue {
       // If the database cannot be read, nothing is known; the next check reads it.
       return [];
     }
+  }
+}
+
+/** Runs a use of the database. If the database cannot be read or written now, the next check of the queue repeats it. */
+function ifPossible<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch (error) {
+    if (machineTrouble(error) === null) throw error;
+    return undefined;
   }
 }
 
