@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { eq, sql } from "drizzle-orm";
-import { preparedFor, type Store, tables } from "../storage/index.ts";
+import { eq } from "drizzle-orm";
+import { type Store, tables } from "../storage/index.ts";
 import { transcriptFactsSchema } from "./transcript-facts.ts";
 
 const count = Type.Integer({ minimum: 0 });
@@ -32,16 +32,9 @@ export function parseState(stored: string | null): CorrectedState | null {
   return Value.Check(stateSchema, parsed) ? parsed : null;
 }
 
-const columnsOfRecording = preparedFor((store) =>
-  store
-    .select({ revision: tables.recordings.revision, state: tables.recordings.correctedState })
-    .from(tables.recordings)
-    .where(eq(tables.recordings.id, sql.placeholder("id")))
-    .prepare(),
-);
-
 /** Returns the number of the latest revision, which is 0 if nobody has corrected the transcript, and its facts. */
-export function latestRevision(store: Store, recordingId: string) {
-  const { revision = 0, state = null } = columnsOfRecording(store).get({ id: recordingId }) ?? {};
-  return { revision, state: parseState(state) };
+export function latestRevision(reader: Pick<Store, "select">, recordingId: string) {
+  const { id, revision, correctedState } = tables.recordings;
+  const row = reader.select({ revision, correctedState }).from(tables.recordings).where(eq(id, recordingId)).get();
+  return { revision: row?.revision ?? 0, state: parseState(row?.correctedState ?? null) };
 }
