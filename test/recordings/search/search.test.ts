@@ -1,41 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { newRecording } from "../../../harness/new-recording.ts";
-import { type Account, createAccount } from "../../../src/accounts/index.ts";
-import {
-  indexMissing,
-  Recordings,
-  SearchQuery,
-  type Segment,
-  searchRecordings,
-} from "../../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../../src/storage/index.ts";
+import { createAccount } from "../../../src/accounts/index.ts";
+import { indexMissing, SearchQuery, type Segment, searchRecordings } from "../../../src/recordings/index.ts";
 import { countTurnsUntilSettled } from "../../support/event-loop-turns.ts";
+import { Shelf } from "../shelf.ts";
 
 /** A database in which recordings of several accounts follow each other. */
-class Shelf implements Disposable {
-  readonly store: Store = openDatabase(":memory:");
-  readonly #recordings = new Recordings(this.store, () => this.#now++);
-  readonly #accounts = new Map<string, Account>();
-  #now = Date.now();
+class SharedShelf extends Shelf implements Disposable {
+  readonly #accounts = new Map<string, string>();
 
-  accountId(name: string): string {
-    const account = this.#accounts.get(name) ?? createAccount(this.store, name, { actor: "operator", now: 1 });
-    this.#accounts.set(name, account);
-    return account.id;
+  constructor() {
+    let now = Date.now();
+    super(() => now++);
+  }
+
+  idOf(name: string): string {
+    const id = this.#accounts.get(name) ?? createAccount(this.store, name, { actor: "operator", now: 1 }).id;
+    this.#accounts.set(name, id);
+    return id;
   }
 
   /** Adds a completed recording. @returns its id */
   add(account: string, ...texts: readonly string[]): string {
-    const id = Bun.randomUUIDv7();
-    this.#recordings.create(newRecording(id, this.accountId(account), { sourceName: "x" }));
-    this.#recordings.claim(id);
-    this.#recordings.complete(
-      id,
-      texts.map((text, index): Segment => {
-        return { index, startSeconds: index, endSeconds: index + 1, speaker: 0, text, words: [] };
-      }),
-    );
-    return id;
+    const segments = texts.map((text, index): Segment => {
+      return { index, startSeconds: index, endSeconds: index + 1, speaker: 0, text, words: [] };
+    });
+    return this.completed(segments, { accountId: this.idOf(account), sourceName: "x" }).recording.id;
   }
 
   /** Adds one-line recordings of an account directly to the index, at every other number from one on. */
@@ -63,7 +52,7 @@ class Shelf implements Disposable {
   }
 
   async search(q: string, limit: number, before: number | null = null, accounts: readonly string[] = ["mine"]) {
-    const ids = accounts.map((name) => this.accountId(name));
+    const ids = accounts.map((name) => this.idOf(name));
     const { found, next } = await searchRecordings(this.store, new SearchQuery(q), ids, {}, before, limit);
     return { found: found.map(({ recording, segments }) => [recording.id, segments] as const), next };
   }
@@ -85,7 +74,7 @@ describe("the search of a viewer who does not see all accounts", () => {
 
   test("has the same pages with and without matches in other accounts", async () => {
     const pagesWith = async (secret: string) => {
-      using shelf = new Shelf();
+      using shelf = new SharedShelf();
       const mine: string[] = [];
       const add = (...texts: readonly string[]) => mine.push(shelf.add("mine", ...texts));
       for (let count = 0; count < 3; count++) shelf.add("secret", secret);
@@ -120,7 +109,7 @@ describe("the search of a viewer who does not see all accounts", () => {
   });
 
   test("finds the first matching segments of each recording of the viewer's accounts, newest first", async () => {
-    using shelf = new Shelf();
+    using shelf = new SharedShelf();
     const added = Array.from({ length: 60 }, (_, count) => {
       const account = ["mine", "ours", "other"][(count * 7) % 3] ?? "";
       const rows = Array.from({ length: count % 9 === 0 ? 450 : 2 }, (_, row) => (row % 4 < 3 ? "harbour" : "port"));
@@ -149,9 +138,9 @@ describe("the search of a viewer who does not see all accounts", () => {
 });
 
 describe("next to 100,000 matches in another account", () => {
-  let shelf: Shelf;
+  let shelf: SharedShelf;
   beforeAll(() => {
-    shelf = new Shelf();
+    shelf = new SharedShelf();
     shelf.addIndexed("other", 2_000_000, { harbour: 100_000 });
     shelf.addIndexed("large", 2_000_001, { sunrise: 10_100, harbour: 1 });
     shelf.add("mine", "sunrise");
@@ -173,7 +162,7 @@ describe("next to 100,000 matches in another account", () => {
 
   test("a search of all accounts examines a thousand, and continues behind them", async () => {
     const query = new SearchQuery("harbour ");
-    const filter = { accountId: shelf.accountId("large") };
+    const filter = { accountId: shelf.idOf("large") };
     const { found, next } = await searchRecordings(shelf.store, query, "all", filter, null, 10);
     expect([found, next]).toEqual([[], expect.any(Number)]);
   });
