@@ -141,12 +141,9 @@ export class RecordingRows {
 
   /** Removes the searchable texts of deleted recordings, in batches between which other work runs. */
   async removeSearchable(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      do await yieldToEventLoop();
-      while (
-        this.#write((transaction) => isDeleted(transaction, id) && removeSearchable(transaction, id, ROWS_AT_ONCE))
-      );
-    }
+    await inBatches(ids, (id) =>
+      this.#write((transaction) => isDeleted(transaction, id) && removeSearchable(transaction, id, ROWS_AT_ONCE)),
+    );
   }
 
   /**
@@ -154,10 +151,7 @@ export class RecordingRows {
    * the database's files contain nothing of them.
    */
   async removeDeleted(ids: readonly string[]): Promise<void> {
-    for (const id of ids) {
-      do await yieldToEventLoop();
-      while (this.#removeSomeOfDeleted(id));
-    }
+    await inBatches(ids, (id) => this.#removeSomeOfDeleted(id));
     await truncateLog(this.#store);
   }
 
@@ -183,6 +177,14 @@ export class RecordingRows {
       transaction.delete(recordings).where(eq(recordings.id, id)).run();
       return false;
     });
+  }
+}
+
+/** Repeats a step for each id until it returns false. Other work runs before each step. */
+async function inBatches(ids: readonly string[], step: (id: string) => boolean): Promise<void> {
+  for (const id of ids) {
+    do await yieldToEventLoop();
+    while (step(id));
   }
 }
 
