@@ -23,16 +23,16 @@ type InsertedRow = typeof tables.recordings.$inferInsert;
 /** Inserts a record as `queued`, with its account's current vocabulary. @param now milliseconds since the epoch */
 export function insertQueued(
   writer: Writer,
-  values: Omit<InsertedRow, "status" | "language" | "vocabulary" | "createdAt" | "updatedAt">,
+  row: Omit<InsertedRow, "status" | "language" | "vocabulary" | "createdAt" | "updatedAt">,
   now: number,
 ): Recording {
   const { accounts, recordings } = tables;
-  const isOwner = eq(accounts.id, values.accountId);
+  const isOwner = eq(accounts.id, row.accountId);
   const account = writer.select({ vocabulary: accounts.vocabulary }).from(accounts).where(isOwner).get();
-  const first = { status: "queued", language: values.pinnedLanguage, createdAt: now, updatedAt: now } as const;
+  const first = { status: "queued", language: row.pinnedLanguage, createdAt: now, updatedAt: now } as const;
   return writer
     .insert(recordings)
-    .values({ ...values, ...first, vocabulary: account?.vocabulary ?? null })
+    .values({ ...row, ...first, vocabulary: account?.vocabulary ?? null })
     .returning()
     .get();
 }
@@ -42,8 +42,8 @@ const ROWS_AT_ONCE = 100;
 
 /**
  * The rows that belong to recordings in addition to their records: segments, corrections, checkpoints, the machines of a
- * fleet and the speech models. A recording of days has thousands of the first two, which take seconds to write or remove. They are
- * processed in batches, so that this process is not blocked.
+ * fleet and the speech models. A recording of days has thousands of the first two, which take seconds to write or
+ * remove. They are processed in batches, so that this process is not blocked.
  */
 export class RecordingRows {
   readonly #store: Store;
