@@ -1,6 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { and, eq, isNull, sql } from "drizzle-orm";
-import { preparedFor, type Store, tables, transact, values } from "../storage/index.ts";
+import { preparedFor, type Store, tables, transact, values, type Writer } from "../storage/index.ts";
 import { cleanText } from "../text/index.ts";
 import { type Account, AccountsError } from "./accounts.ts";
 import { type Auditor, audit } from "./audit.ts";
@@ -59,26 +59,25 @@ export function createKey(
   by: Auditor,
 ): { key: ApiKey; secret: string } {
   const name = checkedKeyName(values.name);
-  const secret = formatKey(randomBytes(32));
   return transact(store, (transaction) => {
-    const row = transaction
-      .insert(tables.apiKeys)
-      .values({
-        id: Bun.randomUUIDv7(),
-        accountId: account.id,
-        workspaceId: values.workspace?.id ?? null,
-        name,
-        hint: keyHint(secret),
-        hash: hashKey(secret),
-        scopes: JSON.stringify(values.scopes ?? scopes),
-        createdAt: by.now,
-        expiresAt: values.expiresAt ?? null,
-      })
-      .returning()
-      .get();
-    audit(transaction, by, "keys.create", row.id, { account: account.name, name });
-    return { key: toKey(row), secret };
+    const { workspace, expiresAt = null } = values;
+    const rights = { accountId: account.id, workspaceId: workspace?.id ?? null, scopes: values.scopes ?? scopes };
+    const made = insertKey(transaction, { ...rights, name, expiresAt }, by.now);
+    audit(transaction, by, "keys.create", made.key.id, { account: account.name, name });
+    return made;
   });
+}
+
+/** Stores a key with a new secret. */
+function insertKey(
+  writer: Writer,
+  values: Pick<ApiKey, "accountId" | "workspaceId" | "name" | "scopes" | "expiresAt">,
+  createdAt: number,
+): { key: ApiKey; secret: string } {
+  const secret = formatKey(randomBytes(32));
+  const made = { id: Bun.randomUUIDv7(), hint: keyHint(secret), hash: hashKey(secret), createdAt };
+  const row = { ...values, ...made, scopes: JSON.stringify(values.scopes) };
+  return { key: toKey(writer.insert(tables.apiKeys).values(row).returning().get()), secret };
 }
 
 /** Returns the keys of an account, or of all accounts, oldest first. */
@@ -94,9 +93,14 @@ export function listKeys(store: Store, account: Account | null): ApiKey[] {
 
 /** Returns a key by its id. @throws {AccountsError} when there is none */
 export function requireKey(store: Store, id: string): ApiKey {
+  const key = findKey(store, id);
+  if (key === null) throw new AccountsError(`there is no key ${id}; list them with: transcribe keys list`);
+  return key;
+}
+
+function findKey(store: Store, id: string): ApiKey | null {
   const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
-  if (row === undefined) throw new AccountsError(`there is no key ${id}; list them with: transcribe keys list`);
-  return toKey(row);
+  return row === undefined ? null : toKey(row);
 }
 
 /**
@@ -132,24 +136,13 @@ export function rotateKey(
     const old = requireKey(store, id);
     if (!isActive(old, by.now)) throw new AccountsError(`key ${id} is revoked or expired; create a new key instead`);
     if (old.replacedBy !== null) throw new AccountsError(`key ${id} was rotated already; rotate ${old.replacedBy}`);
-    const secret = formatKey(randomBytes(32));
-    const row = store
-      .insert(tables.apiKeys)
-      .values({
-        ...old,
-        id: Bun.randomUUIDv7(),
-        hint: keyHint(secret),
-        hash: hashKey(secret),
-        scopes: JSON.stringify(old.scopes),
-        createdAt: by.now,
-        lastUsedAt: null,
-      })
-      .returning()
-      .get();
+    const { accountId, workspaceId, name, scopes } = old;
+    const made = insertKey(store, { accountId, workspaceId, name, scopes, expiresAt: old.expiresAt }, by.now);
+    const replacedBy = made.key.id;
     const expiresAt = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, by.now + overlapMilliseconds);
-    store.update(tables.apiKeys).set({ expiresAt, replacedBy: row.id }).where(eq(tables.apiKeys.id, id)).run();
-    audit(store, by, "keys.rotate", id, { name: old.name, replacedBy: row.id, expiresAt });
-    return { key: toKey(row), secret, old: { ...old, expiresAt, replacedBy: row.id } };
+    store.update(tables.apiKeys).set({ expiresAt, replacedBy }).where(eq(tables.apiKeys.id, id)).run();
+    audit(store, by, "keys.rotate", id, { name, replacedBy, expiresAt });
+    return { ...made, old: { ...old, expiresAt, replacedBy } };
   });
 }
 
@@ -174,8 +167,7 @@ export function authenticate(store: Store, secret: string, now: number): ApiKey 
 
 /** Returns the key with the given id; null when it is revoked, expired or deleted. */
 export function activeKey(store: Store, id: string, now: number): ApiKey | null {
-  const row = store.select().from(tables.apiKeys).where(eq(tables.apiKeys.id, id)).get();
-  const key = row === undefined ? null : toKey(row);
+  const key = findKey(store, id);
   return key !== null && isActive(key, now) ? key : null;
 }
 

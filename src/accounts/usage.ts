@@ -1,4 +1,4 @@
-import { and, count, eq, gt, lte, min, sum } from "drizzle-orm";
+import { and, count, eq, gt, lte, sum } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../storage/index.ts";
 import { utcDay } from "../text/index.ts";
 
@@ -41,21 +41,18 @@ export class Usage {
 
   /** Returns the state of an account's window of creates. */
   creates(accountId: string, { limit, windowMilliseconds }: WindowLimit, now: number): WindowState {
+    const { creates } = tables;
     const since = now - windowMilliseconds;
-    const rows = this.#store
-      .select({ used: count(), oldest: min(tables.creates.createdAt) })
-      .from(tables.creates)
-      .where(and(eq(tables.creates.accountId, accountId), gt(tables.creates.createdAt, since)))
-      .get();
-    const used = rows?.used ?? 0;
+    const isWithin = and(eq(creates.accountId, accountId), gt(creates.createdAt, since));
+    const used = this.#store.select({ used: count() }).from(creates).where(isWithin).get()?.used ?? 0;
     if (used < limit) return { remaining: limit - used, retryMilliseconds: 0 };
     if (limit === 0) return { remaining: 0, retryMilliseconds: windowMilliseconds };
     // One more create fits once this one has left the window. It is the oldest, unless the limit was lowered.
     const leaving = this.#store
-      .select({ at: tables.creates.createdAt })
-      .from(tables.creates)
-      .where(and(eq(tables.creates.accountId, accountId), gt(tables.creates.createdAt, since)))
-      .orderBy(tables.creates.createdAt)
+      .select({ at: creates.createdAt })
+      .from(creates)
+      .where(isWithin)
+      .orderBy(creates.createdAt)
       .limit(1)
       .offset(used - limit)
       .get();
@@ -114,11 +111,10 @@ export class Usage {
     return transact(this.#store, (transaction) => {
       const row = transaction.select().from(audioUsage).where(isRecording).get();
       if (row === undefined) return true;
-      if (seconds > row.seconds * (1 + INACCURACY_SHARE) + INACCURACY_SECONDS) {
-        if (this.#audioSecondsOn(row.accountId, row.day) - row.seconds >= allowanceSeconds) {
-          transaction.delete(audioUsage).where(isRecording).run();
-          return false;
-        }
+      const grows = seconds > row.seconds * (1 + INACCURACY_SHARE) + INACCURACY_SECONDS;
+      if (grows && this.#audioSecondsOn(row.accountId, row.day) - row.seconds >= allowanceSeconds) {
+        transaction.delete(audioUsage).where(isRecording).run();
+        return false;
       }
       transaction.update(audioUsage).set({ seconds }).where(isRecording).run();
       return true;

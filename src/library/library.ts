@@ -9,7 +9,6 @@ import {
   type SearchPage,
   type SearchQuery,
   searchRecordings,
-  searchVisible,
   Transcript,
 } from "../recordings/index.ts";
 import { type DataDirectory, isRecordingId, type Store, type Writer } from "../storage/index.ts";
@@ -216,11 +215,8 @@ export class Library {
     before: number | null,
     limit: number,
   ): Promise<SearchPage> {
-    const { store } = this.#services;
     const owned = { ...filter, ...ownerOf(viewer) };
-    const accountIds = visibleAccounts(viewer);
-    if (accountIds === "all") return searchRecordings(store, query, owned, before, limit);
-    return await searchVisible(store, query, accountIds, owned, before, limit);
+    return await searchRecordings(this.#services.store, query, visibleAccounts(viewer), owned, before, limit);
   }
 
   /** Returns how many parts of a recording each speech model recognized, and each machine of a fleet computed. */

@@ -13,7 +13,6 @@ export { findAll } from "./search/folded-text.ts";
 export { type SearchPage, searchRecordings } from "./search/search.ts";
 export { indexMissing, indexRecording } from "./search/search-index.ts";
 export { SearchQuery } from "./search/search-query.ts";
-export { searchVisible } from "./search/search-visible.ts";
 export { snippetOf } from "./search/snippet.ts";
 export {
   type Outline,

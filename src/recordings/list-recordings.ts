@@ -40,18 +40,12 @@ export function listRecordings(store: Store, filter: RecordingFilter, limit: num
  */
 function listInState(
   store: Pick<Store, "select">,
-  {
-    accountId,
-    workspaceId,
-    createdAfter,
-    createdBefore,
-    beforeId,
-    includesTransient,
-  }: Omit<RecordingFilter, "statuses">,
+  filter: RecordingFilter,
   status: Status | undefined,
   limit: number,
 ): Recording[] {
   const { recordings } = tables;
+  const { accountId, workspaceId, createdAfter, createdBefore, beforeId, includesTransient } = filter;
   const ids = idsCreatedBetween(createdAfter, createdBefore);
   // The lower of the two, because SQLite searches the index by only one of several bounds.
   const belowId = [ids.below, beforeId].filter((id) => id !== undefined).sort()[0];

@@ -54,6 +54,16 @@ export function packSegment(segment: Segment | PackedSegment): PackedSegment {
   return { ...segment, words: JSON.stringify(packed) };
 }
 
+/** The values of a prepared statement that inserts segments, recognized or corrected. */
+export const segmentPlaceholders = {
+  index: sql.placeholder("index"),
+  startMilliseconds: sql.placeholder("startMilliseconds"),
+  endMilliseconds: sql.placeholder("endMilliseconds"),
+  speaker: sql.placeholder("speaker"),
+  text: sql.placeholder("text"),
+  words: sql.placeholder("words"),
+};
+
 export function writeSegments(
   writer: Writer,
   recordingId: string,
@@ -61,19 +71,12 @@ export function writeSegments(
 ): void {
   const insert = writer
     .insert(tables.segments)
-    .values({
-      recordingId,
-      index: sql.placeholder("index"),
-      startMilliseconds: sql.placeholder("start"),
-      endMilliseconds: sql.placeholder("end"),
-      speaker: sql.placeholder("speaker"),
-      text: sql.placeholder("text"),
-      words: sql.placeholder("words"),
-    })
+    .values({ recordingId, ...segmentPlaceholders })
     .prepare();
   for (const segment of segments) {
     const { startSeconds, endSeconds, ...rest } = packSegment(segment);
-    insert.run({ ...rest, start: milliseconds(startSeconds), end: milliseconds(endSeconds) });
+    const times = { startMilliseconds: milliseconds(startSeconds), endMilliseconds: milliseconds(endSeconds) };
+    insert.run({ ...rest, ...times });
   }
 }
 

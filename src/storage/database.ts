@@ -83,7 +83,8 @@ export function openDatabaseOf(directory: DataDirectory, onUpgrade?: (upgrade: U
       if (pendingMigrations(state).length === 0) return asStore(client);
       client.close();
       if (state.applied.length === 0) return openDatabase(path);
-      using _lock = heldLock(directory);
+      using stack = new DisposableStack();
+      stack.defer(directory.lock());
       return openDatabase(path, onUpgrade);
     } catch (error) {
       client.close();
@@ -140,11 +141,6 @@ function makeFile(path: string): void {
 }
 
 const asStore = (client: Database): Store => drizzle({ client, schema, casing: "snake_case" });
-
-function heldLock(directory: DataDirectory): Disposable {
-  const unlock = directory.lock();
-  return { [Symbol.dispose]: unlock };
-}
 
 function copyBeforeUpgrade(path: string, fromVersion: string): string {
   let backup: string;

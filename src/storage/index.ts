@@ -6,7 +6,7 @@ export { entryBlockingRestore, restoreBackup } from "./backup/restore-backup.ts"
 export * as tar from "./backup/tar.ts";
 export { writeBackup } from "./backup/write-backup.ts";
 export { becomeOwner, becomeOwnerWith } from "./become-owner.ts";
-export { deleteSome, removeSearchableRows } from "./bounded-deletes.ts";
+export { deleteSome } from "./bounded-deletes.ts";
 export { DataDirectory, DataDirectoryError, DataDirectoryInUseError, DataPaths } from "./data-directory.ts";
 export {
   openDatabase,

@@ -129,13 +129,12 @@ export function pendingMigrations(
 /**
  * Migrates a database to this version's schema in one transaction and stores this version in it.
  * @param beforeUpgrade called before a database that is not empty is changed, while it is locked against writers
- * @returns the names of the migrations that this call applied
  * @throws {MigrationError} as pendingMigrations does
  */
 export function migrate(
   database: Database,
-  { list = migrations, now = Date.now(), beforeUpgrade = () => {} }: MigrateOptions = {},
-): readonly string[] {
+  { list = migrations, beforeUpgrade = () => {} }: MigrateOptions = {},
+): void {
   const run = database.transaction(() => {
     const state = databaseState(database);
     const pending = pendingMigrations(state, list);
@@ -149,17 +148,14 @@ export function migrate(
       database.run("INSERT INTO migrations VALUES (?, ?, ?)", row);
     }
     if (hasTable(database, "versions") && (pending.length > 0 || state.version !== programVersion)) {
-      database.run("INSERT INTO versions (version, since) VALUES (?, ?)", [programVersion, now]);
+      database.run("INSERT INTO versions (version, since) VALUES (?, ?)", [programVersion, Date.now()]);
     }
-    return pending.map(({ name }) => name);
   });
-  return run.immediate();
+  run.immediate();
 }
 
 interface MigrateOptions {
   readonly list?: readonly Migration[];
-  /** Milliseconds since the epoch. */
-  readonly now?: number;
   readonly beforeUpgrade?: (fromVersion: string) => void;
 }
 

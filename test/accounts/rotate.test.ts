@@ -22,48 +22,38 @@ import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
 const at = (now: number) => ({ actor: "operator", now });
 const hour = 3_600_000;
 
-describe("a key that is rotated", () => {
-  let store: Store;
-  let account: Account;
-  beforeEach(() => {
-    store = openDatabase(":memory:");
-    account = createAccount(store, "acme", at(1));
-  });
+let store: Store;
+let account: Account;
+beforeEach(() => {
+  store = openDatabase(":memory:");
+  account = createAccount(store, "acme", at(1));
+});
 
+describe("a key that is rotated", () => {
   test("has a successor with the same name, scopes, workspace and expiry, and its own secret", () => {
     const workspace = createWorkspace(store, account, "sales", at(1));
     const values = { name: "ci", scopes: ["transcriptions:read"] as const, workspace, expiresAt: 90 * hour };
     const old = createKey(store, account, values, at(2));
     const next = rotateKey(store, old.key.id, hour, at(10));
     const { accountId, workspaceId, name, scopes, expiresAt } = old.key;
-    expect(next.key).toMatchObject({
-      accountId,
-      workspaceId,
-      name,
-      scopes,
-      expiresAt,
-      createdAt: 10,
-      lastUsedAt: null,
-    });
+    const rights = { accountId, workspaceId, name, scopes, expiresAt };
+    expect(next.key).toMatchObject({ ...rights, createdAt: 10, lastUsedAt: null });
     expect(next.key.id).not.toBe(old.key.id);
     expect(next.secret).not.toBe(old.secret);
     expect(authenticate(store, next.secret, 10)?.id).toBe(next.key.id);
   });
 
-  const ends: [string, number | null, number, number][] = [
-    ["goes on for the overlap", null, 12 * hour, 12 * hour],
+  test.each([
+    ["continues for the overlap", null, 12 * hour, 12 * hour],
     ["ends when it would have ended anyway", 3 * hour, 12 * hour, 3 * hour],
     ["ends at once without an overlap", null, 0, 0],
-  ];
-  for (const [what, expiresAt, overlap, end] of ends) {
-    test(`itself ${what}`, () => {
-      const { key, secret } = createKey(store, account, { name: "ci", expiresAt }, at(0));
-      rotateKey(store, key.id, overlap, at(0));
-      expect(requireKey(store, key.id).expiresAt).toBe(end);
-      if (end > 0) expect(authenticate(store, secret, end - 1)?.id).toBe(key.id);
-      expect(authenticate(store, secret, end)).toBeNull();
-    });
-  }
+  ])("itself %s", (_, expiresAt, overlap, end) => {
+    const { key, secret } = createKey(store, account, { name: "ci", expiresAt }, at(0));
+    rotateKey(store, key.id, overlap, at(0));
+    expect(requireKey(store, key.id).expiresAt).toBe(end);
+    if (end > 0) expect(authenticate(store, secret, end - 1)?.id).toBe(key.id);
+    expect(authenticate(store, secret, end)).toBeNull();
+  });
 
   test("is not rotated twice: the error names its successor, which would inherit the end of the overlap", () => {
     const { key } = createKey(store, account, { name: "ci" }, at(0));
@@ -85,8 +75,6 @@ describe("a key that is rotated", () => {
 
 describe("the last use of a key", () => {
   test("is written by a flush, not by each request", () => {
-    const store = openDatabase(":memory:");
-    const account = createAccount(store, "acme", at(1));
     const { key } = createKey(store, account, { name: "ci" }, at(1));
     const lastUse = new KeyUsage(store);
     for (let now = 10; now < 1000; now++) lastUse.record(key.id, now);
@@ -97,7 +85,6 @@ describe("the last use of a key", () => {
   });
 
   test("is dropped for a key that was deleted before the flush", () => {
-    const store = openDatabase(":memory:");
     const lastUse = new KeyUsage(store);
     lastUse.record("gone", 1);
     lastUse.flush();
@@ -107,8 +94,6 @@ describe("the last use of a key", () => {
 
 describe("a workspace", () => {
   test("is not deleted while an active key is pinned to it; revoked and expired keys are deleted with it", () => {
-    const store = openDatabase(":memory:");
-    const account = createAccount(store, "acme", at(1));
     const workspace = createWorkspace(store, account, "sales", at(1));
     const inForce = createKey(store, account, { name: "a", workspace }, at(1)).key;
     createKey(store, account, { name: "b", workspace, expiresAt: 5 }, at(1));
@@ -123,8 +108,6 @@ describe("a workspace", () => {
   });
 
   test("is not deleted while it has recordings, unless they are being removed", () => {
-    const store = openDatabase(":memory:");
-    const account = createAccount(store, "acme", at(1));
     const workspace = createWorkspace(store, account, "sales", at(1));
     new Recordings(store, () => 1).create(newRecording("one", account.id, { workspaceId: workspace.id }));
     expect(() => deleteWorkspace(store, workspace, at(2))).toThrow("recordings");
@@ -135,8 +118,6 @@ describe("a workspace", () => {
   });
 
   test("has a unique name in its account, which another account may use too", () => {
-    const store = openDatabase(":memory:");
-    const account = createAccount(store, "acme", at(1));
     createWorkspace(store, account, "sales", at(1));
     expect(() => createWorkspace(store, account, "sales", at(1))).toThrow(AccountsError);
     expect(() => createWorkspace(store, account, "two words", at(1))).toThrow(AccountsError);

@@ -4,7 +4,7 @@ import { randomNumbers } from "../../harness/random-numbers.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { TextFormat } from "../../src/exports/formats.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
-import { textWriters } from "../../src/exports/text-writers.ts";
+import { textWriters } from "../../src/exports/text-formats.ts";
 import { cleanText } from "../../src/text/index.ts";
 import { segment, transcript } from "./transcripts.ts";
 

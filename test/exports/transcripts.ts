@@ -43,6 +43,11 @@ export async function exportedBytes(format: ExportFormat, document: ExportDocume
   return await made.content.bytes();
 }
 
+/** Returns an exported document as text. Bytes that are not UTF-8 throw. */
+export async function exportedText(format: ExportFormat, document: ExportDocument): Promise<string> {
+  return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await exportedBytes(format, document));
+}
+
 /** Short sentences in every script that Whisper writes, by language. */
 export const samples: Readonly<Record<string, readonly string[]>> = {
   de: ["Schön, dass Sie da sind; Fräulein Müller fährt nach Köln.", "Ja, das größte Problem ist die Straße."],

@@ -20,8 +20,7 @@ const MOST_STEPS = 60;
 /** The ways in which a recording is removed, and whether an operator's action is in the audit log. */
 const ways = [
   ["application", "completed", null],
-  ["operator", "completed", "recordings.delete"],
-  ["command", "failed", "recordings.delete"],
+  ["operator", "failed", "recordings.delete"],
   ["retention", "completed", null],
   ["withdrawal", "processing", null],
   ["account", "processing", "accounts.delete"],

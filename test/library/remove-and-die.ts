@@ -5,7 +5,7 @@ import { Recordings } from "../../src/recordings/index.ts";
 import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
 import { dieAtStep } from "../support/die-at-step.ts";
 
-type Way = "application" | "operator" | "command" | "retention" | "withdrawal" | "account" | "rerun";
+type Way = "application" | "operator" | "retention" | "withdrawal" | "account" | "rerun";
 
 const [path = "", way, step = ""] = process.argv.slice(2);
 const dataDirectory = new DataDirectory(path);
@@ -23,8 +23,7 @@ const [{ id } = { id: "" }] = recordings
 
 const removals: Record<Way, () => Promise<unknown>> = {
   application: () => library.remove({ kind: "application", account, workspaceId: null }, id),
-  operator: () => library.remove({ kind: "operator", actor: "password (console)" }, id),
-  command: () => library.remove(operator, id),
+  operator: () => library.remove(operator, id),
   rerun: () => library.remove(operator, id),
   retention: () => applyRetention(services, { audioDays: 100, completedDays: 1 }, now() + 10 * 86_400_000),
   withdrawal: () => library.withdraw(id),

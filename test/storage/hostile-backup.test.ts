@@ -8,40 +8,46 @@ import { restoreDatabase } from "../../src/storage/backup/restore-backup.ts";
 import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
 import { releasedVersions, writeReleased } from "./released/index.ts";
 
-/** Creates a manipulated backup. */
-function changed(path: string, sql: string): string {
-  openDatabase(path).$client.close();
-  using database = new Database(path, { readwrite: true });
-  database.run(sql);
-  return path;
+/** An empty database of this version. */
+const empty = openDatabase(":memory:").$client.serialize();
+
+/** A data directory whose database is recognized by its version `mine`, and a manipulated backup. */
+class Scene implements Disposable {
+  readonly #parent = temporaryDirectory();
+  readonly backup = join(this.#parent.path, "backup.db");
+  readonly directory = new DataDirectory(join(this.#parent.path, "data"));
+
+  constructor(sql: string) {
+    this.#write(this.directory.databasePath, "INSERT INTO versions (version, since) VALUES ('mine', 0)");
+    this.#write(this.backup, sql);
+  }
+
+  #write(path: string, sql: string): void {
+    writeFileSync(path, empty);
+    using database = new Database(path, { readwrite: true });
+    database.run(`PRAGMA synchronous = OFF; ${sql}`);
+  }
+
+  restore(): string | null {
+    return restoreDatabase(this.directory, this.backup, 0);
+  }
+
+  /** Reads from the database of the data directory. */
+  read(sql: string): unknown[] {
+    using database = new Database(this.directory.databasePath, { readonly: true });
+    return database.query(sql).all();
+  }
+
+  names(): string[] {
+    return readdirSync(this.#parent.path).filter((name) => !name.startsWith("backup.db"));
+  }
+
+  [Symbol.dispose](): void {
+    this.#parent[Symbol.dispose]();
+  }
 }
 
 describe("a manipulated backup", () => {
-  const changes: [string, string][] = [
-    [
-      "a trigger that gives every revoked key back",
-      "CREATE TRIGGER again AFTER UPDATE ON api_keys BEGIN UPDATE api_keys SET revoked_at = NULL; END",
-    ],
-    ["a trigger on what the restore itself deletes", "CREATE TRIGGER t DELETE ON checkpoints BEGIN SELECT 1; END"],
-    ["a view", "CREATE VIEW more AS SELECT * FROM accounts"],
-    ["a table", "CREATE TABLE more (x)"],
-    ["an index on an expression", "CREATE INDEX more ON accounts (hex(name))"],
-    ["a column that is made by an expression", "ALTER TABLE accounts ADD COLUMN more TEXT AS (hex(name))"],
-    ["a table that is gone", "DROP TABLE audit_log"],
-  ];
-  test.each(changes)("is refused without a change if it has %s", (_, sql) => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
-    const store = openDatabase(directory.databasePath);
-    store.$client.run("INSERT INTO versions (version, since) VALUES ('mine', 0)");
-    store.$client.close();
-    const backup = changed(join(parent.path, "backup.db"), sql);
-    expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
-    using kept = new Database(directory.databasePath, { readonly: true });
-    expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
-    expect(readdirSync(directory.incoming)).toEqual([]);
-  });
-
   const account = "01a1fdbb-a5b1-7058-8ea9-0c142185c001";
   const good = "01a1fdbb-a5b1-7058-8ea9-0c142185c002";
   const other = "01a1fdbb-a5b1-7058-8ea9-0c142185c003";
@@ -59,6 +65,10 @@ describe("a manipulated backup", () => {
     `${recording("", "")}; INSERT INTO segments VALUES ('${good}', 0, 0, 1, 0, 'a', '${words}')`;
   const corrected = (words: string) =>
     `${recording("", "")}; INSERT INTO corrected_segments VALUES ('${good}', 0, 0, 0, 1, 0, 'a', '${words}', 1)`;
+  const parts = (of: "machine" | "model", name: string, number: number) =>
+    `${recording("", "")}; INSERT INTO recording_${of}s VALUES ('${good}', ${name}, ${number})`;
+  const chosen = (kind: string, model: string) => `INSERT INTO chosen_models VALUES ('${kind}', '${model}', 0)`;
+  const endless = "printf('%.*c', 5000000, 'x')";
   const revision = (action: string, changes: string) =>
     `${recording("", "")}; INSERT INTO revisions VALUES ('${good}', 1, 'a', 0, ${action}, 'a', 0, NULL, NULL, 1, 0, ${changes})`;
   const folder = (column: string, value: string) =>
@@ -77,7 +87,20 @@ describe("a manipulated backup", () => {
     `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
       VALUES ('${otherAccount}', 'other', 'active', 0, '{}', 0); ${recording("", "", `'${other}'`).replace(account, otherAccount)};
      ${recording(", is_transient, rerun_of, rerun_by", `, ${isTransient}, '${of}', 'anna'`)}`;
-  const values: [string, string, string][] = [
+  const otherSchemas: [string, string][] = [
+    [
+      "a trigger that gives every revoked key back",
+      "CREATE TRIGGER again AFTER UPDATE ON api_keys BEGIN UPDATE api_keys SET revoked_at = NULL; END",
+    ],
+    ["a trigger on what the restore itself deletes", "CREATE TRIGGER t DELETE ON checkpoints BEGIN SELECT 1; END"],
+    ["a view", "CREATE VIEW more AS SELECT * FROM accounts"],
+    ["a table", "CREATE TABLE more (x)"],
+    ["an index on an expression", "CREATE INDEX more ON accounts (hex(name))"],
+    ["a column that is made by an expression", "ALTER TABLE accounts ADD COLUMN more TEXT AS (hex(name))"],
+    ["a table that is gone", "DROP TABLE audit_log"],
+  ];
+  const changes: [string, string, string][] = [
+    ...otherSchemas.map(([what, sql]): [string, string, string] => [what, sql, "tables, triggers or views"]),
     ["a rerun that would read the audio of another account", rerun(other), "recordings.rerun_of"],
     ["an audio track of no number", recording(", audio_track", ", -1"), "recordings.audio_track"],
     ["no audio track", recording(", audio_tracks", ", 0"), "recordings.audio_tracks"],
@@ -115,49 +138,21 @@ describe("a manipulated backup", () => {
     ["a recording's id in capitals", recording("", "", `'${good.toUpperCase()}'`), "recordings.id"],
     ["a recording of no account", recording("", "").replace(account, good), "belong to no account"],
     ["an account's id that is none", "UPDATE accounts SET id = '../x'", "accounts.id"],
-    [
-      "a chosen model that is a path",
-      "INSERT INTO chosen_models VALUES ('speech', '/etc/shadow', 0)",
-      "chosen_models.model",
-    ],
-    [
-      "a chosen model that leads outside",
-      "INSERT INTO chosen_models VALUES ('speech', '../../x', 0)",
-      "chosen_models.model",
-    ],
-    ["a choice of another kind", "INSERT INTO chosen_models VALUES ('voice', 'x', 0)", "chosen_models.kind"],
+    ["a chosen model that is a path", chosen("speech", "/etc/shadow"), "chosen_models.model"],
+    ["a chosen model that leads outside", chosen("speech", "../../x"), "chosen_models.model"],
+    ["a choice of another kind", chosen("voice", "x"), "chosen_models.kind"],
     ["a recording's model that leads outside", recording(", speech_model", ", '../x'"), "recordings.speech_model"],
     ["a digest that is none", recording(", speech_model_sha256", ", '../x'"), "recordings.speech_model_sha256"],
     ["a language that is an option", recording(", language", ", '-x'"), "recordings.language"],
     ["a link of another protocol", recording(", source_url", ", 'file:///etc/shadow'"), "recordings.source_url"],
-    [
-      "a vocabulary of megabytes",
-      `UPDATE accounts SET vocabulary = printf('%.*c', 5000000, 'x')`,
-      "accounts.vocabulary",
-    ],
-    ["a prompt of megabytes", recording(", prompt", ", printf('%.*c', 5000000, 'x')"), "recordings.prompt"],
+    ["a vocabulary of megabytes", `UPDATE accounts SET vocabulary = ${endless}`, "accounts.vocabulary"],
+    ["a prompt of megabytes", recording(", prompt", `, ${endless}`), "recordings.prompt"],
     ["a recording of no speakers", recording(", min_speakers", ", 0"), "recordings.min_speakers"],
     ["a recording of millions of speakers", recording(", max_speakers", ", 5000000"), "recordings.max_speakers"],
-    [
-      "a machine whose name is an escape sequence",
-      `${recording("", "")}; INSERT INTO recording_machines VALUES ('${good}', char(27) || '[2J', 1)`,
-      "recording_machines.machine",
-    ],
-    [
-      "a machine of less than one part",
-      `${recording("", "")}; INSERT INTO recording_machines VALUES ('${good}', 'gpu1', 0)`,
-      "recording_machines.parts",
-    ],
-    [
-      "a model of a recording that is a relative path",
-      `${recording("", "")}; INSERT INTO recording_models VALUES ('${good}', '../../etc/shadow', 1)`,
-      "recording_models.model",
-    ],
-    [
-      "a model of less than one part",
-      `${recording("", "")}; INSERT INTO recording_models VALUES ('${good}', 'whisper-base', -1)`,
-      "recording_models.parts",
-    ],
+    ["a machine that is an escape sequence", parts("machine", "char(27) || '[2J'", 1), "recording_machines.machine"],
+    ["a machine of less than one part", parts("machine", "'gpu1'", 0), "recording_machines.parts"],
+    ["a recording's model that is a relative path", parts("model", "'../../shadow'", 1), "recording_models.model"],
+    ["a model of less than one part", parts("model", "'whisper-base'", -1), "recording_models.parts"],
     ["limits that are no object", "UPDATE accounts SET limits = '[]'", "accounts.limits"],
     ["limits that can't be parsed", "UPDATE accounts SET limits = '{'", "accounts.limits"],
     ["a limit that there is not", `UPDATE accounts SET limits = '{"all":1}'`, "accounts.limits"],
@@ -184,11 +179,7 @@ describe("a manipulated backup", () => {
       "segments.words",
     ],
     ["a word of megabytes", segment(JSON.stringify([["a".repeat(2_000_000), 0, 1, 1]])), "segments.words"],
-    [
-      "a segment of megabytes",
-      `${segment("[]")}; UPDATE segments SET text = printf('%.*c', 2000000, 'a')`,
-      "segments.text",
-    ],
+    ["a segment of megabytes", `${segment("[]")}; UPDATE segments SET text = ${endless}`, "segments.text"],
     ["a correction's words that are no list", corrected("{}"), "corrected_segments.words"],
     ["facts of corrections that are no object", recording(", corrected_state", ", '[]'"), "recordings.corrected_state"],
     [
@@ -210,7 +201,7 @@ describe("a manipulated backup", () => {
       "voice_examples.embedding",
     ],
     ["a voice of a model that is a path", voice("x'0000803F'", "../../x"), "voices.model"],
-    ["a voice with a name of megabytes", voice("x'0000803F'", sha, "printf('%.*c', 5000000, 'x')"), "voices.name"],
+    ["a voice with a name of megabytes", voice("x'0000803F'", sha, endless), "voices.name"],
     ["a voice without a name", voice("x'0000803F'", sha, "''"), "voices.name"],
     [
       "a speaker whose letter takes all memory",
@@ -245,98 +236,67 @@ describe("a manipulated backup", () => {
       "belong to no account",
     ],
   ];
-  test.each(values)("is refused without a change if it has %s", (_, sql, expected) => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
-    const store = openDatabase(directory.databasePath);
-    store.$client.run("INSERT INTO versions (version, since) VALUES ('mine', 0)");
-    store.$client.close();
+  const anAccount = (limits = "{}") =>
+    `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
+      VALUES ('${account}', 'acme', 'active', 0, '${limits}', 0)`;
+  test.each(changes)("is refused without a change if it has %s", (_, sql, expected) => {
+    using scene = new Scene(`PRAGMA foreign_keys = OFF; ${anAccount()}; ${sql}`);
+    const { directory } = scene;
     mkdirSync(directory.filesOf(good).work);
-    const backup = changed(
-      join(parent.path, "backup.db"),
-      `PRAGMA foreign_keys = OFF; INSERT INTO accounts (id, name, standing, priority, limits, created_at)
-        VALUES ('${account}', 'acme', 'active', 0, '{}', 0); ${sql}`,
-    );
-    expect(() => restoreDatabase(directory, backup, 0)).toThrow(expected);
-    expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
-    using kept = new Database(directory.databasePath, { readonly: true });
-    expect(kept.query("SELECT version FROM versions ORDER BY position DESC").get()).toEqual({ version: "mine" });
+    expect(() => scene.restore()).toThrow(new RegExp(`${expected}.*: it was changed by others$`));
+    expect(scene.read("SELECT version FROM versions ORDER BY position DESC LIMIT 1")).toEqual([{ version: "mine" }]);
     expect([readdirSync(directory.incoming), existsSync(directory.filesOf(good).work)]).toEqual([[], true]);
   });
 
   test("is accepted with every limit, every scope, all words and any voice that the server writes", () => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
     const limits = JSON.stringify(Object.fromEntries(limitNames.map((name) => [name, 7])));
     const words = JSON.stringify([
       [" it''s", 0, 1200, 0.93],
       [" 你好", 1200, 1200, 1],
       [" ja", 1200, 1300, 0.5, false],
     ]);
-    const backup = changed(
-      join(parent.path, "backup.db"),
-      `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
-        VALUES ('${account}', 'acme', 'active', 0, '${limits}', 0);
+    using scene = new Scene(`${anAccount(limits)};
       ${key(JSON.stringify(scopes))}; ${segment(words)}; INSERT INTO segments VALUES ('${good}', 1, 0, 1, 0, 'a', '[]');
       ${folderFile("attempts", "1")};
       ${rerun(good).replace(/^.*;/s, "").replace(`('${good}'`, `('${other}'`)};
-      ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`,
-    );
-    expect(restoreDatabase(directory, backup, 0)).toBeNull();
+      ${voice("x'0000000000000080FFFF7F7F7F7F7FFF7F0000BF'").replace(/^.*?;/, "")}`);
+    expect(scene.restore()).toContain("replaced-mine-");
   });
 
   test("cannot name a file as the model of an open recording", () => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
     const done = good.replace(/2$/, "3");
-    const at = join(directory.uploads, good);
-    const backup = changed(
-      join(parent.path, "backup.db"),
-      `INSERT INTO accounts (id, name, standing, priority, limits, created_at)
-        VALUES ('${account}', 'acme', 'active', 0, '{}', 0);
-      ${recording(", speech_model", `, '${at}'`)};
-      ${recording(", speech_model", `, '${at}'`, `'${done}'`).replace("queued", "completed")}`,
-    );
-    restoreDatabase(directory, backup, 0);
-    using restored = new Database(directory.databasePath, { readonly: true });
-    expect(restored.query("SELECT id, speech_model AS model FROM recordings ORDER BY id").all()).toEqual([
+    using scene = new Scene(`${anAccount()};
+      ${recording(", speech_model", `, '/data/uploads/${good}'`)};
+      ${recording(", speech_model", `, '/data/uploads/${good}'`, `'${done}'`).replace("queued", "completed")}`);
+    scene.restore();
+    expect(scene.read("SELECT id, speech_model AS model FROM recordings ORDER BY id")).toEqual([
       { id: good, model: null },
-      { id: done, model: at },
+      { id: done, model: `/data/uploads/${good}` },
     ]);
   });
 
   test("is refused with a virtual table in place of ours, which is not read", () => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
-    const backup = changed(
-      join(parent.path, "backup.db"),
+    using scene = new Scene(
       "DROP TABLE migrations; CREATE VIRTUAL TABLE migrations USING fts5 (position, name, sha256)",
     );
-    expect(() => restoreDatabase(directory, backup, 0)).toThrow("no database of transcribe");
+    expect(() => scene.restore()).toThrow("no database of transcribe");
   });
 
   test("is refused with a unique index under a name of SQLite's own", () => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
-    const backup = changed(join(parent.path, "backup.db"), "CREATE UNIQUE INDEX hidden_of_ours ON recordings (status)");
+    using scene = new Scene("CREATE UNIQUE INDEX hidden_of_ours ON recordings (status)");
     // SQLite refuses to create an index of that name but accepts it in a file. Both names have the same length.
-    const bytes = readFileSync(backup, "latin1");
-    writeFileSync(backup, bytes.replaceAll("hidden_of_ours", "sqlite_of_ours"), "latin1");
-    expect(() => restoreDatabase(directory, backup, 0)).toThrow("it was changed by others");
+    const bytes = readFileSync(scene.backup, "latin1");
+    writeFileSync(scene.backup, bytes.replaceAll("hidden_of_ours", "sqlite_of_ours"), "latin1");
+    expect(() => scene.restore()).toThrow("it was changed by others");
   });
 
   test("cannot choose a file name by its version", () => {
-    using parent = temporaryDirectory();
-    const directory = new DataDirectory(join(parent.path, "data"));
-    const backup = changed(
-      join(parent.path, "backup.db"),
-      "INSERT INTO versions (version, since) VALUES ('/../../../outside/\u001b[2J', 0)",
-    );
-    restoreDatabase(directory, backup, 0);
-    const replaced = restoreDatabase(directory, backup, 0) ?? "";
-    expect(replaced).toBe(join(directory.root, "backups/replaced-unknown-19700101T000000000Z.db"));
+    using scene = new Scene("INSERT INTO versions (version, since) VALUES ('/../../../outside/\u001b[2J', 0)");
+    scene.restore();
+    const replaced = scene.restore() ?? "";
+    expect(replaced).toBe(join(scene.directory.root, "backups/replaced-unknown-19700101T000000000Z.db"));
     expect(existsSync(replaced)).toBe(true);
-    expect(readdirSync(parent.path).filter((name) => !name.startsWith("backup.db"))).toEqual(["data"]);
+    expect(scene.names()).toEqual(["data"]);
   });
 });
 

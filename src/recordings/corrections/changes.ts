@@ -2,27 +2,31 @@ import { type Static, Type } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { type TranscriptFacts, transcriptFactsSchema } from "../transcript-facts.ts";
 
-/** A segment of a corrected transcript, as it is stored. */
-export interface CorrectedSegment {
+const count = Type.Integer({ minimum: 0 });
+const wordParts = [Type.String(), Type.Integer(), Type.Integer(), Type.Number()] as const;
+const storedSegment = Type.Object({
   /** Stays the same in all revisions. A recognized segment has its index as id. */
-  readonly id: number;
-  readonly startMilliseconds: number;
-  readonly endMilliseconds: number;
+  id: count,
+  startMilliseconds: count,
+  endMilliseconds: count,
   /** Stays the same in all revisions, in contrast to the letter that people see. */
-  readonly speaker: number;
-  readonly text: string;
-  /** JSON array of StoredWord. */
-  readonly words: string;
-}
+  speaker: count,
+  text: Type.String({ minLength: 1 }),
+  words: Type.Array(Type.Union([Type.Tuple([...wordParts]), Type.Tuple([...wordParts, Type.Literal(false)])])),
+});
+type StoredSegment = Static<typeof storedSegment>;
+
+/** A segment of a corrected transcript; the words are a JSON array of StoredWord. */
+export type CorrectedSegment = Readonly<Omit<StoredSegment, "words"> & { words: string }>;
 
 /** A part of a revision. Each kind holds what was there before, so that it can be reverted. */
-export type Change =
+type ChangeOf<S> =
   /** Segments that others replace, from an index on. The changes of a revision apply one after the other. */
   | {
       readonly kind: "segments";
       readonly index: number;
-      readonly removed: readonly CorrectedSegment[];
-      readonly inserted: readonly CorrectedSegment[];
+      readonly removed: readonly S[];
+      readonly inserted: readonly S[];
     }
   /** Segments, by id, whose speaker changes; `from` holds the speaker of each. */
   | {
@@ -35,9 +39,10 @@ export type Change =
   | {
       readonly kind: "whole";
       /** Null: the transcript was as recognized, which stays stored. */
-      readonly removed: readonly CorrectedSegment[] | null;
+      readonly removed: readonly S[] | null;
       readonly facts: TranscriptFacts;
     };
+export type Change = ChangeOf<CorrectedSegment>;
 
 /** A part of a transcript in two states. */
 export interface Difference {
@@ -48,16 +53,6 @@ export interface Difference {
   readonly after: readonly CorrectedSegment[];
 }
 
-const count = Type.Integer({ minimum: 0 });
-const wordParts = [Type.String(), Type.Integer(), Type.Integer(), Type.Number()] as const;
-const storedSegment = Type.Object({
-  id: count,
-  startMilliseconds: count,
-  endMilliseconds: count,
-  speaker: count,
-  text: Type.String({ minLength: 1 }),
-  words: Type.Array(Type.Union([Type.Tuple([...wordParts]), Type.Tuple([...wordParts, Type.Literal(false)])])),
-});
 const storedChange = Type.Union([
   Type.Object({
     kind: Type.Literal("segments"),
@@ -72,7 +67,6 @@ const storedChange = Type.Union([
     facts: transcriptFactsSchema,
   }),
 ]);
-type StoredChange = Static<typeof storedChange>;
 const storedChanges = TypeCompiler.Compile(Type.Array(storedChange));
 
 /** Returns changes in the stored form, in which the words are not JSON within JSON. */
@@ -89,17 +83,9 @@ export function unpackChanges(stored: string): Change[] | null {
 
 const packed = ({ words, ...segment }: CorrectedSegment) => ({ ...segment, words: JSON.parse(words) as unknown });
 
-const unpacked = ({ words, ...segment }: Static<typeof storedSegment>): CorrectedSegment => {
+const unpacked = ({ words, ...segment }: StoredSegment): CorrectedSegment => {
   return { ...segment, words: JSON.stringify(words) };
 };
-
-/** A change whose segments have the type `S`. */
-type ChangeOf<S> =
-  | Extract<Change, { kind: "speakers" }>
-  | (Pick<SegmentsChange, "kind" | "index"> & { readonly removed: readonly S[]; readonly inserted: readonly S[] })
-  | (Pick<WholeChange, "kind" | "facts"> & { readonly removed: readonly S[] | null });
-type SegmentsChange = Extract<Change, { kind: "segments" }>;
-type WholeChange = Extract<Change, { kind: "whole" }>;
 
 /** Returns a change with converted segments. */
 function withSegments<S, T>(change: ChangeOf<S>, convert: (segment: S) => T): ChangeOf<T> {
@@ -109,7 +95,7 @@ function withSegments<S, T>(change: ChangeOf<S>, convert: (segment: S) => T): Ch
 }
 
 /** Returns whether a stored change has only segments as a transcript may have them. */
-function isSound(change: StoredChange): boolean {
+function isSound(change: ChangeOf<StoredSegment>): boolean {
   if (change.kind === "speakers") return change.ids.length === change.from.length;
   const segments = change.kind === "whole" ? (change.removed ?? []) : [...change.removed, ...change.inserted];
   return segments.every(

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Store, tables, transact, type Writer } from "../../storage/index.ts";
-import { type CorrectedState, parseState } from "../latest-segments.ts";
+import { type CorrectedState, parseState } from "../corrected-state.ts";
 import type { Recording } from "../recording-rows.ts";
 import { readFacts, type TranscriptFacts, writeFacts } from "../transcript-facts.ts";
 import type { CorrectedSegment } from "./changes.ts";
@@ -25,18 +25,15 @@ export function correct(store: Store, recordingId: string, correction: Correctio
   return transact(store, (writer) => {
     const recording = completedRecording(writer, recordingId);
     if (recording === null) return null;
-    const { revision, correctedState } = recording;
     const repeated = sentBefore(writer, recordingId, by);
     if (repeated !== null) return repeated;
-    const rows = new CorrectedRows(writer, recordingId);
-    if (revision === 0) rows.copyRecognized();
-    const before = parseState(correctedState) ?? rows.firstState();
-    const draft = new Draft(rows, before, revision + 1);
+    const { rows, before, draft } = draftOf(writer, recording);
     const next = apply(writer, recordingId, draft, rows, correction, by);
     draft.finish();
     if (draft.changes.length === 0) {
       // Nobody has corrected the transcript yet, so its segments are still the recognized ones.
-      if (revision === 0) writer.delete(correctedSegments).where(eq(correctedSegments.recordingId, recordingId)).run();
+      if (recording.revision === 0)
+        writer.delete(correctedSegments).where(eq(correctedSegments.recordingId, recordingId)).run();
       return { number: null, replaces: null, next };
     }
     const replaces = storeDraft(writer, recording, draft, { correction, by, next, before });
@@ -49,6 +46,14 @@ function completedRecording(writer: Writer, id: string): Recording | null {
   const { recordings } = tables;
   const isIt = and(eq(recordings.id, id), eq(recordings.status, "completed"), isNull(recordings.deletedAt));
   return writer.select().from(recordings).where(isIt).get() ?? null;
+}
+
+/** Begins the next revision of a recording. The first one copies the recognized segments. */
+function draftOf(writer: Writer, { id, revision, correctedState }: Recording) {
+  const rows = new CorrectedRows(writer, id);
+  if (revision === 0) rows.copyRecognized();
+  const before = parseState(correctedState) ?? rows.firstState();
+  return { rows, before, draft: new Draft(rows, before, revision + 1) };
 }
 
 /** Stores a draft as the latest revision. @returns number of the revision that it continues and replaces */
@@ -172,18 +177,14 @@ export function applyRerun(
 ): Map<number, number> | null {
   const recording = completedRecording(writer, recordingId);
   if (recording === null) return null;
-  const rows = new CorrectedRows(writer, recordingId);
-  const { revision } = recording;
-  if (revision === 0) rows.copyRecognized();
-  const before = parseState(recording.correctedState) ?? rows.firstState();
+  const { rows, before, draft } = draftOf(writer, recording);
   const latest = rows.all();
-  const draft = new Draft(rows, before, revision + 1);
   const numbers = matchSpeakers(latest, transcript.segments, before.nextSpeaker);
   const segments = transcript.segments.map((segment) => ({
     ...segment,
     speaker: numbers.get(segment.speaker) ?? segment.speaker,
   }));
-  replaceWhole(writer, recordingId, draft, { ...transcript, segments }, revision === 0 ? null : latest);
+  replaceWhole(writer, recordingId, draft, { ...transcript, segments }, recording.revision === 0 ? null : latest);
   const correction = { action: "process" } as const;
   storeDraft(writer, recording, draft, { correction, by: { ...by, sequence: 0 }, next: null, before });
   return numbers;

@@ -1,7 +1,8 @@
 import { and, asc, count, eq, inArray, min, type SQL, sql } from "drizzle-orm";
 import { tables, type Writer } from "../../storage/index.ts";
-import type { CorrectedState } from "../latest-segments.ts";
+import type { CorrectedState } from "../corrected-state.ts";
 import { renewSearchable, updateSearchable } from "../search/search-index.ts";
+import { segmentPlaceholders } from "../segments.ts";
 import type { CorrectedSegment } from "./changes.ts";
 
 const { correctedSegments, segments: recognized } = tables;
@@ -39,10 +40,12 @@ export function recognizedSegments(writer: Pick<Writer, "select">, recordingId: 
 export class CorrectedRows {
   readonly #writer: Writer;
   readonly #recordingId: string;
+  readonly #isOfRecording: SQL;
 
   constructor(writer: Writer, recordingId: string) {
     this.#writer = writer;
     this.#recordingId = recordingId;
+    this.#isOfRecording = eq(correctedSegments.recordingId, recordingId);
   }
 
   /** Copies the recognized segments before the first correction. */
@@ -56,15 +59,14 @@ export class CorrectedRows {
   }
 
   find(id: number): PlacedSegment | null {
-    const row = this.#placed(eq(correctedSegments.id, id)).get();
-    return row ?? null;
+    return this.#placed(eq(correctedSegments.id, id)).get() ?? null;
   }
 
   all(): CorrectedSegment[] {
     return this.#writer
       .select(columns)
       .from(correctedSegments)
-      .where(eq(correctedSegments.recordingId, this.#recordingId))
+      .where(this.#isOfRecording)
       .orderBy(asc(correctedSegments.index))
       .all();
   }
@@ -83,23 +85,21 @@ export class CorrectedRows {
     return this.#writer
       .select({ id: correctedSegments.id })
       .from(correctedSegments)
-      .where(and(eq(correctedSegments.recordingId, this.#recordingId), eq(correctedSegments.speaker, speaker)))
+      .where(and(this.#isOfRecording, eq(correctedSegments.speaker, speaker)))
       .orderBy(asc(correctedSegments.index))
       .all()
       .map(({ id }) => id);
   }
 
   count(): number {
-    const isOf = eq(correctedSegments.recordingId, this.#recordingId);
-    return this.#writer.select({ rows: count() }).from(correctedSegments).where(isOf).get()?.rows ?? 0;
+    return this.#writer.select({ rows: count() }).from(correctedSegments).where(this.#isOfRecording).get()?.rows ?? 0;
   }
 
   /** Returns the bytes of all segments in their stored form. */
   size(): number {
-    const { text, words, recordingId } = correctedSegments;
+    const { text, words } = correctedSegments;
     const bytes = sql<number>`coalesce(sum(octet_length(${text}) + octet_length(${words})), 0)`;
-    const isOf = eq(recordingId, this.#recordingId);
-    return this.#writer.select({ bytes }).from(correctedSegments).where(isOf).get()?.bytes ?? 0;
+    return this.#writer.select({ bytes }).from(correctedSegments).where(this.#isOfRecording).get()?.bytes ?? 0;
   }
 
   /** Returns the facts about a transcript that has just been copied. */
@@ -114,7 +114,7 @@ export class CorrectedRows {
     return this.#writer
       .select({ speaker: correctedSegments.speaker, first })
       .from(correctedSegments)
-      .where(eq(correctedSegments.recordingId, this.#recordingId))
+      .where(this.#isOfRecording)
       .groupBy(correctedSegments.speaker)
       .all()
       .toSorted((a, b) => (a.first ?? 0) - (b.first ?? 0))
@@ -160,20 +160,10 @@ export class CorrectedRows {
 
   /** Replaces all segments, in some tenths of a second for 20,000. The search index receives them later, in batches. */
   replaceAll(segments: readonly CorrectedSegment[], revision: number): void {
-    this.#writer.delete(correctedSegments).where(eq(correctedSegments.recordingId, this.#recordingId)).run();
+    this.#writer.delete(correctedSegments).where(this.#isOfRecording).run();
     const insert = this.#writer
       .insert(correctedSegments)
-      .values({
-        recordingId: this.#recordingId,
-        revision,
-        id: sql.placeholder("id"),
-        index: sql.placeholder("index"),
-        startMilliseconds: sql.placeholder("startMilliseconds"),
-        endMilliseconds: sql.placeholder("endMilliseconds"),
-        speaker: sql.placeholder("speaker"),
-        text: sql.placeholder("text"),
-        words: sql.placeholder("words"),
-      })
+      .values({ recordingId: this.#recordingId, revision, id: sql.placeholder("id"), ...segmentPlaceholders })
       .prepare();
     for (const [index, segment] of segments.entries()) insert.run({ ...segment, index });
     renewSearchable(this.#writer, this.#recordingId);
@@ -197,14 +187,14 @@ export class CorrectedRows {
   }
 
   #isOneOf(ids: readonly number[]) {
-    return and(eq(correctedSegments.recordingId, this.#recordingId), inArray(correctedSegments.id, [...ids]));
+    return and(this.#isOfRecording, inArray(correctedSegments.id, [...ids]));
   }
 
   #placed(condition: SQL, order = [asc(correctedSegments.index)]) {
     return this.#writer
       .select({ ...columns, index: correctedSegments.index, revision: correctedSegments.revision })
       .from(correctedSegments)
-      .where(and(eq(correctedSegments.recordingId, this.#recordingId), condition))
+      .where(and(this.#isOfRecording, condition))
       .orderBy(...order);
   }
 }

@@ -1,5 +1,5 @@
 import { cleanText } from "../../text/index.ts";
-import type { CorrectedState } from "../latest-segments.ts";
+import type { CorrectedState } from "../corrected-state.ts";
 import type { StoredWord } from "../segments.ts";
 import type { TranscriptFacts } from "../transcript-facts.ts";
 import { type Change, type CorrectedSegment, differencesOf, hasSameText } from "./changes.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, desc, eq, gt, lt } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
-import { latestRevision, parseState } from "../latest-segments.ts";
+import { latestRevision } from "../corrected-state.ts";
 import type { TranscriptFacts } from "../transcript-facts.ts";
 import { type Change, type CorrectedSegment, compareStates, type Difference } from "./changes.ts";
 import { CorrectedRows, recognizedSegments } from "./corrected-rows.ts";
@@ -77,7 +77,8 @@ function* undoingTo(
 ): Generator<void, EarlierTranscript> {
   const recognized = () => recognizedSegments(writer, recordingId);
   if (number === 0 || latest === null) {
-    return { segments: recognized(), facts: recognizedFacts(writer, recordingId) };
+    // If another whole transcript has replaced it, the state has its facts.
+    return { segments: recognized(), facts: latestRevision(writer, recordingId).state?.recognized ?? null };
   }
   const state = new EarlierState(latest, recognized);
   for (let reached = Number.MAX_SAFE_INTEGER; ; ) {
@@ -98,13 +99,6 @@ function* undoingTo(
     if (later.length < BATCH) return { segments: state.segments(), facts: state.facts };
     yield;
   }
-}
-
-/** Returns the facts about the recognized transcript, if another whole one has replaced it; else null. */
-function recognizedFacts(writer: Writer, recordingId: string): TranscriptFacts | null {
-  const { id, correctedState } = tables.recordings;
-  const row = writer.select({ correctedState }).from(tables.recordings).where(eq(id, recordingId)).get();
-  return parseState(row?.correctedState ?? null)?.recognized ?? null;
 }
 
 /** A transcript of which changes are undone, the latest first. */

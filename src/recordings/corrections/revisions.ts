@@ -2,7 +2,7 @@ import { Value } from "@sinclair/typebox/value";
 import { and, asc, desc, eq, gt, lt, lte, sql } from "drizzle-orm";
 import { type Store, tables, type Writer } from "../../storage/index.ts";
 import { cleanText } from "../../text/index.ts";
-import { latestRevision } from "../latest-segments.ts";
+import { latestRevision } from "../corrected-state.ts";
 import { type Change, packChanges, unpackChanges } from "./changes.ts";
 import { CorrectedRows } from "./corrected-rows.ts";
 import { type Corrected, type Correcting, type Correction, CorrectionError, placeSchema } from "./correction.ts";
@@ -115,13 +115,14 @@ export function changesAfter(store: Store, recordingId: string, seen: number, by
   return { splices, authors };
 }
 
+function rowOf(writer: Writer, recordingId: string, number: number) {
+  const isIt = and(isOf(recordingId), eq(revisions.number, number));
+  return writer.select().from(revisions).where(isIt).get();
+}
+
 /** Returns the changes of a revision. @throws {CorrectionError} `no_such_revision` */
 export function changesOf(writer: Writer, recordingId: string, number: number): Change[] {
-  const row = writer
-    .select({ changes: revisions.changes })
-    .from(revisions)
-    .where(and(isOf(recordingId), eq(revisions.number, number)))
-    .get();
+  const row = rowOf(writer, recordingId, number);
   const changes = row === undefined ? null : unpackChanges(row.changes);
   if (changes === null) throw new CorrectionError("no_such_revision");
   return changes;
@@ -191,21 +192,12 @@ export function storeRevision(
 function actionOf(writer: Writer, recordingId: string, correction: NewRevision["correction"]): Revision["action"] {
   if (correction.action === "text" && cleanText(correction.text) === "") return "delete";
   if (correction.action !== "revert") return correction.action;
-  const reverted = writer
-    .select({ action: revisions.action })
-    .from(revisions)
-    .where(and(isOf(recordingId), eq(revisions.number, correction.revision)))
-    .get();
-  return reverted?.action === "revert" ? "redo" : "revert";
+  return rowOf(writer, recordingId, correction.revision)?.action === "revert" ? "redo" : "revert";
 }
 
 /** Returns the latest revision, if the same person has just typed in the same segment on the same page. */
 function typedBefore(writer: Writer, recordingId: string, draft: Draft, by: NewRevision["by"]) {
-  const row = writer
-    .select()
-    .from(revisions)
-    .where(and(isOf(recordingId), eq(revisions.number, draft.number - 1)))
-    .get();
+  const row = rowOf(writer, recordingId, draft.number - 1);
   if (row?.action !== "text" || !isBy(row, by) || by.now - row.at > TYPING_MILLISECONDS) return null;
   const [before] = unpackChanges(row.changes) ?? [];
   const [change] = draft.changes;

@@ -103,6 +103,21 @@ export function holderToSuspend<H extends { readonly accountId: string }>(
   return holders.findLast(({ accountId }) => accountId === account) ?? null;
 }
 
+/** Maximum number of concurrent downloads of one account, as the API contract states. */
+const MAX_DOWNLOADS_PER_ACCOUNT = 2;
+/**
+ * Maximum number of concurrent downloads of all accounts. Each holds a connection, a file and some buffers. The second
+ * half is for accounts without a download, so it takes 24 accounts to make another one wait.
+ */
+export const MAX_DOWNLOADS = 32;
+
+/** Returns the accounts that may not start another download now. @param running the downloads in progress */
+export function accountsWithAllDownloads(running: readonly { readonly accountId: string }[]): ReadonlySet<string> {
+  const most = running.length < MAX_DOWNLOADS / 2 ? MAX_DOWNLOADS_PER_ACCOUNT : 1;
+  const ofAccounts = Map.groupBy(running, ({ accountId }) => accountId);
+  return new Set([...ofAccounts].filter(([, own]) => own.length >= most).map(([accountId]) => accountId));
+}
+
 /** Returns rules that also count simulated starts. Values that do not change meanwhile are read only once. */
 function simulation(given: FairnessRules) {
   const starts = new Map<string, { count: number; last: number }>();

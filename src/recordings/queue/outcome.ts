@@ -25,3 +25,11 @@ export class SuspendError extends Error {
     this.graceEnded = graceEnded;
   }
 }
+
+/** The abort reason of a recording's signal when a command has ended the recording. */
+export class RecordingEndedError extends Error {
+  override readonly name = "RecordingEndedError";
+  constructor() {
+    super("the recording was ended by command");
+  }
+}

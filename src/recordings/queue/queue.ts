@@ -1,9 +1,15 @@
 import { type MachineTroubleKind, machineTrouble } from "../../storage/index.ts";
 import type { Recording } from "../recording-rows.ts";
 import type { Recordings } from "../recordings.ts";
-import { DownloadQueue } from "./download-queue.ts";
-import { type FairnessRules, holderToSuspend, orderOf, type Waiting } from "./fair-queue.ts";
-import { type Outcome, SuspendError } from "./outcome.ts";
+import {
+  accountsWithAllDownloads,
+  type FairnessRules,
+  holderToSuspend,
+  MAX_DOWNLOADS,
+  orderOf,
+  type Waiting,
+} from "./fair-queue.ts";
+import { type Outcome, RecordingEndedError, SuspendError } from "./outcome.ts";
 import { StalledRecordings } from "./stalled-recordings.ts";
 
 /**
@@ -32,19 +38,21 @@ interface RecordingQueueOptions {
   readonly retryMilliseconds?: (attempts: number) => number;
 }
 
+/** What an attempt takes: a slot for processing, or a place among the downloads of links. */
+type Place = "slot" | "download";
+
 /** A recording that is waiting or in progress. */
 interface Entry {
   readonly recording: Recording;
   readonly waiting: Waiting;
-  /** Whether its link is to be downloaded; otherwise it is to be processed. */
-  readonly isDownload: boolean;
+  readonly place: Place;
 }
 
 /** An attempt in progress at a recording. */
 interface Attempt {
   readonly accountId: string;
-  /** Whether it holds a slot; a download holds none. */
-  readonly hasSlot: boolean;
+  /** Null: it takes none, because the recording was ended by command, and is only cleaned up. */
+  readonly place: Place | null;
   readonly controller: AbortController;
   /** Ends the grace time of a suspended recording early. */
   readonly graceEnd: AbortController;
@@ -70,8 +78,7 @@ const SHARING_GRACE_MILLISECONDS = 10 * 60_000;
  */
 export class RecordingQueue {
   readonly #options: RecordingQueueOptions;
-  readonly #downloads = new DownloadQueue();
-  readonly #rules: FairnessRules;
+  readonly #rules: Readonly<Record<Place, FairnessRules>>;
   #slots: number;
   #isChanging = false;
   /** The attempts in progress, in the order in which they started. */
@@ -79,7 +86,7 @@ export class RecordingQueue {
   /** All open recordings except those that are stalled. */
   readonly #entries = new Map<string, Entry>();
   /** Sequence number of the last recording that started, by account. */
-  readonly #lastStarts = new Map<string, number>();
+  readonly #lastStarts = { slot: new Map<string, number>(), download: new Map<string, number>() };
   #starts = 0;
   readonly #stalled: StalledRecordings;
   readonly #watch: Timer;
@@ -89,12 +96,19 @@ export class RecordingQueue {
     this.#options = options;
     this.#slots = options.slots;
     this.#stalled = new StalledRecordings(options.now, options.retryMilliseconds);
-    this.#rules = {
-      priorityOf: options.priorityOf,
+    const rulesOf = (place: Place, running: () => readonly Attempt[]) => ({
       now: options.now,
-      slots: () => this.#slots,
-      runningOf: (accountId) => this.#staying().filter(([, attempt]) => attempt.accountId === accountId).length,
-      lastStartOf: (accountId) => this.#lastStarts.get(accountId) ?? 0,
+      runningOf: (account: string) => running().filter(({ accountId }) => accountId === account).length,
+      lastStartOf: (account: string) => this.#lastStarts[place].get(account) ?? 0,
+    });
+    this.#rules = {
+      slot: { ...rulesOf("slot", () => this.#staying()), priorityOf: options.priorityOf, slots: () => this.#slots },
+      // Priorities are for the slots. Other limits see to it that no account has all downloads.
+      download: {
+        ...rulesOf("download", () => this.#holding("download")),
+        priorityOf: () => 0,
+        slots: () => Number.POSITIVE_INFINITY,
+      },
     };
     this.#watch = setInterval(() => {
       this.followCommands();
@@ -118,12 +132,8 @@ export class RecordingQueue {
   recover(): number {
     const { recordings } = this.#options;
     const { processing, queued } = recordings.open.list();
-    try {
-      recordings.requeueAll();
-    } catch (error) {
-      // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
-      if (machineTrouble(error) === null) throw error;
-    }
+    // On a full disk, recordings keep the state `processing` until they are resumed, which is acceptable.
+    ifPossible(() => recordings.requeueAll());
     this.#fillSlotsAfter(() => {
       for (const recording of processing) this.#add(recording, { resumed: true });
       for (const recording of queued) this.#add(recording);
@@ -147,7 +157,6 @@ export class RecordingQueue {
 
   async #stop(milliseconds: number): Promise<void> {
     clearInterval(this.#watch);
-    this.#downloads.clear();
     this.#stalled.stop();
     const graceMilliseconds = milliseconds * GRACE_SHARE;
     const attempts = [...this.#attempts.values()];
@@ -171,8 +180,9 @@ export class RecordingQueue {
    * now, then those that wait for their download.
    */
   waiting(limit: number): string[] {
-    const order = orderOf(this.#waitingForSlots(), this.#rules, limit).map(({ recordingId }) => recordingId);
-    return [...order, ...this.#downloads.waiting()].slice(0, limit);
+    const places: readonly Place[] = ["slot", "download"];
+    const order = places.flatMap((place) => orderOf(this.#waitingFor(place), this.#rules[place], limit));
+    return order.slice(0, limit).map(({ recordingId }) => recordingId);
   }
 
   /**
@@ -185,12 +195,10 @@ export class RecordingQueue {
   #add(recording: Recording, { resumed = false, waitingSince = recording.createdAt } = {}): void {
     const { id, accountId, createdAt } = recording;
     if (this.#entries.has(id) || this.#stopping !== null) return;
-    const isDownload = recording.sourceUrl !== null && recording.sizeBytes === null;
-    const waiting = { recordingId: id, accountId, createdAt, waitingSince, resumed };
-    const entry = { recording, waiting, isDownload };
-    this.#entries.set(id, entry);
-    if (isDownload) this.#downloads.add(accountId, id, () => this.#attempt(entry, false));
-    else this.#fillSlots();
+    const place = recording.sourceUrl !== null && recording.sizeBytes === null ? "download" : "slot";
+    const waiting = { recordingId: id, accountId, createdAt, waitingSince, resumed: resumed && place === "slot" };
+    this.#entries.set(id, { recording, waiting, place });
+    this.#fillSlots();
   }
 
   /** Runs a change, and starts waiting recordings only afterwards: all that it adds compete for the free slots. */
@@ -204,37 +212,35 @@ export class RecordingQueue {
     this.#fillSlots();
   }
 
-  /** Starts waiting recordings in the free slots. */
+  /** Starts waiting recordings in the free slots, and waiting downloads. */
   #fillSlots(): void {
-    while (this.#startNext());
+    while (this.#startNext("slot") || this.#startNext("download"));
   }
 
   /** @returns whether a recording was started */
-  #startNext(): boolean {
-    const taken = [...this.#attempts.values()].filter(({ hasSlot }) => hasSlot).length;
-    if (this.#isChanging || this.#stopping !== null || taken >= this.#slots) return false;
-    try {
-      const [next] = orderOf(this.#waitingForSlots(), this.#rules, 1);
-      const entry = next === undefined ? undefined : this.#entries.get(next.recordingId);
-      if (entry === undefined) return false;
-      void this.#attempt(entry, true);
-      return true;
-    } catch (error) {
-      // If the database cannot be read, priorities are unknown; the next check reads them.
-      if (machineTrouble(error) === null) throw error;
-      return false;
-    }
+  #startNext(place: Place): boolean {
+    const taken = this.#holding(place);
+    const most = place === "slot" ? this.#slots : MAX_DOWNLOADS;
+    if (this.#isChanging || this.#stopping !== null || taken.length >= most) return false;
+    const full = place === "slot" ? null : accountsWithAllDownloads(taken);
+    const waiting = this.#waitingFor(place).filter(({ accountId }) => full?.has(accountId) !== true);
+    const [next] = ifPossible(() => orderOf(waiting, this.#rules[place], 1)) ?? [];
+    const entry = next === undefined ? undefined : this.#entries.get(next.recordingId);
+    if (entry === undefined) return false;
+    this.#lastStarts[place].set(entry.waiting.accountId, ++this.#starts);
+    void this.#attempt(entry, place);
+    return true;
   }
 
-  async #attempt({ recording, isDownload }: Entry, hasSlot: boolean): Promise<void> {
+  async #attempt(entry: Entry, place: Attempt["place"]): Promise<void> {
+    const { recording } = entry;
     const { id, accountId } = recording;
     const [controller, graceEnd] = [new AbortController(), new AbortController()];
-    const attempt = { accountId, hasSlot, controller, graceEnd, stopped: Promise.withResolvers<void>() };
+    const attempt = { accountId, place, controller, graceEnd, stopped: Promise.withResolvers<void>() };
     this.#attempts.set(id, attempt);
-    if (hasSlot) this.#lastStarts.set(accountId, ++this.#starts);
     this.#stalled.started(id);
     const endsBefore = this.#stalled.ends;
-    const work = isDownload ? this.#options.fetch : this.#options.process;
+    const work = entry.place === "download" ? this.#options.fetch : this.#options.process;
     const outcome = await this.#work(id, work, controller.signal);
     const { waitsFor, record } = this.#requeued(recording, outcome);
     this.#attempts.delete(id);
@@ -271,30 +277,27 @@ export class RecordingQueue {
     }
   }
 
-  #waitingForSlots(): Waiting[] {
+  #waitingFor(place: Place): Waiting[] {
     return [...this.#entries.values()]
-      .filter(({ recording, isDownload }) => !isDownload && !this.#attempts.has(recording.id))
+      .filter((entry) => entry.place === place && !this.#attempts.has(entry.recording.id))
       .map(({ waiting }) => waiting);
   }
 
+  #holding(place: Place): Attempt[] {
+    return [...this.#attempts.values()].filter((attempt) => attempt.place === place);
+  }
+
   /** Returns the attempts that hold a slot and are not about to leave it. */
-  #staying(): [string, Attempt][] {
-    return [...this.#attempts].filter(([, { hasSlot, controller }]) => hasSlot && !controller.signal.aborted);
+  #staying(): Attempt[] {
+    return this.#holding("slot").filter(({ controller }) => !controller.signal.aborted);
   }
 
   /** Suspends recordings of accounts that hold more than their share of the slots while another account's waits. */
   #shareSlots(): void {
-    const nextToLeave = () => {
-      const staying = this.#staying().map(([, attempt]) => attempt);
-      return holderToSuspend(staying, this.#waitingForSlots(), this.#rules);
-    };
-    try {
-      for (let holder = nextToLeave(); holder !== null; holder = nextToLeave()) {
-        suspend(holder, SHARING_GRACE_MILLISECONDS);
-      }
-    } catch (error) {
-      // If the database cannot be read, priorities are unknown; the next check reads them.
-      if (machineTrouble(error) === null) throw error;
+    const nextToLeave = () =>
+      ifPossible(() => holderToSuspend(this.#staying(), this.#waitingFor("slot"), this.#rules.slot)) ?? null;
+    for (let holder = nextToLeave(); holder !== null; holder = nextToLeave()) {
+      suspend(holder, SHARING_GRACE_MILLISECONDS);
     }
   }
 
@@ -306,10 +309,8 @@ export class RecordingQueue {
     for (const entry of this.#endedByCommand()) {
       const { recording } = entry;
       const attempt = this.#attempts.get(recording.id);
-      if (attempt === undefined) {
-        this.#downloads.remove(recording.accountId, recording.id);
-        void this.#attempt(entry, false);
-      } else {
+      if (attempt === undefined) void this.#attempt(entry, null);
+      else {
         attempt.controller.abort(new RecordingEndedError());
         endGrace(attempt);
       }
@@ -318,18 +319,12 @@ export class RecordingQueue {
 
   /** Adds the reruns that a command or a request has created. */
   #addReruns(): void {
-    try {
-      const isNew = ({ id }: Recording) => !this.#entries.has(id) && !this.#stalled.has(id);
-      const added = this.#options.recordings.reruns.open().filter(isNew);
-      if (added.length > 0) {
-        this.#fillSlotsAfter(() => {
-          for (const rerun of added) this.#add(rerun);
-        });
-      }
-    } catch (error) {
-      // If the database cannot be read, the next check reads it.
-      if (machineTrouble(error) === null) throw error;
-    }
+    const isNew = ({ id }: Recording) => !this.#entries.has(id) && !this.#stalled.has(id);
+    const added = ifPossible(() => this.#options.recordings.reruns.open().filter(isNew)) ?? [];
+    if (added.length === 0) return;
+    this.#fillSlotsAfter(() => {
+      for (const rerun of added) this.#add(rerun);
+    });
   }
 
   #endedByCommand(): Entry[] {
@@ -343,18 +338,20 @@ export class RecordingQueue {
   }
 }
 
+/** Runs a use of the database. If the database cannot be read or written now, the next check of the queue repeats it. */
+function ifPossible<T>(use: () => T): T | undefined {
+  try {
+    return use();
+  } catch (error) {
+    if (machineTrouble(error) === null) throw error;
+    return undefined;
+  }
+}
+
 function suspend({ controller, graceEnd }: Attempt, graceMilliseconds: number): void {
   controller.abort(new SuspendError(graceMilliseconds, graceEnd.signal));
 }
 
 function endGrace({ graceEnd }: Attempt): void {
   graceEnd.abort();
-}
-
-/** The abort reason of a recording's signal when a command has ended the recording. */
-class RecordingEndedError extends Error {
-  override readonly name = "RecordingEndedError";
-  constructor() {
-    super("the recording was ended by command");
-  }
 }

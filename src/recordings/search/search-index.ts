@@ -1,9 +1,11 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, asc, desc, eq, gte, inArray, isNull, lt, sql } from "drizzle-orm";
-import { deferSync, removeSearchableRows, type Store, tables, transact, type Writer } from "../../storage/index.ts";
-import { parseState } from "../latest-segments.ts";
+import { deferSync, type Store, tables, transact, type Writer } from "../../storage/index.ts";
+import { parseState } from "../corrected-state.ts";
 import { ENDED_STATES } from "../states.ts";
 import { indexedText } from "./search-query.ts";
+
+const { searchableRecordings } = tables;
 
 /** Row of a recording's name, the last of its 2 ** 21 rows. The rows before it are its segments, by their ids. */
 export const NAME_ROW = 2 ** 21 - 1;
@@ -44,10 +46,9 @@ export async function indexMissing(store: Store, signal: AbortSignal): Promise<v
  * @returns null for a recording that is completely indexed, has not ended, is transient, or is gone
  */
 function numberOf(store: Store, recordingId: string): number | null {
-  const { recordings, searchableRecordings } = tables;
+  const { recordings } = tables;
   const enter = (transaction: Writer) => {
-    const isIt = eq(searchableRecordings.recordingId, recordingId);
-    const existing = transaction.select().from(searchableRecordings).where(isIt).get();
+    const existing = entryOf(transaction, recordingId);
     if (existing !== undefined) return existing.isWhole ? null : existing.number;
     const ended = transaction
       .select({ createdAt: recordings.createdAt })
@@ -76,12 +77,17 @@ function numberOf(store: Store, recordingId: string): number | null {
   return deferSync(store, () => transact(store, enter));
 }
 
+/** Returns the entry of a recording, which has its number. */
+function entryOf(writer: Writer, recordingId: string) {
+  return writer.select().from(searchableRecordings).where(eq(searchableRecordings.recordingId, recordingId)).get();
+}
+
 /**
  * Adds a batch of a recording's texts.
  * @returns whether there are more
  */
 function addSome(store: Store, recordingId: string, number: number): boolean {
-  const { recordings, searchableRecordings } = tables;
+  const { recordings } = tables;
   const add = (transaction: Writer) => {
     const recording = transaction
       .select({
@@ -96,7 +102,7 @@ function addSome(store: Store, recordingId: string, number: number): boolean {
       .get();
     if (recording === undefined) return false;
     const firstRow = parseState(recording.correctedState)?.firstSegment ?? 0;
-    if (removeRowsBelow(transaction, number, firstRow)) return true;
+    if (removeRowsBelow(transaction, number, firstRow, TEXTS_AT_ONCE) > 0) return true;
     const put = (row: number, text: string) => putText(transaction, number, row, text);
     const last = lastRow(transaction, number);
     const some = textsFrom(transaction, recordingId, recording.revision, last + 1);
@@ -145,9 +151,7 @@ function textsFrom(writer: Writer, recordingId: string, revision: number, from: 
  * @param texts the latest texts of segments by id; null for one that is gone
  */
 export function updateSearchable(writer: Writer, recordingId: string, texts: ReadonlyMap<number, string | null>): void {
-  const { searchableRecordings } = tables;
-  const isIt = eq(searchableRecordings.recordingId, recordingId);
-  const existing = writer.select().from(searchableRecordings).where(isIt).get();
+  const existing = entryOf(writer, recordingId);
   if (existing === undefined) return;
   const { number, isWhole } = existing;
   const last = isWhole ? NAME_ROW : lastRow(writer, number);
@@ -162,7 +166,6 @@ export function updateSearchable(writer: Writer, recordingId: string, texts: Rea
  * then a search finds some of the former texts.
  */
 export function renewSearchable(writer: Writer, recordingId: string): void {
-  const { searchableRecordings } = tables;
   const isIt = eq(searchableRecordings.recordingId, recordingId);
   const existing = writer.update(searchableRecordings).set({ isWhole: false }).where(isIt).returning().get();
   if (existing === undefined) return;
@@ -170,16 +173,16 @@ export function renewSearchable(writer: Writer, recordingId: string): void {
   writer.run(sql`DELETE FROM searchable_texts WHERE rowid = (${existing.number} << 21) + ${NAME_ROW}`);
 }
 
-/** Removes some texts of segments that were replaced. @returns whether there were any */
-function removeRowsBelow(writer: Writer, number: number, row: number): boolean {
+/** Removes up to `most` texts below a row of a recording, the lowest first. @returns their number */
+function removeRowsBelow(writer: Writer, number: number, row: number, most: number): number {
   const some = writer.all<{ row: number }>(
     sql`SELECT rowid & 2097151 AS row FROM searchable_texts
-      WHERE rowid >= ${number} << 21 AND rowid < (${number} << 21) + ${row} ORDER BY rowid LIMIT ${TEXTS_AT_ONCE}`,
+      WHERE rowid >= ${number} << 21 AND rowid < (${number} << 21) + ${row} ORDER BY rowid LIMIT ${most}`,
   );
   const last = some.at(-1)?.row;
-  if (last === undefined) return false;
+  if (last === undefined) return 0;
   writer.run(sql`DELETE FROM searchable_texts WHERE rowid BETWEEN ${number} << 21 AND (${number} << 21) + ${last}`);
-  return true;
+  return some.length;
 }
 
 function endedIds(store: Store, status: "completed" | "failed", beforeId: string | undefined): string[] {
@@ -197,7 +200,6 @@ function endedIds(store: Store, status: "completed" | "failed", beforeId: string
 /** Returns the ids of recordings that are not in the index, or not completely. */
 function withoutEntry(store: Store, ids: readonly string[]): string[] {
   if (ids.length === 0) return [];
-  const { searchableRecordings } = tables;
   const existing = store
     .select({ id: searchableRecordings.recordingId })
     .from(searchableRecordings)
@@ -214,15 +216,14 @@ function withoutEntry(store: Store, ids: readonly string[]): string[] {
 const NUMBER_ORIGIN = Date.UTC(2020, 0, 1);
 
 /**
- * Removes up to `most` of a recording's rows from the index.
+ * Removes up to `most` of a recording's rows from the index, and finally its entry.
  * @returns whether there may be more
  */
 export function removeSearchable(writer: Writer, recordingId: string, most: number): boolean {
-  const { searchableRecordings } = tables;
-  const existing = writer
-    .select({ number: searchableRecordings.number })
-    .from(searchableRecordings)
-    .where(eq(searchableRecordings.recordingId, recordingId))
-    .get();
-  return existing !== undefined && removeSearchableRows(writer, existing.number, most);
+  const existing = entryOf(writer, recordingId);
+  if (existing === undefined) return false;
+  const { number } = existing;
+  if (removeRowsBelow(writer, number, NAME_ROW + 1, most) === most) return true;
+  writer.delete(searchableRecordings).where(eq(searchableRecordings.number, number)).run();
+  return false;
 }

@@ -1,11 +1,14 @@
+import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../../storage/index.ts";
+import type { RecordingFilter } from "../list-recordings.ts";
 import type { Recording } from "../recording-rows.ts";
+import { ABOVE_ALL_NUMBERS, readMatches, visibleNumbers } from "./matches.ts";
 import { NAME_ROW } from "./search-index.ts";
 import type { SearchQuery } from "./search-query.ts";
 
 /** A recording that matches a search. */
-export interface FoundRecording {
+interface FoundRecording {
   readonly recording: Recording;
   /** Ids of a few matching segments; empty if only its name matches. */
   readonly segments: readonly number[];
@@ -18,58 +21,66 @@ export interface SearchPage {
   readonly next: number | null;
 }
 
-/** The recordings that are searched. */
-export interface SearchFilter {
-  readonly accountId?: string | undefined;
-  /** Accounts that the viewer sees. Undefined: all. */
-  readonly accountIds?: readonly string[] | undefined;
-  readonly workspaceId?: string | undefined;
-  readonly statuses?: readonly Recording["status"][] | undefined;
-}
+/** The recordings that are searched, of those that the viewer sees. */
+type SearchFilter = Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses">;
 
 /**
- * Maximum number of recordings that one search examines, in some tens of milliseconds. The page may not be full then.
+ * Maximum number of matching recordings that one search of all accounts examines, in some tens of milliseconds. The page
+ * may not be full then.
  */
 const MAX_EXAMINED = 1000;
 const SEGMENTS_PER_RECORDING = 3;
-/** A value above all numbers of recordings. */
-export const ABOVE_ALL_NUMBERS = 2 ** 41;
 
 /**
- * Returns the matching recordings, newest first, for a viewer who sees all accounts: the end of a page may be the number
- * of any recording. See searchVisible for other viewers. Reads few segments, however many match: it skips the rest of a
- * recording with many matches.
+ * Returns the matching recordings, newest first. For a viewer of some accounts, the page depends on their recordings
+ * alone: it has an end only if a further one of them matches. Otherwise the viewer could test which words other accounts
+ * have. Matches in other accounts still cost time, so the search skips them, and yields to other requests.
+ * @param accountIds the accounts whose recordings the viewer sees
  * @param before end of the previous page; null for the first
  */
-export function searchRecordings(
+export async function searchRecordings(
   store: Store,
   query: SearchQuery,
+  accountIds: "all" | readonly string[],
   filter: SearchFilter,
   before: number | null,
   limit: number,
-): SearchPage {
+): Promise<SearchPage> {
+  const visible = visibleNumbers(store, accountIds);
   const found: FoundRecording[] = [];
   let examined = 0;
   let last: number | null = null;
-  for (const { number, firstRows, isLast } of recordingsWith(store, query, before ?? ABOVE_ALL_NUMBERS)) {
-    const recording = recordingOf(store, number, filter);
-    if (recording !== null) found.push(asFound(recording, firstRows));
-    last = isLast ? null : number;
-    if (found.length === limit || ++examined === MAX_EXAMINED) break;
+  for (let below: number | null = before ?? ABOVE_ALL_NUMBERS; below !== null; ) {
+    const { matches, next } = readMatches(store, query, visible, below);
+    for (const { number, firstRows } of matches) {
+      const recording = recordingOf(store, number, accountIds, filter);
+      if (recording === null) continue;
+      if (found.length === limit) return { found, next: last };
+      found.push(asFound(recording, firstRows));
+      last = number;
+    }
+    examined += matches.length;
+    below = next;
+    if (accountIds === "all" && examined >= MAX_EXAMINED) return { found, next };
+    if (below !== null) await yieldToEventLoop();
   }
-  return { found, next: last };
+  return { found, next: null };
 }
 
 /** Returns a matching recording with a few of its segments. @param firstRows the lowest few of its matching rows */
-export function asFound(recording: Recording, firstRows: readonly number[]): FoundRecording {
+function asFound(recording: Recording, firstRows: readonly number[]): FoundRecording {
   const segments = firstRows.filter((row) => row !== NAME_ROW);
   const hasMoreSegments = segments.length > SEGMENTS_PER_RECORDING;
   return { recording, segments: segments.slice(0, SEGMENTS_PER_RECORDING), hasMoreSegments };
 }
 
-/** Returns the recording with a number; null if it is deleted or the filter excludes it. */
-export function recordingOf(store: Store, number: number, filter: SearchFilter): Recording | null {
-  const { accountId, accountIds, workspaceId, statuses } = filter;
+/** Returns the recording with a number; null if it is deleted, the viewer does not see it, or the filter excludes it. */
+function recordingOf(
+  store: Store,
+  number: number,
+  accountIds: "all" | readonly string[],
+  { accountId, workspaceId, statuses }: SearchFilter,
+): Recording | null {
   const { recordings, searchableRecordings } = tables;
   const row = store
     .select({ recording: recordings })
@@ -81,83 +92,11 @@ export function recordingOf(store: Store, number: number, filter: SearchFilter):
         isNull(recordings.deletedAt),
         // The plus sign keeps SQLite from using any index other than the one that finds the single recording.
         accountId === undefined ? undefined : eq(sql`+${recordings.accountId}`, accountId),
-        accountIds === undefined ? undefined : inArray(sql`+${recordings.accountId}`, [...accountIds]),
+        accountIds === "all" ? undefined : inArray(sql`+${recordings.accountId}`, [...accountIds]),
         workspaceId === undefined ? undefined : eq(sql`+${recordings.workspaceId}`, workspaceId),
         statuses === undefined ? undefined : inArray(sql`+${recordings.status}`, [...statuses]),
       ),
     )
     .get();
   return row?.recording ?? null;
-}
-
-/** The index entries of one recording. */
-interface IndexedRecording {
-  /** Number that its rows are derived from. */
-  readonly number: number;
-  /** The lowest few of its matching rows. */
-  readonly firstRows: readonly number[];
-  /** Whether no further recording matches. */
-  readonly isLast: boolean;
-}
-
-/** Number of matching rows of a recording after which the scan skips the rest. */
-export const ROWS_BEFORE_SKIP = 200;
-/** Maximum number of rows scanned for one page, which takes some tens of milliseconds. */
-const MAX_ROWS = 50_000;
-export const FIRST_ROWS = 4;
-
-/** Rows that match below a number, in descending order. */
-export const MATCHES_FROM_ABOVE = `SELECT rowid >> 21 AS number, rowid & 2097151 AS row FROM searchable_texts
-  WHERE searchable_texts MATCH ? AND rowid < (? << 21) ORDER BY rowid DESC`;
-const ofOne = `SELECT rowid & 2097151 AS row FROM searchable_texts
-  WHERE searchable_texts MATCH ?1 AND rowid BETWEEN ?2 << 21 AND (?2 << 21) + 2097151 ORDER BY rowid LIMIT ${FIRST_ROWS}`;
-
-/** A row of the index and the number of its recording. */
-export interface MatchingRow {
-  readonly number: number;
-  readonly row: number;
-}
-
-/**
- * Yields the matching recordings below a number, in descending order, read from the index on demand. With very many
- * matching rows, it stops before the last recording.
- */
-function* recordingsWith({ $client }: Store, query: SearchQuery, below: number): Generator<IndexedRecording> {
-  const { expression, hasPrefix } = query;
-  let scanned = 0;
-  let from: number | null = below;
-  while (from !== null) {
-    using statement = $client.prepare<MatchingRow, [string, number]>(MATCHES_FROM_ABOVE);
-    const rows: Iterable<MatchingRow> = statement.iterate(expression, from);
-    let current: { readonly number: number; rows: number[]; count: number } | null = null;
-    from = null;
-    for (const { number, row } of rows) {
-      if (current !== null && current.number !== number) {
-        yield { number: current.number, firstRows: current.rows.toReversed(), isLast: false };
-        current = null;
-      }
-      current ??= { number, rows: [], count: 0 };
-      current.rows = [...current.rows, row].slice(-FIRST_ROWS);
-      current.count += 1;
-      scanned += 1;
-      // For a prefix, each statement merges all words that begin with it; other words are found at once. A new
-      // statement is therefore cheap only without a prefix.
-      const isFull = !hasPrefix && current.count === ROWS_BEFORE_SKIP;
-      if (isFull || scanned === MAX_ROWS) {
-        from = number;
-        break;
-      }
-    }
-    if (current === null) return;
-    const { number } = current;
-    const firstRows = from === null ? current.rows.toReversed() : firstRowsOf($client, expression, number);
-    yield { number, firstRows, isLast: from === null };
-    if (scanned >= MAX_ROWS) return;
-  }
-}
-
-/** Returns the lowest few matching rows of a recording. */
-export function firstRowsOf($client: Store["$client"], expression: string, number: number): number[] {
-  using statement = $client.prepare<Pick<MatchingRow, "row">, [string, number]>(ofOne);
-  return statement.all(expression, number).map(({ row }) => row);
 }

@@ -72,13 +72,6 @@ function schemaOf(database: Database): string[] {
     .sort();
 }
 
-/** A column of a backup's database with an SQL condition for its values. */
-interface ColumnRule {
-  readonly column: `${string}.${string}`;
-  /** SQL expression that is true for a valid value; `?` stands for the column. */
-  readonly rule: string;
-}
-
 const hexDigits = (count: number) => "[0-9a-f]".repeat(count);
 const uuid = `? GLOB '${[8, 4, 4, 4, 12].map(hexDigits).join("-")}'`;
 const sha256 = `? GLOB '${hexDigits(64)}'`;
@@ -117,7 +110,7 @@ const words = json(
 const boundedWords = `CASE WHEN octet_length(?) <= 1572864 AND json_valid(?) AND json_array_length(?) <= 20000
   THEN ${words} END`;
 /** A corrected segment has up to 20,000 characters, and a recognized one some hundred. */
-const MAX_SEGMENT_CHARACTERS = 40_000;
+const segmentText = "length(?) <= 40000";
 
 /** The form that recordings/ writes, see CorrectedState there. */
 const correctedState = `CASE WHEN json_valid(?) THEN json_type(?, '$.order') = 'array'
@@ -144,11 +137,8 @@ const rerun = `(recordings.is_transient = 1 AND EXISTS (SELECT 1 FROM recordings
 /** SQL condition for a number of parts or audio tracks of a recording. */
 const partCount = "? BETWEEN 1 AND 1000000000";
 
-/**
- * Maximum length of a stored vocabulary in characters, which is passed to native code. The server itself accepts only
- * much shorter ones.
- */
-const MAX_VOCABULARY_CHARACTERS = 20_000;
+/** SQL condition for a vocabulary, which is passed to native code. The server itself accepts only much shorter ones. */
+const vocabulary = "length(?) <= 20000";
 
 /** Maximum length of a voice's name in characters. */
 const MAX_NAME_CHARACTERS = 100;
@@ -177,33 +167,8 @@ const speakerNumber = "? BETWEEN 0 AND 1000000";
  * that shows it fail.
  */
 const time = "(? BETWEEN -8640000000000000 AND 8640000000000000)";
-const times: readonly ColumnRule["column"][] = [
-  "accounts.created_at",
-  "accounts.subscribed_until",
-  "workspaces.created_at",
-  "api_keys.created_at",
-  "api_keys.expires_at",
-  "api_keys.revoked_at",
-  "api_keys.last_used_at",
-  "recordings.held_at",
-  "recordings.created_at",
-  "recordings.updated_at",
-  "recordings.deleted_at",
-  "recordings.ended_at",
-  "revisions.at",
-  "audit_log.at",
-  "chosen_models.chosen_at",
-  "console_password.set_at",
-  "folders.created_at",
-  "folders.hindered_since",
-  "folders.seen_at",
-  "folder_files.created_at",
-  "folder_files.retry_at",
-  "users.created_at",
-  "users.last_sign_in_at",
-  "users.disabled_at",
-  "voices.created_at",
-];
+/** Names of columns that hold such a time. */
+const timeName = /^(?:at|\w+_(?:at|until|since))$/;
 
 /** SQL condition for an absolute path that names no parent directory. */
 const absolutePath = "(? GLOB '/*' AND ? NOT GLOB '*/../*' AND ? NOT GLOB '*/..' AND length(?) <= 4096)";
@@ -219,104 +184,93 @@ const incompleteFiles = json(
 );
 
 /**
- * Rules for values that become a path, a fetched link, an argument of native code or a date, or that are parsed. All
- * other values are numbers, whose type the tables enforce, and texts that are only compared or shown.
+ * Rules for values that become a path, a fetched link, an argument of native code or a date, or that are parsed: SQL
+ * conditions that are true for a valid value, by table and column; `?` stands for the column. All other values are
+ * numbers, whose type the tables enforce, and texts that are only compared or shown. Times are found by their names.
  */
-const rules: readonly ColumnRule[] = [
-  { column: "accounts.id", rule: uuid },
-  { column: "workspaces.id", rule: uuid },
-  { column: "api_keys.id", rule: uuid },
-  { column: "recordings.id", rule: uuid },
-  { column: "recordings.rerun_of", rule: rerun },
-  { column: "kept_answers.recording_id", rule: uuid },
-  { column: "audio_usage.recording_id", rule: uuid },
-  { column: "chosen_models.kind", rule: "? = 'speech'" },
-  { column: "chosen_models.model", rule: modelId },
-  { column: "recordings.speech_model", rule: speechModel },
-  { column: "recordings.speech_model_sha256", rule: sha256 },
-  { column: "recordings.language", rule: language },
-  { column: "recordings.pinned_language", rule: language },
-  {
-    column: "recordings.source_url",
-    rule: "((lower(?) GLOB 'http://*' OR lower(?) GLOB 'https://*') AND length(?) <= 32768)",
+const rules: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  accounts: { id: uuid, limits, vocabulary },
+  workspaces: { id: uuid },
+  api_keys: { id: uuid, scopes },
+  recordings: {
+    id: uuid,
+    rerun_of: rerun,
+    speech_model: speechModel,
+    speech_model_sha256: sha256,
+    language,
+    pinned_language: language,
+    source_url: "((lower(?) GLOB 'http://*' OR lower(?) GLOB 'https://*') AND length(?) <= 32768)",
+    vocabulary,
+    prompt: vocabulary,
+    audio_track: partCount,
+    audio_tracks: partCount,
+    min_speakers: speakerCount,
+    max_speakers: speakerCount,
+    corrected_state: correctedState,
   },
-  { column: "recordings.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
-  { column: "recordings.prompt", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
-  { column: "recordings.audio_track", rule: partCount },
-  { column: "recordings.audio_tracks", rule: partCount },
-  { column: "recordings.min_speakers", rule: speakerCount },
-  { column: "recordings.max_speakers", rule: speakerCount },
-  { column: "accounts.vocabulary", rule: `length(?) <= ${MAX_VOCABULARY_CHARACTERS}` },
-  { column: "accounts.limits", rule: limits },
-  { column: "api_keys.scopes", rule: scopes },
-  { column: "segments.text", rule: `length(?) <= ${MAX_SEGMENT_CHARACTERS}` },
-  { column: "segments.words", rule: boundedWords },
-  { column: "corrected_segments.text", rule: `length(?) <= ${MAX_SEGMENT_CHARACTERS}` },
-  { column: "corrected_segments.words", rule: boundedWords },
-  { column: "recordings.corrected_state", rule: correctedState },
-  { column: "revisions.action", rule: `? ${oneOf(correctionActions)}` },
+  kept_answers: { recording_id: uuid },
+  audio_usage: { recording_id: uuid },
+  chosen_models: { kind: "? = 'speech'", model: modelId },
+  segments: { text: segmentText, words: boundedWords },
+  corrected_segments: { text: segmentText, words: boundedWords },
   // Whoever reads changes checks them by their schema.
-  { column: "revisions.changes", rule: "json_valid(?)" },
-  { column: "recording_machines.machine", rule: machineName },
-  { column: "recording_machines.parts", rule: partCount },
-  { column: "recording_models.model", rule: speechModel },
-  { column: "recording_models.parts", rule: partCount },
-  { column: "voices.id", rule: uuid },
-  { column: "voices.name", rule: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}` },
-  { column: "voices.model", rule: sha256 },
-  { column: "speaker_voices.model", rule: sha256 },
-  { column: "speaker_voices.speaker", rule: speakerNumber },
-  { column: "speaker_voices.seconds", rule: speechSeconds },
-  { column: "speaker_voices.embedding", rule: embedding },
-  { column: "voice_examples.speaker", rule: speakerNumber },
-  { column: "voice_examples.seconds", rule: speechSeconds },
-  { column: "voice_examples.embedding", rule: embedding },
-  { column: "audit_log.details", rule: "json_valid(?)" },
-  { column: "folders.id", rule: uuid },
-  { column: "folders.path", rule: absolutePath },
-  { column: "folders.target", rule: absolutePath },
-  { column: "folders.formats", rule: formats },
-  { column: "folders.language", rule: language },
-  { column: "folders.incomplete", rule: incompleteFiles },
-  { column: "folders.hindrance", rule: `? ${oneOf(hindrances)}` },
-  { column: "folder_files.id", rule: uuid },
-  { column: "folder_files.name", rule: fileName },
-  { column: "folder_files.state", rule: `? ${oneOf(fileStates)}` },
-  { column: "folder_files.reason", rule: `? ${oneOf(fileFaults)}` },
-  { column: "folder_files.modified", rule: "(? NOT GLOB '*[^0-9-]*' AND length(?) <= 24)" },
-  { column: "folder_files.sha256", rule: sha256 },
-  ...times.map((column) => ({ column, rule: time })),
-  { column: "console_password.hash", rule: passwordHash },
-  { column: "users.id", rule: uuid },
-  { column: "users.password_hash", rule: passwordHash },
-  { column: "users.role", rule: `? ${oneOf(roles)}` },
-  { column: "users.all_accounts", rule: "? IN (0, 1)" },
-  { column: "users.name", rule: "length(?) BETWEEN 1 AND 200" },
-  { column: "users.email", rule: "length(?) BETWEEN 1 AND 320" },
-];
+  revisions: { action: `? ${oneOf(correctionActions)}`, changes: "json_valid(?)" },
+  recording_machines: { machine: machineName, parts: partCount },
+  recording_models: { model: speechModel, parts: partCount },
+  voices: { id: uuid, name: `length(?) BETWEEN 1 AND ${MAX_NAME_CHARACTERS}`, model: sha256 },
+  speaker_voices: { model: sha256, speaker: speakerNumber, seconds: speechSeconds, embedding },
+  voice_examples: { speaker: speakerNumber, seconds: speechSeconds, embedding },
+  audit_log: { details: "json_valid(?)" },
+  folders: {
+    id: uuid,
+    path: absolutePath,
+    target: absolutePath,
+    formats,
+    language,
+    incomplete: incompleteFiles,
+    hindrance: `? ${oneOf(hindrances)}`,
+  },
+  folder_files: {
+    id: uuid,
+    name: fileName,
+    state: `? ${oneOf(fileStates)}`,
+    reason: `? ${oneOf(fileFaults)}`,
+    modified: "(? NOT GLOB '*[^0-9-]*' AND length(?) <= 24)",
+    sha256,
+  },
+  console_password: { hash: passwordHash },
+  users: {
+    id: uuid,
+    password_hash: passwordHash,
+    role: `? ${oneOf(roles)}`,
+    all_accounts: "? IN (0, 1)",
+    name: "length(?) BETWEEN 1 AND 200",
+    email: "length(?) BETWEEN 1 AND 320",
+  },
+};
 
 /**
  * Requires that a backup's database holds only values that this program could have written: a backup may come from
- * anybody. The caller has already checked that the tables are ours. NULL is valid in any column that allows it.
+ * anybody. The caller has already checked that the tables are ours; those of an early version lack some columns. NULL is
+ * valid in any column that allows it.
  * @throws {BackupError} when a value is invalid, with its column, or when a row refers to a missing row
  */
 function requireOwnValues(database: Database): void {
-  for (const { column, rule } of rules) {
-    const [table = "", name = ""] = column.split(".");
-    if (!hasColumn(database, table, name)) continue;
+  const columns = database.query<{ table: string; name: string }, []>(
+    `SELECT tables.name AS "table", columns.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+      WHERE tables.type = 'table' AND tables.rootpage > 0`,
+  );
+  for (const { table, name } of columns.all()) {
+    const rule = rules[table]?.[name] ?? (timeName.test(name) ? time : null);
+    if (rule === null) continue;
     const isValid = rule.replaceAll("?", `"${name}"`);
     // GLOB and length() stop at a NUL character inside a text; instr() does not. A blob may hold zeros.
     const hasNoNul = `(typeof("${name}") = 'blob' OR instr("${name}", char(0)) = 0)`;
     const isInvalid = `"${name}" IS NOT NULL AND NOT coalesce((${isValid}) AND ${hasNoNul}, 0)`;
     if (database.query(`SELECT 1 FROM ${table} WHERE ${isInvalid} LIMIT 1`).get() === null) continue;
-    throw new BackupError(`the backup has a ${column} that transcribe does not write: it was changed by others`);
+    throw new BackupError(`the backup has a ${table}.${name} that transcribe does not write: it was changed by others`);
   }
   if (database.query("PRAGMA foreign_key_check").get() !== null) {
     throw new BackupError("the backup has rows that belong to no account or recording: it was changed by others");
   }
-}
-
-/** Returns whether a column exists: a backup of an early version lacks some. */
-function hasColumn(database: Database, table: string, column: string): boolean {
-  return database.query("SELECT 1 FROM pragma_table_info(?) WHERE name = ?").get(table, column) !== null;
 }

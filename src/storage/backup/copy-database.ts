@@ -27,11 +27,9 @@ export function copyDatabase(from: string, to: string, finish: (copy: Database) 
     // VACUUM INTO accepts an existing empty file and keeps its mode.
     closeSync(openSync(partial, "wx", 0o600));
     vacuumInto(from, partial);
-    const copy = new Database(partial, { readwrite: true });
-    try {
+    {
+      using copy = new Database(partial, { readwrite: true });
       finish(copy);
-    } finally {
-      copy.close();
     }
     syncFile(partial);
     renameSync(partial, to);
@@ -44,13 +42,9 @@ export function copyDatabase(from: string, to: string, finish: (copy: Database) 
 }
 
 function vacuumInto(from: string, to: string): void {
-  const source = new Database(from, { readonly: true });
-  try {
-    source.run("PRAGMA busy_timeout = 10000");
-    source.run("VACUUM INTO ?", [to]);
-  } finally {
-    source.close();
-  }
+  using source = new Database(from, { readonly: true });
+  source.run("PRAGMA busy_timeout = 10000");
+  source.run("VACUUM INTO ?", [to]);
 }
 
 function reasonOf(error: unknown, from: string, to: string): string {

@@ -108,9 +108,7 @@ export function restoreDatabase(
     return replaced;
   } catch (error) {
     rmSync(incoming, { force: true });
-    throw new BackupError(`can't replace ${databasePath}: ${messageOf(error)}`, {
-      cause: error,
-    });
+    throw new BackupError(`can't replace ${databasePath}: ${messageOf(error)}`, { cause: error });
   }
 }
 

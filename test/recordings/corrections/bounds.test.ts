@@ -1,34 +1,22 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { newRecording } from "../../../harness/new-recording.ts";
-import { createAccount } from "../../../src/accounts/index.ts";
-import { type corrections, Recordings, Transcript } from "../../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../../src/storage/index.ts";
+import type { corrections, Transcript } from "../../../src/recordings/index.ts";
+import { Shelf } from "../shelf.ts";
 
 const MIB = 1024 * 1024;
 /** Words that take 1.4 MiB in the stored form. */
 const manyWords = JSON.stringify(Array(128 * 1024).fill(["", 0, 1, 1]));
-let store: Store;
+let shelf: Shelf;
 let sequence = 0;
 
 beforeEach(() => {
-  store = openDatabase(":memory:");
+  shelf = new Shelf(() => 1);
   sequence = 0;
 });
 
 /** Returns a completed transcript with these texts. @param words JSON of the words of each segment */
 function transcriptOf(texts: readonly string[], words = "[]"): Transcript {
-  const recordings = new Recordings(store, () => 1);
-  const account = createAccount(store, `account-${Bun.randomUUIDv7()}`, { actor: "o", now: 1 });
-  const { id } = recordings.create(newRecording(Bun.randomUUIDv7(), account.id));
-  recordings.claim(id);
   const times = (index: number) => ({ startSeconds: index, endSeconds: index + 0.9 });
-  recordings.complete(
-    id,
-    texts.map((text, index) => ({ index, ...times(index), speaker: 0, text, words })),
-  );
-  const recording = recordings.get(id);
-  if (recording === null) throw new Error("the recording is missing");
-  return new Transcript(store, recording);
+  return shelf.completed(texts.map((text, index) => ({ index, ...times(index), speaker: 0, text, words })));
 }
 
 function correct(transcript: Transcript, correction: corrections.Correction) {
@@ -58,7 +46,7 @@ describe("corrections", () => {
   test("count the bytes of a transcript that an earlier version has corrected", () => {
     const transcript = transcriptOf(Array(26).fill("a"), manyWords);
     correct(transcript, { action: "text", segment: 0, text: "b" });
-    store.$client.run("UPDATE recordings SET corrected_state = json_remove(corrected_state, '$.size')");
+    shelf.store.$client.run("UPDATE recordings SET corrected_state = json_remove(corrected_state, '$.size')");
     expect(correct(transcript, { action: "text", segment: 1, text: "c".repeat(20_000) })).toMatchObject({ number: 2 });
     expect(correct(transcript, { action: "text", segment: 1, text: "d ".repeat(9000) })).toBe("transcript_too_long");
   });
@@ -67,7 +55,7 @@ describe("corrections", () => {
     const transcript = transcriptOf(Array.from({ length: 80 }, () => "a ".repeat(10_000).trim()));
     const first = correct(transcript, replace("a a", "b b"));
     expect(first).toMatchObject({ next: { id: expect.any(Number) } });
-    const bytes = store.$client.query("SELECT max(octet_length(changes)) AS bytes FROM revisions").get();
+    const bytes = shelf.store.$client.query("SELECT max(octet_length(changes)) AS bytes FROM revisions").get();
     expect((bytes as { bytes: number }).bytes).toBeLessThan(4 * MIB);
   });
 

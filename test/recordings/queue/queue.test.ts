@@ -1,41 +1,44 @@
 import { beforeEach, describe, expect, test } from "bun:test";
-import { newRecording } from "../../../harness/new-recording.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
-import { RecordingQueue, Recordings } from "../../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../../src/storage/index.ts";
+import { RecordingQueue, type Recordings } from "../../../src/recordings/index.ts";
+import type { Store } from "../../../src/storage/index.ts";
+import { Shelf } from "../shelf.ts";
 
-const priorityOf = () => 0;
-const now = Date.now;
-const onFault = (_id: string, error: unknown) => {
-  throw error;
-};
-/** The download of a queue without links. */
-const fetch = (): never => {
-  throw new Error("there is no link");
-};
 const missing = () => {
   throw new Error("the recording is not there");
 };
 
+type QueueOptions = ConstructorParameters<typeof RecordingQueue>[0];
+
 describe("the queue", () => {
+  let shelf: Shelf;
   let store: Store;
   let recordings: Recordings;
-  let accountId: string;
-  const create = (account = accountId) => {
-    const id = Bun.randomUUIDv7();
-    return recordings.create(newRecording(id, account)).id;
-  };
+  const create = (accountId = shelf.accountId) => shelf.create({ accountId }).id;
+  /** Returns a queue with one slot for recordings, of which none is a link. */
+  const queueWith = (options: Partial<QueueOptions> & Pick<QueueOptions, "process">): RecordingQueue =>
+    new RecordingQueue({
+      recordings,
+      slots: 1,
+      priorityOf: () => 0,
+      now: Date.now,
+      fetch: () => {
+        throw new Error("there is no link");
+      },
+      onFault: (_id, error) => {
+        throw error;
+      },
+      ...options,
+    });
   beforeEach(() => {
-    store = openDatabase(":memory:");
-    recordings = new Recordings(store, Date.now);
-    accountId = createAccount(store, "acme", { actor: "operator", now: 1 }).id;
+    shelf = new Shelf();
+    ({ store, recordings } = shelf);
   });
 
   test("finishes what runs after its slots are reduced, and fills them when they are increased", async () => {
     for (let count = 0; count < 4; count++) create();
     const running: PromiseWithResolvers<void>[] = [];
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now, onFault },
+    const queue = queueWith({
       slots: 2,
       process: () => {
         const recording = Promise.withResolvers<void>();
@@ -64,9 +67,8 @@ describe("the queue", () => {
     let running = 0;
     let most = 0;
     const done: string[] = [];
-    const ids = Array.from({ length: 12 }, create);
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now, onFault },
+    const ids = Array.from({ length: 12 }, () => create());
+    const queue = queueWith({
       slots: 5,
       process: async (id) => {
         running += 1;
@@ -87,13 +89,7 @@ describe("the queue", () => {
     const ids = [create(), create(), create()];
     recordings.claim(ids[1] ?? "");
     const order: string[] = [];
-    const queue = new RecordingQueue({
-      fetch,
-      recordings,
-      priorityOf,
-      now,
-      onFault,
-      slots: 1,
+    const queue = queueWith({
       process: async (id) => {
         order.push(id);
         return null;
@@ -108,12 +104,7 @@ describe("the queue", () => {
   test("processes a recording once that is added twice", async () => {
     const id = create();
     const seen: string[] = [];
-    const queue = new RecordingQueue({
-      fetch,
-      recordings,
-      priorityOf,
-      now,
-      onFault,
+    const queue = queueWith({
       slots: 2,
       process: async (each) => {
         seen.push(each);
@@ -131,9 +122,7 @@ describe("the queue", () => {
     const order: string[] = [];
     const waits: number[] = [];
     let isFull = true;
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now, onFault },
-      slots: 1,
+    const queue = queueWith({
       retryMilliseconds: (tries) => {
         waits.push(tries);
         return 2;
@@ -160,10 +149,8 @@ describe("the queue", () => {
     create();
     const ends = Promise.withResolvers<null>();
     let [tries, minutes] = [0, 0];
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, onFault },
-      now: () => now() + minutes * 60_000,
-      slots: 1,
+    const queue = queueWith({
+      now: () => Date.now() + minutes * 60_000,
       retryMilliseconds: () => 1,
       process: async () => (++tries < 3 ? { waitsFor: "disk_full" } : ends.promise),
     });
@@ -180,10 +167,8 @@ describe("the queue", () => {
     const ids = [create(), create()];
     const running = new Map<string, PromiseWithResolvers<null>>();
     let [isFull, minutes] = [true, 0];
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, onFault },
-      now: () => now() + minutes * 60_000,
-      slots: 1,
+    const queue = queueWith({
+      now: () => Date.now() + minutes * 60_000,
       retryMilliseconds: () => 1,
       process: (id) => {
         if (isFull) return Promise.resolve({ waitsFor: "disk_full" as const });
@@ -212,9 +197,7 @@ describe("the queue", () => {
     const id = create();
     const faults: unknown[] = [];
     let tries = 0;
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now },
-      slots: 1,
+    const queue = queueWith({
       retryMilliseconds: () => 1,
       onFault: (recordingId, error) => faults.push([recordingId, error]),
       process: async () => {
@@ -235,9 +218,7 @@ describe("the queue", () => {
   test("leaves stalled recordings unchanged when it stops", async () => {
     create();
     let tries = 0;
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now, onFault },
-      slots: 1,
+    const queue = queueWith({
       retryMilliseconds: () => 5,
       process: async () => {
         tries += 1;
@@ -256,9 +237,7 @@ describe("the queue", () => {
     const ids = [create(), create()];
     const seen: string[] = [];
     let ended = false;
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now, onFault },
-      slots: 1,
+    const queue = queueWith({
       process: async (id, signal) => {
         seen.push(id);
         while (!signal.aborted) await Bun.sleep(1);
@@ -278,9 +257,7 @@ describe("the queue", () => {
     create();
     const left = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, priorityOf, now },
-      slots: 1,
+    const queue = queueWith({
       stopMilliseconds: 20,
       onFault: (id, error) => reasons.push(id, error),
       process: async (_id, signal) => {
@@ -302,8 +279,8 @@ describe("the queue", () => {
     const started: string[] = [];
     const finished = new Set<string>();
     const reasons: Record<string, string> = {};
-    const queue = new RecordingQueue({
-      ...{ fetch, recordings, now, slots, onFault },
+    const queue = queueWith({
+      slots,
       priorityOf: (account) => priorities[account] ?? 0,
       watchMilliseconds,
       process: async (id, signal) => {

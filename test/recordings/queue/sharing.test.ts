@@ -81,6 +81,13 @@ class Scene {
     this.queue.add(this.recordings.create(newRecording(id, account, source)));
   }
 
+  /** Starts with a slot for each of these recordings, and waits until they hold them. */
+  async fill(...names: string[]): Promise<void> {
+    this.start(names.length);
+    for (const name of names) this.send(name);
+    await this.processed(...names);
+  }
+
   end(name: string): void {
     this.#ends.get(name)?.();
   }
@@ -126,9 +133,8 @@ afterEach(async () => {
 
 describe("an account that holds all slots", () => {
   test("releases one to another account: its last recording is suspended and resumes when a slot is free", async () => {
-    scene.start(3);
-    for (const name of ["a1", "a2", "a3", "a4"]) scene.send(name);
-    await scene.processed("a1", "a2", "a3");
+    await scene.fill("a1", "a2", "a3");
+    scene.send("a4");
     scene.send("b1");
     await scene.processed("a1", "a2", "b1");
     expect(scene.record("a3")).toMatchObject({ status: "queued" });
@@ -141,9 +147,7 @@ describe("an account that holds all slots", () => {
   });
 
   test("releases slots down to its fair share and no further", async () => {
-    scene.start(5);
-    for (const name of ["a1", "a2", "a3", "a4", "a5"]) scene.send(name);
-    await scene.processed("a1", "a2", "a3", "a4", "a5");
+    await scene.fill("a1", "a2", "a3", "a4", "a5");
     for (const name of ["b1", "b2", "b3"]) scene.send(name);
     await scene.processed("a1", "a2", "a3", "b1", "b2");
     await scene.stays("a1", "a2", "a3", "b1", "b2");
@@ -157,9 +161,7 @@ describe("an account that holds all slots", () => {
 
   test("holds all slots but one by its higher priority, until the other account has waited long enough", async () => {
     scene.priorities.a = 2;
-    scene.start(4);
-    for (const name of ["a1", "a2", "a3", "a4"]) scene.send(name);
-    await scene.processed("a1", "a2", "a3", "a4");
+    await scene.fill("a1", "a2", "a3", "a4");
     for (const name of ["b1", "b2"]) scene.send(name);
     await scene.processed("a1", "a2", "a3", "b1");
     scene.minutes = 19;
@@ -180,9 +182,7 @@ describe("an account that holds all slots", () => {
   });
 
   test("releases one when the number of slots is reduced below what it holds", async () => {
-    scene.start(5);
-    for (const name of ["a1", "a2", "a3", "a4", "a5"]) scene.send(name);
-    await scene.processed("a1", "a2", "a3", "a4", "a5");
+    await scene.fill("a1", "a2", "a3", "a4", "a5");
     scene.queue.slots = 2;
     await scene.stays("a1", "a2", "a3", "a4", "a5");
     scene.send("b1");
@@ -191,9 +191,7 @@ describe("an account that holds all slots", () => {
   });
 
   test("releases its slot when the suspended recording ends at that moment", async () => {
-    scene.start(2);
-    for (const name of ["a1", "a2"]) scene.send(name);
-    await scene.processed("a1", "a2");
+    await scene.fill("a1", "a2");
     scene.recordings.complete(scene.idOf("a2"), []);
     scene.send("b1");
     await scene.processed("a1", "b1");
@@ -202,9 +200,7 @@ describe("an account that holds all slots", () => {
   });
 
   test("has a suspended recording that a command ends cleaned up at once, without a slot", async () => {
-    scene.start(2);
-    for (const name of ["a1", "a2"]) scene.send(name);
-    await scene.processed("a1", "a2");
+    await scene.fill("a1", "a2");
     scene.send("b1");
     await scene.processed("a1", "b1");
     scene.recordings.fail(scene.idOf("a2"), { reason: "internal", cause: "cancelled" });
@@ -214,9 +210,7 @@ describe("an account that holds all slots", () => {
   });
 
   test("releases one after a restart, too", async () => {
-    scene.start(2);
-    for (const name of ["a1", "a2"]) scene.send(name);
-    await scene.processed("a1", "a2");
+    await scene.fill("a1", "a2");
     scene.send("b1");
     await scene.processed("a1", "b1");
     await scene.queue.stop();

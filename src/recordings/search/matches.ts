@@ -1,20 +1,8 @@
-import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import type { Store } from "../../storage/index.ts";
-import {
-  ABOVE_ALL_NUMBERS,
-  asFound,
-  FIRST_ROWS,
-  type FoundRecording,
-  firstRowsOf,
-  MATCHES_FROM_ABOVE,
-  type MatchingRow,
-  ROWS_BEFORE_SKIP,
-  recordingOf,
-  type SearchFilter,
-  type SearchPage,
-} from "./search.ts";
 import type { SearchQuery } from "./search-query.ts";
 
+/** A value above all numbers of recordings. */
+export const ABOVE_ALL_NUMBERS = 2 ** 41;
 /**
  * Maximum number of rows read before other requests are served. A row takes 0.2 µs. A statement for a prefix first
  * merges all words with the prefix, which takes 50 to 150 ms for a million rows, so it reads more of them.
@@ -29,37 +17,28 @@ const MAX_NUMBERS = 10_000;
 /** Maximum number of matching recordings that are read at once. */
 const MATCHES_AT_ONCE = 101;
 
-/**
- * Returns the matching recordings of some accounts, newest first. The page depends on these recordings alone: it has an
- * end only if a further one of them matches. Otherwise a viewer could test which words other accounts have. Matches in
- * other accounts still cost time, so the search skips them, and yields to other requests.
- * @param accountIds the accounts whose recordings the viewer sees
- * @param before end of the previous page; null for the first
- */
-export async function searchVisible(
-  store: Store,
-  query: SearchQuery,
-  accountIds: readonly string[],
-  filter: Omit<SearchFilter, "accountIds">,
-  before: number | null,
-  limit: number,
-): Promise<SearchPage> {
-  const visible = visibleNumbers(store, accountIds);
-  const found: FoundRecording[] = [];
-  let last: number | null = null;
-  for (let below: number | null = before ?? ABOVE_ALL_NUMBERS; below !== null; ) {
-    const batch: Batch = readBatch(store, query, visible, below);
-    for (const { number, firstRows } of batch.matches) {
-      const recording = recordingOf(store, number, { ...filter, accountIds });
-      if (recording === null) continue;
-      if (found.length === limit) return { found, next: last };
-      found.push(asFound(recording, firstRows));
-      last = number;
-    }
-    below = batch.next;
-    if (below !== null) await yieldToEventLoop();
-  }
-  return { found, next: null };
+/** Number of matching rows of a recording, or of hidden recordings, after which the scan skips the rest. */
+const ROWS_BEFORE_SKIP = 200;
+/** Number of a recording's matching rows that are returned: one more than are shown. */
+const FIRST_ROWS = 4;
+
+/** Rows that match below a number, in descending order. */
+const matchesFromAbove = `SELECT rowid >> 21 AS number, rowid & 2097151 AS row FROM searchable_texts
+  WHERE searchable_texts MATCH ? AND rowid < (? << 21) ORDER BY rowid DESC`;
+const rowsOfOne = `SELECT rowid & 2097151 AS row FROM searchable_texts
+  WHERE searchable_texts MATCH ?1 AND rowid BETWEEN ?2 << 21 AND (?2 << 21) + 2097151 ORDER BY rowid LIMIT ${FIRST_ROWS}`;
+
+/** A row of the index and the number of its recording. */
+interface MatchingRow {
+  readonly number: number;
+  readonly row: number;
+}
+
+/** A recording that matches, by its number. */
+interface Match {
+  readonly number: number;
+  /** The lowest few of its matching rows. */
+  readonly firstRows: readonly number[];
 }
 
 /** The numbers of the recordings that a viewer sees. */
@@ -71,24 +50,26 @@ interface VisibleNumbers {
   skipTo(number: number): number | null;
 }
 
-/** Some matches, in descending order. */
-interface Batch {
-  readonly matches: readonly { readonly number: number; readonly firstRows: readonly number[] }[];
-  /** Number below which the next batch begins; null after the last match. */
-  readonly next: number | null;
-}
-
-/** Reads the next matches in visible recordings. */
-function readBatch({ $client }: Store, query: SearchQuery, visible: VisibleNumbers, below: number): Batch {
+/**
+ * Reads the next matches in visible recordings, in descending order.
+ * @returns with the number below which the next ones begin; null after the last match
+ */
+export function readMatches(
+  { $client }: Store,
+  query: SearchQuery,
+  visible: VisibleNumbers,
+  below: number,
+): { readonly matches: readonly Match[]; readonly next: number | null } {
   const { expression, hasPrefix } = query;
   const mostRows = hasPrefix ? ROWS_AT_ONCE.prefix : ROWS_AT_ONCE.word;
-  // As in recordingsWith: a new statement, which skips rows, is cheap only without a prefix.
+  // For a prefix, each statement merges all words that begin with it; other words are found at once. A new statement,
+  // which skips rows, is therefore cheap only without a prefix.
   const rowsBeforeSkip = hasPrefix ? Number.POSITIVE_INFINITY : ROWS_BEFORE_SKIP;
-  const matches: Batch["matches"][number][] = [];
+  const matches: Match[] = [];
   let cost = 0;
   let next: number | null = below;
   while (next !== null && cost < mostRows && matches.length < MATCHES_AT_ONCE) {
-    using statement = $client.prepare<MatchingRow, [string, number]>(MATCHES_FROM_ABOVE);
+    using statement = $client.prepare<MatchingRow, [string, number]>(matchesFromAbove);
     const rows: Iterable<MatchingRow> = statement.iterate(expression, next);
     let current: Current | null = null;
     let hidden = 0;
@@ -127,7 +108,7 @@ interface Current {
   count: number;
 }
 
-function matchOf({ number, rows }: Current): Batch["matches"][number] {
+function matchOf({ number, rows }: Current): Match {
   return { number, firstRows: rows.toReversed() };
 }
 
@@ -139,8 +120,15 @@ const isOfAccounts = `SELECT 1 FROM searchable_recordings AS searchable
   CROSS JOIN recordings ON recordings.id = searchable.recording_id
   WHERE searchable.number = ? AND +recordings.account_id IN (SELECT value FROM json_each(?))`;
 
+/** Returns the lowest few matching rows of a recording. */
+function firstRowsOf($client: Store["$client"], expression: string, number: number): number[] {
+  using statement = $client.prepare<Pick<MatchingRow, "row">, [string, number]>(rowsOfOne);
+  return statement.all(expression, number).map(({ row }) => row);
+}
+
 /** Returns the numbers of the recordings of some accounts: as a list, or looked up one by one if there are many. */
-function visibleNumbers({ $client }: Store, accountIds: readonly string[]): VisibleNumbers {
+export function visibleNumbers({ $client }: Store, accountIds: "all" | readonly string[]): VisibleNumbers {
+  if (accountIds === "all") return { cost: 0, has: () => true, skipTo: (number) => number };
   const accounts = JSON.stringify(accountIds);
   const rows = $client.query<{ number: number }, [string]>(numbersOfAccounts).all(accounts);
   if (rows.length > MAX_NUMBERS) {
