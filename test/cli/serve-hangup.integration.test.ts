@@ -35,5 +35,4 @@ test.skipIf(!canSeeProcesses)(
     expect([await server.exited, log]).toEqual([0, expect.stringContaining('"event":"settings.reloaded"')]);
     expect(log.indexOf('"event":"server.listening"')).toBeLessThan(log.indexOf('"event":"settings.reloaded"'));
   },
-  60_000,
 );

@@ -22,5 +22,4 @@ test.each(["SIGTERM", "SIGINT"] as const)(
     expect(await server.exited).toBe(0);
     expect(log).toContain('"event":"server.stopped"');
   },
-  60_000,
 );
