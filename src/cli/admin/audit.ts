@@ -4,7 +4,7 @@ import { type Auditor, readAudit } from "../../accounts/index.ts";
 import { auditorOf, type Operator } from "../../library/index.ts";
 import { attempt } from "../../text/index.ts";
 import { nameOfActor } from "../../users/index.ts";
-import { date, type JsonOption, print, readableTime, table } from "../output.ts";
+import { date, type JsonOption, printTable, readableTime } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
 import { printable } from "../printable.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";
@@ -35,27 +35,20 @@ export function auditCommand(): Command {
     .option("--limit <number>", "maximum number of entries", positiveNumber, 50)
     .action((options: JsonOption & { limit: number }, command: Command) => {
       const store = openStoreOf(command);
-      const entries = readAudit(store, options.limit);
-      const json = entries.map(({ at, actor, action, subject, details }) => ({
+      const toJson = ({ at, actor, action, subject, details }: ReturnType<typeof readAudit>[number]) => ({
         at: date(at),
         actor,
         name: nameOfActor(store, actor),
         action,
         subject,
         details: JSON.parse(details) as unknown,
-      }));
-      print(options, json, () =>
-        table(
-          entries,
-          {
-            TIME: ({ at }) => readableTime(at),
-            BY: ({ actor }) => printable(nameOfActor(store, actor)),
-            ACTION: ({ action }) => action,
-            SUBJECT: ({ subject }) => subject,
-            DETAILS: ({ details }) => details,
-          },
-          "no changes yet",
-        ),
-      );
+      });
+      printTable(options, readAudit(store, options.limit), toJson, "no changes yet", {
+        TIME: ({ at }) => readableTime(at),
+        BY: ({ actor }) => printable(nameOfActor(store, actor)),
+        ACTION: ({ action }) => action,
+        SUBJECT: ({ subject }) => subject,
+        DETAILS: ({ details }) => details,
+      });
     });
 }
