@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Argument, Command, Option } from "commander";
-import { attempt } from "../text/index.ts";
+import { valueOr } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 
 // On Linux, a file's name is a sequence of bytes that need not be UTF-8. The runtime replaces such bytes in arguments by
@@ -60,7 +60,7 @@ export function decodedArguments(args: readonly string[], commandLine: () => Uin
   });
 }
 
-const ownCommandLine = () => attempt(() => readFileSync("/proc/self/cmdline"), new Uint8Array());
+const ownCommandLine = () => valueOr(() => readFileSync("/proc/self/cmdline"), new Uint8Array());
 
 const accepting = new WeakSet<Argument | Option>();
 

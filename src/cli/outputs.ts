@@ -10,7 +10,7 @@ import {
   exportFormats,
   isTextFormat,
 } from "../exports/index.ts";
-import { attempt, codeOf, messageOf } from "../text/index.ts";
+import { codeOf, messageOf, valueOr } from "../text/index.ts";
 import { basename, dirname, extname, join, systemPath, withAnyName } from "./byte-names.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import type { JsonOption } from "./output.ts";
@@ -116,7 +116,7 @@ const MAX_STEM_COLUMNS = 80;
 function stemOf(name: string): string {
   const link = isLink(name) ? URL.parse(name) : null;
   const encoded = basename(link?.pathname ?? "");
-  const last = link === null ? name : attempt(() => decodeURIComponent(encoded), encoded);
+  const last = link === null ? name : valueOr(() => decodeURIComponent(encoded), encoded);
   const stem = basename(last, extname(last)) || (link?.hostname ?? "");
   const safe = fitted(withoutControls(stem).replace(/[/\\]/g, "_"), MAX_STEM_COLUMNS);
   return safe === "" || safe === "." || safe === ".." ? "transcript" : safe;

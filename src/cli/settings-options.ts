@@ -11,7 +11,7 @@ import {
 } from "../config/index.ts";
 import { serviceGroups } from "../install/index.ts";
 import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
-import { attempt } from "../text/index.ts";
+import { valueOr } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 
 /** Settings that are flags of the commands that start a server. */
@@ -74,7 +74,7 @@ export function settingsForAll(command: Command): Settings {
   const sources = settingsSourcesOf(command);
   const isNamed = command.opts().config !== undefined || process.env.TRANSCRIBE_CONFIG !== undefined;
   const { file = "" } = sources;
-  const isReadable = attempt(() => accessSync(file, constants.R_OK) === undefined, false);
+  const isReadable = valueOr(() => accessSync(file, constants.R_OK) === undefined, false);
   return loadSettings(isNamed || isReadable ? sources : { ...sources, file: undefined });
 }
 

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from "node:fs";
-import { attempt, codeOf, messageOf } from "../text/index.ts";
+import { codeOf, messageOf, valueOr } from "../text/index.ts";
 
 /** Settings file of a machine's service, unless another file is named. */
 export const defaultSettingsFile = "/etc/transcribe/transcribe.toml";
@@ -17,7 +17,7 @@ export function chooseSettingsFile({ named, inEnvironment, defaultFile }: Settin
   const chosen = named ?? inEnvironment;
   if (chosen !== undefined) return chosen === "" ? undefined : chosen;
   // A file that cannot be examined may exist: without it, a command might use another data directory.
-  const mayExist = attempt(() => statSync(defaultFile, { throwIfNoEntry: false }) !== undefined, true);
+  const mayExist = valueOr(() => statSync(defaultFile, { throwIfNoEntry: false }) !== undefined, true);
   return mayExist ? defaultFile : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readlinkSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { exampleFile, loadSettings } from "../config/index.ts";
-import { attempt } from "../text/index.ts";
+import { valueOr } from "../text/index.ts";
 import {
   checkPath,
   defaultDataDirectory,
@@ -112,7 +112,7 @@ export function installSteps(options: InstallOptions): Step[] {
     },
     {
       what: "the start with the machine",
-      needed: () => attempt(() => readlinkSync(at(enabled)), null) !== unitPath,
+      needed: () => valueOr(() => readlinkSync(at(enabled)), null) !== unitPath,
       apply: () => {
         mkdirSync(dirname(at(enabled)), { recursive: true });
         rmSync(at(enabled), { force: true });

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { attempt } from "../text/index.ts";
+import { valueOr } from "../text/index.ts";
 import type { Declarations } from "./declare.ts";
 
 /** Registers metrics of the server process, named as in Prometheus's client libraries, and the program's version. */
@@ -20,7 +20,7 @@ export function registerProcessMetrics(declare: Declarations, version: string): 
     return (user + system) / 1e6;
   });
   declare.gauge("process_open_fds", "Open files and connections of the server (Linux)", () =>
-    attempt(() => readdirSync("/proc/self/fd").length, null),
+    valueOr(() => readdirSync("/proc/self/fd").length, null),
   );
   declare.gauge("process_max_fds", "Maximum number of open files and connections of the server (Linux)", maxOpenFiles);
   const delay = monitorEventLoopDelay({ resolution: 100 });
@@ -37,7 +37,7 @@ export function registerProcessMetrics(declare: Declarations, version: string): 
 }
 
 function maxOpenFiles(): number | null {
-  const limits = attempt(() => readFileSync("/proc/self/limits", "utf8"), "");
+  const limits = valueOr(() => readFileSync("/proc/self/limits", "utf8"), "");
   const number = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
   return number === undefined ? null : Number(number);
 }

@@ -20,7 +20,7 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 /** Returns what a function returns, or the fallback if it throws. For facts whose absence is no fault. */
-export function attempt<T, F>(read: () => T, fallback: F): T | F {
+export function valueOr<T, F>(read: () => T, fallback: F): T | F {
   try {
     return read();
   } catch {

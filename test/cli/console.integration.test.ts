@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { programCommand } from "../../harness/program.ts";
 import { ConsoleServer } from "../console/support.ts";
 import { Commands } from "./support.ts";
 
@@ -12,17 +11,11 @@ const endedShape = Type.Object({ sessions: Type.Integer() }, { additionalPropert
 describe("transcribe console, with a running server,", () => {
   const server = new ConsoleServer();
   afterAll(() => server[Symbol.dispose]());
-  const { root } = server.api.dataDirectory;
-  const commands = new Commands(root);
+  const commands = new Commands(server.api.dataDirectory.root);
 
   /** Runs `console password` with this standard input. */
-  const setPassword = async (text: string, environment = {}) => {
-    const command = programCommand("console", "password", "--data-dir", root);
-    const env = { ...process.env, TRANSCRIBE_CONSOLE_ENABLED: "true", ...environment };
-    const child = Bun.spawn(command, { stdin: Buffer.from(text), stdout: "pipe", stderr: "pipe", env });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
-  };
+  const setPassword = (text: string, environment = {}) =>
+    commands.runWith(text, ["console", "password"], { TRANSCRIBE_CONSOLE_ENABLED: "true", ...environment });
 
   test("prints a link that opens the console, and notes about obstacles", async () => {
     const plain = await commands.run("console");

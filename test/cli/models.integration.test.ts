@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { available, root } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
-import { runCli } from "../../harness/server.ts";
+import { resultOf, runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { transferText } from "../../src/cli/status-line.ts";
@@ -89,12 +89,12 @@ describe.if(available("commands for models", basePath))("transcribe models", () 
     symlinkSync(join(root, "node_modules"), join(checkout, "node_modules"));
     mkdirSync(dirname(damaged), { recursive: true });
     await Bun.write(damaged, "spoiled");
-    const child = Bun.spawn([process.execPath, "src/main.ts", "models", "verify", "campplus", "--data-dir", data], {
-      ...{ cwd: checkout, stdout: "pipe", stderr: "pipe" },
+    const command = [process.execPath, "src/main.ts", "models", "verify", "campplus", "--data-dir", data];
+    expect(await resultOf(Bun.spawn(command, { cwd: checkout, stdout: "pipe", stderr: "pipe" }))).toEqual({
+      exitCode: 1,
+      stdout: expect.stringContaining("campplus: damaged"),
+      stderr: "transcribe: campplus: damaged; repair: run scripts/setup\n",
     });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    expect([await child.exited, stdout]).toEqual([1, expect.stringContaining("campplus: damaged")]);
-    expect(stderr).toBe("transcribe: campplus: damaged; repair: run scripts/setup\n");
   });
 
   test("bundle writes an installed model that another machine imports", async () => {

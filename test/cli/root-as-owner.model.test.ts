@@ -24,7 +24,7 @@ import { Type } from "@sinclair/typebox";
 import { available } from "../../harness/checkout.ts";
 import { tinyModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { isFromSource, programCommand, programSettings } from "../../harness/program.ts";
-import { runCli } from "../../harness/server.ts";
+import { resultOf, runCli } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
@@ -368,15 +368,12 @@ describe.skipIf(!isRoot)("root in a data directory of another user", () => {
 const isNativeReady = isFromSource && available("root and models of another user", basePath);
 describe.skipIf(!isRoot || !canMount || !isNativeReady)("root with a model of another user", () => {
   /** Runs a command with a copy of the program that the owner can access. */
-  async function run(made: ReturnType<typeof place>, ...args: string[]) {
+  function run(made: ReturnType<typeof place>, ...args: string[]) {
     const scratch = join(made.path, `scratch-${Bun.randomUUIDv7()}`);
     mkdirSync(scratch);
-    const child = Bun.spawn(withReachableProgram(programCommand(...args, "--data-dir", made.directory.root), scratch), {
-      env: { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" },
-      ...({ stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const),
-    });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
+    const command = withReachableProgram(programCommand(...args, "--data-dir", made.directory.root), scratch);
+    const env = { PATH: process.env.PATH, TRANSCRIBE_CONFIG: "" };
+    return resultOf(Bun.spawn(command, { env, stdin: "ignore", stdout: "pipe", stderr: "pipe" }));
   }
 
   test("imports it from a directory that only root may read, and runs it with the rights of the owner", async () => {

@@ -92,6 +92,11 @@ export class Commands {
     return runCli([...args, "--data-dir", this.#dataDirectory]);
   }
 
+  /** Runs a command with this text on standard input. */
+  runWith(input: string, args: readonly string[], environment: Record<string, string> = {}): Promise<CliResult> {
+    return runCli([...args, "--data-dir", this.#dataDirectory], environment, Buffer.from(input));
+  }
+
   /** Runs a command that must succeed, and returns its JSON output. */
   async json<T extends TSchema>(shape: T, ...args: readonly string[]): Promise<Static<T>> {
     const { exitCode, stdout, stderr } = await this.run(...args, "--json");

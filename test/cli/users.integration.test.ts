@@ -1,7 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { programCommand } from "../../harness/program.ts";
 import { hourlyChores } from "../../src/server/chores.ts";
 import type { RunningSettings } from "../../src/server/running-settings.ts";
 import { enterClaimedUser, requireUser } from "../../src/users/index.ts";
@@ -30,17 +29,11 @@ const userShape = Type.Object(
 describe("transcribe users, with a running server,", () => {
   const server = new ConsoleServer();
   afterAll(() => server[Symbol.dispose]());
-  const { root } = server.api.dataDirectory;
-  const commands = new Commands(root);
+  const commands = new Commands(server.api.dataDirectory.root);
   for (const account of ["acme", "beta"]) server.api.account(account);
 
   /** Runs a command with a password on standard input. */
-  const withPassword = async (password: string, ...args: readonly string[]) => {
-    const command = programCommand("users", ...args, "--data-dir", root);
-    const child = Bun.spawn(command, { stdin: Buffer.from(password), stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-    return { exitCode: await child.exited, stdout, stderr };
-  };
+  const withPassword = (password: string, ...args: readonly string[]) => commands.runWith(password, ["users", ...args]);
   const signIn = (password: string) => server.stranger().enter({ email: "anna@example.org", password });
 
   test("creates a user who can sign in, and shows what is stored", async () => {

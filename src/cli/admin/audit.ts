@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import type { Command } from "commander";
 import { type Auditor, readAudit } from "../../accounts/index.ts";
 import { auditorOf, type Operator } from "../../library/index.ts";
-import { attempt } from "../../text/index.ts";
+import { valueOr } from "../../text/index.ts";
 import { nameOfActor } from "../../users/index.ts";
 import { date, type JsonOption, printTable, readableTime } from "../output.ts";
 import { positiveNumber } from "../parse-option.ts";
@@ -13,7 +13,7 @@ import { openStoreOf, settingsCommand } from "../settings-options.ts";
  * User that started the process. Read at startup, because root becomes another user before opening the database. A
  * container may have neither a list of users nor `HOME`, without which userInfo fails.
  */
-const startedBy = attempt(() => userInfo(), { username: "", uid: process.getuid?.() ?? -1 });
+const startedBy = valueOr(() => userInfo(), { username: "", uid: process.getuid?.() ?? -1 });
 
 /** Returns the user of this command. A user without a name on this machine is shown by uid. */
 export function operator(): Operator {

@@ -16,7 +16,6 @@ import {
   removeFolder,
 } from "../../folders/index.ts";
 import { installedService } from "../../install/index.ts";
-import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { DataDirectory, type Store } from "../../storage/index.ts";
 import { UsageError } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
@@ -165,6 +164,8 @@ function formatList(text: string): ExportFormat[] {
 
 /** @throws {UsageError} when the speech model in use does not know the language */
 async function languageOf(text: string, settings: Settings, store: Store): Promise<string> {
+  // Loaded only here: the server's modules take longer to load than the other commands run.
+  const { openProgramParts, readSpeechModels } = await import("../../server/index.ts");
   const { files, close } = await openProgramParts(settings);
   try {
     if (files instanceof Error) throw files;
