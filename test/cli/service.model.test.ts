@@ -5,21 +5,19 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { maybe, shape } from "./support.ts";
 
 setDefaultTimeout(startTimeout);
 
-const statusShape = Type.Object(
-  {
-    ready: Type.Boolean(),
-    trouble: Type.Union([Type.String(), Type.Null()]),
-    pid: Type.Union([Type.Integer(), Type.Null()]),
-    version: Type.Union([Type.String(), Type.Null()]),
-    origin: Type.String(),
-    queue: Type.Union([Type.Object({ queued: Type.Integer(), processing: Type.Integer() }), Type.Null()]),
-    unit: Type.Union([Type.Object({}), Type.Null()]),
-  },
-  { additionalProperties: false },
-);
+const statusShape = shape({
+  ready: Type.Boolean(),
+  trouble: maybe(Type.String()),
+  pid: maybe(Type.Integer()),
+  version: maybe(Type.String()),
+  origin: Type.String(),
+  queue: maybe(Type.Object({ queued: Type.Integer(), processing: Type.Integer() })),
+  unit: maybe(Type.Object({})),
+});
 
 function statusIn(stdout: string) {
   const parsed: unknown = JSON.parse(stdout);
