@@ -259,8 +259,9 @@ export function runCli(
 
 /** Waits until a process exits, and returns what it printed. */
 export async function resultOf({ stdout, stderr, exited }: ReadableSubprocess): Promise<CliResult> {
-  const [printed, errors, exitCode] = await Promise.all([stdout.text(), stderr.text(), exited]);
-  return { exitCode, stdout: printed, stderr: errors };
+  const texts = [stdout, stderr].map((stream) => new Response(stream).text());
+  const [printed = "", errors = ""] = await Promise.all(texts);
+  return { exitCode: await exited, stdout: printed, stderr: errors };
 }
 
 /** Returns the environment of this process without a developer's own settings. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { maybe, shape } from "./support.ts";
@@ -27,7 +28,8 @@ function statusIn(stdout: string) {
 
 describe("transcribe service status", () => {
   test("exits with 0 while the server is ready, and prints its address", async () => {
-    await using server = new TestServer();
+    using models = temporaryDirectory();
+    await using server = new TestServer(tinyRecognizer(models.path));
     await server.start();
     await server.untilReady();
     const { exitCode, stdout, stderr } = await server.cli("service", "status", "--json");

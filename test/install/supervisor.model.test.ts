@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { tinyRecognizer } from "../../harness/parakeet/tiny-recognizer.ts";
 import { childrenOf } from "../../harness/processes.ts";
 import { startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
@@ -94,7 +95,8 @@ test.skipIf(!onLinux)(
     using directory = temporaryDirectory();
     const address = join(directory.path, "notify");
     using receiver = new Receiver(address);
-    await using server = new TestServer({ NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" });
+    const manager = { NOTIFY_SOCKET: address, WATCHDOG_USEC: "200000" };
+    await using server = new TestServer({ ...tinyRecognizer(directory.path), ...manager });
     await server.start();
     const ready = ["READY=1", "WATCHDOG=1", "STATUS=Ready; 0 processing, 0 queued."];
     await server.until(() => receiver.messages.some((lines) => Bun.deepEquals(lines, ready)));

@@ -1,11 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { tinyRecognizer } from "../../../harness/parakeet/tiny-recognizer.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 const directory = temporaryDirectory();
 const file = join(directory.path, "transcribe.toml");
-const server = new TestServer({ TRANSCRIBE_CONFIG: file });
+const server = new TestServer({ ...tinyRecognizer(directory.path), TRANSCRIBE_CONFIG: file });
 afterAll(async () => {
   await server[Symbol.asyncDispose]();
   directory[Symbol.dispose]();
