@@ -81,7 +81,8 @@ async function unpackContent(runtimeDirectory: string, content: Content, program
     requirePrivate(target);
     return target;
   } catch (error) {
-    throw unpackErrorOf(error, runtimeDirectory, sizeOf(content.parts));
+    const sizeBytes = content.parts.reduce((sum, { bytes }) => sum + bytes, 0);
+    throw unpackErrorOf(error, runtimeDirectory, sizeBytes);
   }
 }
 
@@ -147,10 +148,6 @@ function contentOf(parts: readonly EmbeddedPart[]): Content {
 /** Returns the directory of the inner program. The launcher writes no stamp. */
 function innerContent({ inner }: PackedProgram): Content {
   return { name: innerDirectoryName(inner), parts: [inner], manifest: null };
-}
-
-function sizeOf(parts: readonly EmbeddedPart[]): number {
-  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
 /**

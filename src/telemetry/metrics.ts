@@ -12,7 +12,7 @@ import { registerStorageMetrics, type StorageSource } from "./storage-metrics.ts
 export interface MetricSources extends QueueSource, EngineSource, StorageSource, FolderSource, FleetSource {}
 
 /** The closed lists of label values, and facts about a server that are known before it has started. */
-export interface MetricLabels {
+interface MetricLabels {
   readonly version: string;
   readonly refusalCodes: readonly string[];
   readonly failures: readonly FailureKind[];
