@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { Subprocess } from "bun";
+import type { ReadableSubprocess, Subprocess } from "bun";
 import { createAccount, createKey } from "../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
@@ -248,23 +248,20 @@ function parseLine(line: string): unknown {
 }
 
 /** Runs a command of the CLI until it exits. @param environment settings and `TRANSCRIBE_API_KEY` */
-export async function runCli(
+export function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
+  stdin: "ignore" | Uint8Array = "ignore",
 ): Promise<CliResult> {
-  const child = Bun.spawn(programCommand(...args), {
-    cwd: root,
-    env: environmentWith(environment),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
+  const env = environmentWith(environment);
+  return resultOf(Bun.spawn(programCommand(...args), { cwd: root, env, stdin, stdout: "pipe", stderr: "pipe" }));
+}
+
+/** Waits until a process exits, and returns what it printed. */
+export async function resultOf({ stdout, stderr, exited }: ReadableSubprocess): Promise<CliResult> {
+  const texts = [stdout, stderr].map((stream) => new Response(stream).text());
+  const [printed = "", errors = ""] = await Promise.all(texts);
+  return { exitCode: await exited, stdout: printed, stderr: errors };
 }
 
 /** Returns the environment of this process without a developer's own settings. */

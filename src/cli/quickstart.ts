@@ -13,8 +13,7 @@ import { transcribeFiles } from "./client/submit.ts";
 import { CommandError } from "./command-error.ts";
 import { fileArgument, recordingOf, requireRecording } from "./recording-input.ts";
 import { addRecordingOptions, createHints, type RecordingOptions } from "./recording-options.ts";
-import { catchHangups, untilStopped } from "./serve.ts";
-import { servingSettings } from "./serving-settings.ts";
+import { catchHangups, servingSettings, untilStopped } from "./serve.ts";
 import { addSettingsOptions, openStoreIn, serveFlags, settingsFileOf } from "./settings-options.ts";
 
 /** Maximum time in seconds until a new server is ready. It loads its models first, which takes long on a slow disk. */

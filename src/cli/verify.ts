@@ -48,7 +48,9 @@ export function verifyCommand(): Command {
       const key = options.key === undefined ? null : await readKey(options.key);
       const content = await readSmall(sums);
       const signature = await readIfPresent(`${sums}.minisig`);
-      const file = await scanProgramFile(path).catch((error: unknown) => refuse(error));
+      const file = await scanProgramFile(path).catch((error: unknown) => {
+        throw new CommandError(messageOf(error));
+      });
       // The files of the command line were read with the caller's rights.
       becomeDataOwner(settings);
       const { description, kind, checks } = verifyProgram({
@@ -123,8 +125,4 @@ function databaseToServe(dataDirectory: string): DatabaseToServe | string | null
   } catch (error) {
     return `the database of ${dataDirectory} can't be read (${messageOf(error)}); run this as root or as its owner`;
   }
-}
-
-function refuse(error: unknown): never {
-  throw new CommandError(messageOf(error));
 }
