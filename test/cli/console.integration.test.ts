@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { programCommand } from "../../harness/program.ts";
-import { ConsoleServer } from "../console/support.ts";
+import { ConsoleServer } from "../console/server/support.ts";
 import { Commands } from "./support.ts";
 
 setDefaultTimeout(60_000);

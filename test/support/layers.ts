@@ -4,7 +4,6 @@ export const layers: readonly (readonly string[])[] = [
   ["diagnostics", "release"],
   ["install"],
   ["server"],
-  ["console-page"],
   ["console"],
   ["folders"],
   ["http"],

@@ -1,0 +1,86 @@
+import type { ProposalAnswer, RecordingDetail, Remember, Speaker } from "../../contract/index.ts";
+import { announce } from "../announce.tsx";
+import { Problem } from "../parts/index.ts";
+import { addressOf } from "../route.ts";
+import { requestJson } from "../server.ts";
+import { useViewer } from "../session.tsx";
+import { strings } from "../strings.ts";
+import { useAttempt } from "../use-data.ts";
+
+const texts = strings.voices;
+
+interface SpeakerVoiceProps {
+  readonly recording: RecordingDetail;
+  readonly speaker: Speaker;
+  /** Called with the recording after its speakers or voices changed. */
+  readonly onChange: (recording: RecordingDetail) => void;
+}
+
+/**
+ * Shows what is known about a speaker's voice, with the buttons to remember it, and to confirm or reject a proposed name.
+ * Empty in accounts that do not remember voices.
+ */
+export function SpeakerVoice({ recording, speaker, onChange }: SpeakerVoiceProps) {
+  const { problem, isRunning, attempt } = useAttempt();
+  const { isOperator } = useViewer();
+  const { voice, name, speaker: letter } = speaker;
+  if (voice === null) return null;
+  const post = (path: "voices" | "proposals", body: Remember | ProposalAnswer, done: string) => {
+    void attempt(async () => {
+      onChange(await requestJson<RecordingDetail>(`recordings/${recording.id}/${path}`, { method: "POST", body }));
+      announce(done);
+      // The button that had the focus is gone.
+      document.getElementById("speakers")?.focus({ preventScroll: true });
+    });
+  };
+  const answer = (id: string, confirmed: boolean, done: string) =>
+    post("proposals", { speaker: letter, voice: id, confirmed }, done);
+  return (
+    <div class="voice">
+      <Problem problem={problem} />
+      {voice.state === "proposed" && (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset would need a visible legend
+        <div class="proposal" role="group" aria-label={texts.isIt(strings.speakers.letter(letter), voice.name)}>
+          <em>
+            <bdi>{texts.proposed(voice.name)}</bdi>
+          </em>
+          <button
+            type="button"
+            disabled={isRunning}
+            onClick={() => answer(voice.id, true, texts.confirmed(voice.name))}
+          >
+            {texts.confirm}
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            disabled={isRunning}
+            onClick={() => answer(voice.id, false, texts.rejected(voice.name))}
+          >
+            {texts.reject}
+          </button>
+        </div>
+      )}
+      {voice.state === "new" && name !== null && (
+        <button
+          type="button"
+          class="quiet"
+          disabled={isRunning}
+          onClick={() => post("voices", { speaker: letter }, texts.remembered(name))}
+        >
+          {texts.remember}
+          <span class="unseen"> {texts.of(name)}</span>
+        </button>
+      )}
+      {voice.state === "remembered" &&
+        (isOperator ? (
+          <a class="soft" href={addressOf({ screen: "voices", account: recording.account.id })}>
+            {texts.isRemembered(voice.name, name)}
+          </a>
+        ) : (
+          <span class="soft">{texts.isRemembered(voice.name, name)}</span>
+        ))}
+      {voice.state === "unclear" && name !== null && <span class="soft">{texts.unclear}</span>}
+    </div>
+  );
+}
