@@ -1,4 +1,4 @@
-import { timestamp, toProgress } from "../../api/index.ts";
+import { timestamp, toProgress } from "../../api-contract/index.ts";
 import { memoryOf } from "../../machine/index.ts";
 import { programVersion, residentBytes } from "../../program/index.ts";
 import { type Recording, readDailyWork } from "../../recordings/index.ts";

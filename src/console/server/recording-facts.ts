@@ -1,4 +1,4 @@
-import { timestamp } from "../../api/index.ts";
+import { timestamp } from "../../api-contract/index.ts";
 import { exportExtension, exportFormats } from "../../exports/index.ts";
 import { safeFileName } from "../../http/index.ts";
 import type { Viewer } from "../../library/index.ts";

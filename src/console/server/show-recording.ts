@@ -1,5 +1,5 @@
 import { getAccount, getWorkspace } from "../../accounts/index.ts";
-import { timestamp, toProgress } from "../../api/index.ts";
+import { timestamp, toProgress } from "../../api-contract/index.ts";
 import type { Viewer } from "../../library/index.ts";
 import { isOpen, type Recording } from "../../recordings/index.ts";
 import { machineTroubles, type Store } from "../../storage/index.ts";

@@ -16,7 +16,7 @@ import {
   type Account as StoredAccount,
   scopes,
 } from "../../../accounts/index.ts";
-import { timestamp } from "../../../api/index.ts";
+import { timestamp } from "../../../api-contract/index.ts";
 import { decodeCursor, encodeCursor, PageFiller, pageSize, readQuery } from "../../../http/index.ts";
 import { auditorOf } from "../../../library/index.ts";
 import type { Store } from "../../../storage/index.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
-import { timestamp } from "../../../api/index.ts";
+import { timestamp } from "../../../api-contract/index.ts";
 import { ExportQueue } from "../../../exports/index.ts";
 import { PageFiller, readQuery } from "../../../http/index.ts";
 import { corrections, speakerLabel, type Transcript } from "../../../recordings/index.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { Elysia } from "elysia";
-import { timestamp } from "../../../api/index.ts";
+import { timestamp } from "../../../api-contract/index.ts";
 import { contextOf, readQuery } from "../../../http/index.ts";
 import { programVersion } from "../../../program/index.ts";
 import { enterClaimedUser, findLocalUser, hasLocalUsers, isPasswordOf } from "../../../users/index.ts";

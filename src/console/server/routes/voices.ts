@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from "elysia";
 import { getAccount } from "../../../accounts/index.ts";
-import { timestamp } from "../../../api/index.ts";
+import { timestamp } from "../../../api-contract/index.ts";
 import { auditorOf } from "../../../library/index.ts";
 import { speakerIndex, type Transcript } from "../../../recordings/index.ts";
 import type { Store } from "../../../storage/index.ts";

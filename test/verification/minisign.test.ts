@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readPublicKey, verifySignature } from "../../src/release/minisign.ts";
+import { readPublicKey, verifySignature } from "../../src/verification/minisign.ts";
 import { readSecretKey, signFile } from "../../tools/release/minisign.ts";
 import { makeKeyPair } from "../support/minisign-keys.ts";
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { findRunningServer, ServerStateFile } from "../../src/api/index.ts";
+import { findRunningServer, ServerStateFile } from "../../src/api-contract/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 
