@@ -1,38 +1,46 @@
 /**
- * The protocol between the console's page and the server, under `/console/data/`. The page uses only the types; the
- * server validates with the schemas. Every method except GET needs the header `x-transcribe-console: 1`.
+ * The protocol between the console's page and the server, under `/console/data/`. Each route is declared once: the server
+ * registers its handler, and the page calls it, by its name. Every error response has a `ConsoleErrorBody`.
  *
- * | | |
- * |---|---|
- * | GET sign-in-methods | `SignInMethods`, without a session |
- * | POST session | `SignInRequest` → `Session` and the cookie |
- * | POST provider-sign-in | the page's address → `ProviderAddress` and a cookie |
- * | GET session, DELETE session?page= | `Session`; `SignedOut` |
- * | GET overview, GET events | `Overview`; server-sent events `overview` of the same |
- * | GET upload-options | `UploadOptions` |
- * | GET recordings | `RecordingPage` |
- * | POST recordings?account=&workspace= | multipart/form-data: `file` or `url`, `language`? → 201 `RecordingDetail` |
- * | GET, DELETE recordings/ID | `RecordingDetail`; 204 |
- * | GET recordings/ID/segments, …/outline, …/find | `SegmentPage`, `Outline`, `Find` |
- * | GET recordings/ID/playback, …/audio, …/waveform | `PlaybackCopy` (starts the copy), bytes, `Waveform` |
- * | GET, POST, DELETE recordings/ID/processing | `ProcessingOptions`; `ProcessAgain` → `RecordingDetail`; `RecordingDetail` |
- * | POST recordings/ID/corrections, GET …/changes | `CorrectionRequest` → `Corrected`; `Changes` |
- * | GET recordings/ID/revisions, …/comparison, …/replacements | `RevisionPage`, `Comparison`, `ReplacementPage` |
- * | PUT recordings/ID/speakers | `Rename` → `RecordingDetail` |
- * | POST recordings/ID/voices, …/proposals | `Remember`, `ProposalAnswer` → `RecordingDetail` |
- * | GET recordings/ID/exports/FORMAT | the file, with the names given to the speakers |
- * | GET accounts | `AccountPage` |
- * | GET accounts/ID/voices | `VoiceList` |
- * | PUT, DELETE voices/ID | `RenameVoice`? → `VoiceList` |
- * | POST keys, DELETE keys/ID | `NewKey` → 201 `CreatedKey`; `Key` |
- *
- * Every error response has a `ConsoleErrorBody`.
+ * For the browser, the bundle replaces this module by the methods and paths of the routes (bundle-page.ts).
  */
+import { accountRoutes } from "./accounts.ts";
+import { correctionRoutes } from "./corrections.ts";
+import { overviewRoutes } from "./overview.ts";
+import { playbackRoutes } from "./playback.ts";
+import { processingRoutes } from "./processing.ts";
+import { recordingRoutes } from "./recordings.ts";
+import type { AnswerOf, RequestOf } from "./route.ts";
+import { sessionRoutes } from "./session.ts";
+import { transcriptRoutes } from "./transcript.ts";
+import { voiceRoutes } from "./voices.ts";
+
 export * from "./accounts.ts";
 export * from "./corrections.ts";
 export * from "./overview.ts";
+export * from "./playback.ts";
 export * from "./processing.ts";
 export * from "./recordings.ts";
+export * from "./route.ts";
+export * from "./session.ts";
 export * from "./shared.ts";
 export * from "./transcript.ts";
 export * from "./voices.ts";
+
+/** Every data route of the console. */
+export const routes = {
+  ...sessionRoutes,
+  ...overviewRoutes,
+  ...recordingRoutes,
+  ...playbackRoutes,
+  ...processingRoutes,
+  ...transcriptRoutes,
+  ...correctionRoutes,
+  ...voiceRoutes,
+  ...accountRoutes,
+};
+export type RouteName = keyof typeof routes;
+/** All parts of a request to each route. */
+export type Requests = { readonly [Name in RouteName]: RequestOf<(typeof routes)[Name]> };
+/** The answer of each route. */
+export type Answers = { readonly [Name in RouteName]: AnswerOf<(typeof routes)[Name]> };

@@ -15,7 +15,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Session } from "../contract/index.ts";
 import { Announcer } from "./announce.tsx";
 import { OverviewProvider } from "./overview/live-overview.tsx";
-import { messageOf, onRoleRefused, onSessionEnd, RETRY_MILLISECONDS, RequestError, requestJson } from "./server.ts";
+import { call, messageOf, onRoleRefused, onSessionEnd, RETRY_MILLISECONDS, RequestError } from "./server.ts";
 import { finishProviderSignIn, SessionProvider, signInByLink, signOut } from "./session.tsx";
 import { Shell } from "./shell.tsx";
 import { SignIn } from "./sign-in.tsx";
@@ -34,7 +34,7 @@ function App() {
       setState((before) => (before.is === "in" ? { is: "out", why: strings.signIn.expired } : before)),
     );
     const readRole = async () => {
-      const session = await requestJson<Session>("session");
+      const session = await call("session", {});
       setState((before) => (before.is === "in" ? { is: "in", session } : before));
     };
     // After a failure, the next refusal reads the role.
@@ -42,7 +42,7 @@ function App() {
     const signIn = async () => {
       try {
         const entered = (await finishProviderSignIn()) ?? (await signInByLink());
-        setState({ is: "in", session: entered ?? (await requestJson<Session>("session")) });
+        setState({ is: "in", session: entered ?? (await call("session", {})) });
       } catch (error) {
         const isPlain = error instanceof RequestError && error.code === "not_signed_in";
         setState({ is: "out", why: isPlain ? null : messageOf(error) });

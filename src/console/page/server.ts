@@ -1,4 +1,4 @@
-import type { ConsoleErrorBody } from "../contract/index.ts";
+import { type Answers, type ConsoleErrorBody, type Requests, type RouteName, routes } from "../contract/index.ts";
 import { strings } from "./strings.ts";
 
 /**
@@ -32,12 +32,31 @@ export class RequestError extends Error {
   }
 }
 
+/** Names of the routes that answer with JSON. */
+export type JsonRouteName = {
+  [Name in RouteName]: Answers[Name] extends Response | undefined ? never : Name;
+}[RouteName];
+
 /** Milliseconds before the retry of a request that failed temporarily. */
 export const RETRY_MILLISECONDS = 2_000;
 
-/** Returns the URL of a path under `console/data/`. */
-export function dataUrl(path: string): string {
-  return new URL(path, dataAddress).href;
+/** The parts of a request to any route: the parameters of its path, its query and its JSON body. */
+interface RequestParts {
+  readonly [parameter: string]: unknown;
+  readonly query?: Readonly<Record<string, unknown>>;
+}
+
+/** Returns the URL of a route. Parameters of the query that are null or undefined are left out. */
+export function urlOf<Name extends RouteName>(name: Name, parts: Requests[Name]): string {
+  const { query = {}, ...parameters }: RequestParts = parts;
+  const [, path = ""] = routes[name].at.split(" /");
+  const given = Object.entries(query).filter(([, value]) => value != null);
+  const url = new URL(
+    path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(String(parameters[key]))),
+    dataAddress,
+  );
+  url.search = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  return url.href;
 }
 
 /** Headers of every request that changes something. A page of another origin cannot send them. */
@@ -57,22 +76,21 @@ export function onRoleRefused(listener: () => void): void {
   roleRefused = listener;
 }
 
-interface RequestOptions {
-  readonly method?: "GET" | "POST" | "PUT" | "DELETE";
-  /** Sent as JSON. */
-  readonly body?: unknown;
-  readonly signal?: AbortSignal;
-}
-
 /**
- * Sends a request to the server.
+ * Sends a request to a route of the server.
  * @throws {RequestError} with a message for the user; DOMException if the signal aborted the request
  */
-export async function request(path: string, { method = "GET", body, signal }: RequestOptions = {}): Promise<Response> {
+export async function request<Name extends RouteName>(
+  name: Name,
+  parts: Requests[Name],
+  signal?: AbortSignal,
+): Promise<Response> {
+  const { body }: RequestParts = parts;
+  const [method = "GET"] = routes[name].at.split(" ");
   const headers = { ...CONSOLE_HEADERS, ...(body === undefined ? {} : { "Content-Type": "application/json" }) };
   let response: Response;
   try {
-    response = await fetch(dataUrl(path), {
+    response = await fetch(urlOf(name, parts), {
       method,
       headers,
       credentials: "same-origin",
@@ -92,8 +110,12 @@ export async function request(path: string, { method = "GET", body, signal }: Re
  * Sends a request and parses the JSON response.
  * @throws as request
  */
-export async function requestJson<T>(path: string, options: RequestOptions = {}): Promise<T> {
-  return await (await request(path, options)).json();
+export async function call<Name extends JsonRouteName>(
+  name: Name,
+  parts: Requests[Name],
+  signal?: AbortSignal,
+): Promise<Answers[Name]> {
+  return await (await request(name, parts, signal)).json();
 }
 
 /** Returns the message of an error for the user. */

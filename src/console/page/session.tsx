@@ -1,8 +1,8 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { ProviderAddress, Session, SignedOut, SignInRequest } from "../contract/index.ts";
+import type { Session, SignInRequest } from "../contract/index.ts";
 import { storeTexts } from "./recording/editing/unfinished.ts";
-import { pageAddress, requestJson } from "./server.ts";
+import { call, pageAddress } from "./server.ts";
 
 const context = createContext<Session | null>(null);
 
@@ -37,7 +37,7 @@ export function useViewer(): Viewer {
 
 /** Signs in. @throws {RequestError} */
 export function createSession(body: SignInRequest): Promise<Session> {
-  return requestJson<Session>("session", { method: "POST", body });
+  return call("signIn", { body });
 }
 
 /**
@@ -57,8 +57,7 @@ const RETURN_KEY = "transcribe-console-return";
 
 /** Sends the browser to the sign-in provider, which sends it back to this page. @throws {RequestError} */
 export async function leaveForProvider(): Promise<void> {
-  const body = { page: pageAddress };
-  const { location: address } = await requestJson<ProviderAddress>("provider-sign-in", { method: "POST", body });
+  const { location: address } = await call("beginProviderSignIn", { body: { page: pageAddress } });
   sessionStorage.setItem(RETURN_KEY, location.hash);
   storeTexts();
   location.assign(address);
@@ -87,7 +86,6 @@ export async function finishProviderSignIn(): Promise<Session | null> {
  * @throws {RequestError}
  */
 export async function signOut(): Promise<string | null> {
-  const query = new URLSearchParams({ page: pageAddress });
-  const { location: address } = await requestJson<SignedOut>(`session?${query}`, { method: "DELETE" });
+  const { location: address } = await call("signOut", { query: { page: pageAddress } });
   return address;
 }

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Session, SignInMethods, SignInRequest } from "../contract/index.ts";
+import type { Session, SignInRequest } from "../contract/index.ts";
 import { Logo, Problem } from "./parts/index.ts";
 import { createSession, leaveForProvider } from "./session.tsx";
 import { strings } from "./strings.ts";
@@ -16,7 +16,7 @@ interface SignInProps {
 
 /** Renders the sign-in screen: the provider, users with a password, and the two ways of operators. */
 export function SignIn({ why, onSignIn }: SignInProps) {
-  const { value: methods, problem, retry } = useData<SignInMethods>("sign-in-methods");
+  const { value: methods, problem, retry } = useData("signInMethods", {});
   useEffect(() => {
     document.title = texts.title;
   }, []);

@@ -1,23 +1,26 @@
 import { useCallback, useEffect, useState } from "preact/hooks";
-import { messageOf, RETRY_MILLISECONDS, RequestError, requestJson } from "./server.ts";
+import type { Answers, Requests } from "../contract/index.ts";
+import { call, type JsonRouteName, messageOf, RETRY_MILLISECONDS, RequestError, urlOf } from "./server.ts";
 
 /**
- * Loads a path with GET, and again when the path changes. The old value stays until the new response arrives. After a
- * temporary failure, the request is retried after a delay. A null path sends no request.
+ * Loads the answer of a route, and again when the request changes. The old value stays until the new response arrives.
+ * After a temporary failure, the request is retried after a delay. Null sends no request.
  * @returns `value` null before the first response; `problem` why the last request failed, or null; `retry` sends the
  * request again; `set` replaces the value, for example with the response to a change
  */
-export function useData<T>(path: string | null) {
-  const [state, setState] = useState<{ value: T | null; problem: string | null }>({ value: null, problem: null });
-  const [isLoading, setLoading] = useState(path !== null);
+export function useData<Name extends JsonRouteName>(name: Name, parts: Requests[Name] | null) {
+  type Answer = Answers[Name];
+  const [state, setState] = useState<{ value: Answer | null; problem: string | null }>({ value: null, problem: null });
+  const url = parts === null ? null : urlOf(name, parts);
+  const [isLoading, setLoading] = useState(url !== null);
   const [round, setRound] = useState(0);
   const retry = useCallback(() => setRound((before) => before + 1), []);
   useEffect(() => {
-    if (path === null) return;
+    if (parts === null) return;
     const aborted = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
     setLoading(true);
-    requestJson<T>(path, { signal: aborted.signal }).then(
+    call(name, parts, aborted.signal).then(
       (value) => {
         setState({ value, problem: null });
         setLoading(false);
@@ -33,8 +36,8 @@ export function useData<T>(path: string | null) {
       aborted.abort();
       clearTimeout(timer);
     };
-  }, [path, round, retry]);
-  const set = useCallback((value: T) => setState({ value, problem: null }), []);
+  }, [url, round, retry]);
+  const set = useCallback((value: Answer) => setState({ value, problem: null }), []);
   return { ...state, isLoading, retry, set };
 }
 

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename, extname, join } from "node:path";
+import type { BunPlugin } from "bun";
+import { routes } from "../contract/index.ts";
 
 /** A file that the page loads. */
 export interface ConsoleFile {
@@ -26,6 +28,16 @@ const types: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
+/** Replaces the contract by the methods and paths of its routes: the browser needs no schema. */
+const routesOnly: BunPlugin = {
+  name: "routes-only",
+  setup(builder) {
+    const addresses = Object.entries(routes).map(([name, { at }]) => [name, { at }]);
+    const contents = `export const routes = ${JSON.stringify(Object.fromEntries(addresses))};`;
+    builder.onLoad({ filter: /\/console\/contract\/index\.ts$/ }, () => ({ contents, loader: "js" }));
+  },
+};
+
 /**
  * Bundles the console's page from the sources in src/console/page.
  * @throws {AggregateError} with the bundler's messages
@@ -37,6 +49,7 @@ export async function bundlePage(): Promise<BundledPage> {
     target: "browser",
     minify: true,
     metafile: true,
+    plugins: [routesOnly],
   });
   const files = new Map<string, ConsoleFile>();
   for (const output of outputs) {

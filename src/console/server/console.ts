@@ -1,26 +1,25 @@
-import { Elysia } from "elysia";
 import { ExportQueue } from "../../exports/index.ts";
 import { type ApiError, contextOf, createRouter, toApiError } from "../../http/index.ts";
 import { LibraryError } from "../../library/index.ts";
 import { corrections } from "../../recordings/index.ts";
 import { Voices, VoicesError } from "../../voices/index.ts";
+import { accessOf, createDataRoutes } from "./data-routes.ts";
 import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
 import { apiErrorAsResponse, ConsoleError, refusalToConsoleError, voiceRefusalToConsoleError } from "./errors.ts";
+import { readOverview } from "./overview.ts";
 import { OverviewFeed } from "./overview-feed.ts";
 import { RecordingFacts } from "./recording-facts.ts";
-import { admit } from "./request-session.ts";
-import { accessOf, requireDeclared } from "./route-access.ts";
-import { accountRoutes } from "./routes/accounts.ts";
-import { correctionRoutes } from "./routes/corrections.ts";
+import { admit, sessionOf } from "./request-session.ts";
+import { accountHandlers } from "./routes/accounts.ts";
+import { correctionHandlers } from "./routes/corrections.ts";
 import { logoutRoutes } from "./routes/logout.ts";
-import { overviewRoutes } from "./routes/overview.ts";
 import { pageRoutes } from "./routes/page.ts";
-import { playbackRoutes } from "./routes/playback.ts";
-import { processingRoutes } from "./routes/processing.ts";
-import { recordingRoutes } from "./routes/recordings.ts";
-import { sessionRoutes } from "./routes/session.ts";
-import { transcriptRoutes } from "./routes/transcript.ts";
-import { voiceRoutes } from "./routes/voices.ts";
+import { playbackHandlers } from "./routes/playback.ts";
+import { processingHandlers } from "./routes/processing.ts";
+import { recordingHandlers } from "./routes/recordings.ts";
+import { sessionHandlers } from "./routes/session.ts";
+import { transcriptHandlers } from "./routes/transcript.ts";
+import { voiceHandlers } from "./routes/voices.ts";
 import { SearchIndexer } from "./search-indexer.ts";
 import type { ConsoleServices } from "./services.ts";
 
@@ -71,17 +70,18 @@ export function createConsole(services: ConsoleServices): Console {
   };
   const catchUpTimer = setInterval(catchUp, CATCH_UP_MILLISECONDS);
   catchUp();
-  const dataRoutes = new Elysia({ prefix: dataPath })
-    .use(sessionRoutes(services, sessions, provider))
-    .use(overviewRoutes(services, feed))
-    .use(recordingRoutes(services, facts, () => searchIndexer.isBusy))
-    .use(transcriptRoutes(services, facts, voices, searches))
-    .use(correctionRoutes(services, searches, (id) => searchIndexer.add(id)))
-    .use(processingRoutes(services, facts))
-    .use(voiceRoutes(services, facts, voices))
-    .use(playbackRoutes(services))
-    .use(accountRoutes(services, voices));
-  requireDeclared(dataRoutes.routes.map(({ method, path }) => `${method} ${path.slice(dataPath.length)}`));
+  const dataRoutes = createDataRoutes(dataPath, store, {
+    ...sessionHandlers(services, sessions, provider),
+    overview: () => readOverview(services),
+    overviewEvents: ({ request }) => feed.open(sessionOf(request)),
+    ...recordingHandlers(services, facts, () => searchIndexer.isBusy),
+    ...playbackHandlers(services),
+    ...processingHandlers(services, facts),
+    ...transcriptHandlers(services, facts, voices, searches),
+    ...correctionHandlers(services, searches, (id) => searchIndexer.add(id)),
+    ...voiceHandlers(services, facts, voices),
+    ...accountHandlers(services, voices),
+  });
   const app = createRouter({
     secure: services.secure,
     routes: [pageRoutes(consolePath), logoutRoutes(consolePath, services, sessions, provider), dataRoutes],

@@ -2,9 +2,9 @@ import { contextOf } from "../../http/index.ts";
 import type { Operator, Person } from "../../library/index.ts";
 import type { Store } from "../../storage/index.ts";
 import { accountIdsOf, actorOf } from "../../users/index.ts";
+import type { Access } from "../contract/index.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";
 import { ConsoleError } from "./errors.ts";
-import { type Access, requireRole } from "./route-access.ts";
 
 /** The session of a request, and how it was found. */
 interface Admission {
@@ -14,6 +14,8 @@ interface Admission {
 }
 
 const admissions = new WeakMap<Request, Admission>();
+
+const ranking: readonly Access[] = ["public", "reader", "member", "operator"];
 
 /**
  * Finds the session of a request and records that it is used.
@@ -25,7 +27,9 @@ export function admit(request: Request, sessions: Sessions, access: Access): voi
   const secret = cookieOf(request, SESSION_COOKIE);
   const session = secret === null ? null : sessions.use(secret);
   if (session === null) throw new ConsoleError("not_signed_in", "Sign in first.");
-  requireRole(roleOf(session), access);
+  if (ranking.indexOf(roleOf(session)) < ranking.indexOf(access)) {
+    throw new ConsoleError("not_allowed", "Your role does not allow this. Ask the operator of the server.");
+  }
   admissions.set(request, { session, sessions, access });
   contextOf(request).session = session.user?.id ?? session.hash;
 }
@@ -52,8 +56,11 @@ export function roleOf({ user }: ConsoleSession) {
   return user?.role ?? "operator";
 }
 
+/** A person who is signed in. */
+export type SignedIn = Operator | Person;
+
 /** Returns the person who is signed in, with the accounts of this moment. */
-export function viewerOf(request: Request, store: Store): Operator | Person {
+export function viewerOf(request: Request, store: Store): SignedIn {
   const { actor, user } = sessionOf(request);
   if (user === null) return { kind: "operator", actor: `${actor} (console)` };
   if (user.role === "operator") return { kind: "operator", actor: actorOf(user) };

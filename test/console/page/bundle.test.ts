@@ -21,6 +21,14 @@ test("the page has no inline script or style, and refers only to its own files",
   expect(styles.join()).not.toMatch(/url\(|@import/);
 });
 
+test("the bundle has the page's own code, and of the contract the methods and paths of routes", () => {
+  const ours = made.inputs.filter((path) => !path.startsWith("node_modules/") && !path.startsWith("src/console/page/"));
+  expect(ours).toEqual(["src/console/contract/index.ts"]);
+  const script = texts.join();
+  expect(script).toContain("GET /recordings/:id/segments");
+  expect(script).not.toMatch(/additionalProperties|"operator"\s*,\s*answer|TypeBox/);
+});
+
 test("the bundle is reproducible and contains no path of the build machine", async () => {
   const again = await bundlePage();
   expect([...again.files.keys()]).toEqual([...made.files.keys()]);

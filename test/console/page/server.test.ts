@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { requestErrorOf } from "../../../src/console/page/server.ts";
+import { requestErrorOf, urlOf } from "../../../src/console/page/server.ts";
 
 test("an error response keeps the server's code and message", () => {
   const body = JSON.stringify({
@@ -18,4 +18,12 @@ test.each([
   '{"error":{}}',
 ])("a response that is not the console's, such as a proxy's, is reported with its status: %p", (body) => {
   expect(requestErrorOf(502, body)).toMatchObject({ code: "unknown", message: expect.stringContaining("(502)") });
+});
+
+test("the address of a route has encoded parameters, and of the query what is given, also an empty text", () => {
+  const query = { find: "a&b", replacement: "", whole_words: true, after: null };
+  expect(urlOf("replacements", { id: "../x", query }).split("/data/")[1]).toBe(
+    "recordings/..%2Fx/replacements?find=a%26b&replacement=&whole_words=true",
+  );
+  expect(urlOf("overviewEvents", {})).toMatch(/\/data\/events$/);
 });

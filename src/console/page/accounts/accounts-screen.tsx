@@ -3,7 +3,7 @@ import type { Account, AccountPage, Key } from "../../contract/index.ts";
 import { number } from "../format.ts";
 import { Icon, Meter, Moment, Problem, useTitle } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
 import { KeyTable } from "./key-table.tsx";
@@ -14,7 +14,7 @@ const texts = strings.accounts;
 /** Shows all accounts with the used part of their limits, and their keys. */
 export function AccountsScreen() {
   useTitle(texts.name);
-  const first = useData<AccountPage>("accounts");
+  const first = useData("accounts", {});
   const [later, setLater] = useState<readonly AccountPage[]>([]);
   const { problem, attempt } = useAttempt();
   const pages = first.value === null ? [] : [first.value, ...later];
@@ -22,7 +22,7 @@ export function AccountsScreen() {
   const accounts = pages.flatMap((page) => page.accounts);
   const more = () =>
     void attempt(async () => {
-      const page = await requestJson<AccountPage>(`accounts?cursor=${encodeURIComponent(next ?? "")}`);
+      const page = await call("accounts", { query: { cursor: next } });
       setLater((before) => [...before, page]);
     });
   return (

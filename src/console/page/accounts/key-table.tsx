@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Key } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { Ago, FormDialog, Moment } from "../parts/index.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
@@ -20,7 +20,7 @@ export function KeyTable({ account, keys, onKey }: KeyTableProps) {
   const active = keys.filter(({ state }) => state === "active");
   const past = keys.filter(({ state }) => state !== "active");
   const revoke = async ({ id, name }: Key) => {
-    onKey(await requestJson<Key>(`keys/${id}`, { method: "DELETE" }));
+    onKey(await call("revokeKey", { id }));
     announce(texts.revoked(name));
     setRevoking(null);
   };

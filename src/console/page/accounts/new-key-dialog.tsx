@@ -1,8 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Account, AccountPage, CreatedKey, Key, NewKey } from "../../contract/index.ts";
+import type { Account, AccountPage, Answers, Key } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { Dialog, FormDialog, Options } from "../parts/index.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
@@ -19,19 +19,19 @@ interface NewKeyDialogProps {
 
 /** Asks for the settings of a new key, creates it, and shows its secret. */
 export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogProps) {
-  const [created, setCreated] = useState<CreatedKey | null>(null);
+  const [created, setCreated] = useState<Answers["createKey"] | null>(null);
   const create = async (form: FormData) => {
     const days = Number(form.get("days"));
     const chosen = scopes.filter((scope) => form.getAll("scope").includes(scope));
     if (chosen.length === 0) throw new Error(texts.oneScope);
-    const body: NewKey = {
+    const body = {
       account: account.id,
       name: String(form.get("name")).trim(),
       workspace: String(form.get("workspace") ?? "") || null,
       scopes: chosen,
       expires_in_days: days === 0 ? null : days,
     };
-    const answer = await requestJson<CreatedKey>("keys", { method: "POST", body });
+    const answer = await call("createKey", { body });
     onKey(answer.key);
     setCreated(answer);
   };
@@ -75,7 +75,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
 }
 
 /** Shows the secret of a key to copy now: it cannot be shown again. */
-function CreatedKeyDialog({ created, onClose }: { created: CreatedKey; onClose: () => void }) {
+function CreatedKeyDialog({ created, onClose }: { created: Answers["createKey"]; onClose: () => void }) {
   const field = useRef<HTMLInputElement>(null);
   const [isCopied, setCopied] = useState(false);
   useEffect(() => field.current?.focus(), []);

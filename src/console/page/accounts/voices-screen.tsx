@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
-import type { RenameVoice, Voice, VoiceList } from "../../contract/index.ts";
+import type { Voice, VoiceList } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration } from "../format.ts";
 import { FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 import { useData } from "../use-data.ts";
 
@@ -12,7 +12,7 @@ const texts = strings.voices;
 
 /** Shows the voices that an account remembers, which can be renamed and deleted. */
 export function VoicesScreen({ account }: { account: string }) {
-  const { value: list, problem, retry, set } = useData<VoiceList>(`accounts/${encodeURIComponent(account)}/voices`);
+  const { value: list, problem, retry, set } = useData("voices", { id: account });
   const title = list === null ? texts.name : texts.title(list.account.name);
   useTitle(title);
   return (
@@ -38,13 +38,13 @@ function Voices({ list, onChange }: { list: VoiceList; onChange: (list: VoiceLis
   const [renaming, setRenaming] = useState<Voice | null>(null);
   const [deleting, setDeleting] = useState<Voice | null>(null);
   const rename = async ({ id }: Voice, form: FormData) => {
-    const body: RenameVoice = { name: String(form.get("name") ?? "").trim() };
-    onChange(await requestJson<VoiceList>(`voices/${id}`, { method: "PUT", body }));
-    announce(texts.renamed(body.name));
+    const name = String(form.get("name") ?? "").trim();
+    onChange(await call("renameVoice", { id, body: { name } }));
+    announce(texts.renamed(name));
     setRenaming(null);
   };
   const remove = async ({ id, name }: Voice) => {
-    onChange(await requestJson<VoiceList>(`voices/${id}`, { method: "DELETE" }));
+    onChange(await call("deleteVoice", { id }));
     announce(texts.deleted(name));
     setDeleting(null);
     // The button that opened the dialog is gone.

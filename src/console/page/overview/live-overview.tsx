@@ -1,7 +1,7 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useState } from "preact/hooks";
-import type { Overview, Session } from "../../contract/index.ts";
-import { dataUrl, messageOf, requestJson } from "../server.ts";
+import type { Overview } from "../../contract/index.ts";
+import { call, messageOf, urlOf } from "../server.ts";
 import { useViewer } from "../session.tsx";
 
 interface LiveOverview {
@@ -51,7 +51,7 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
     };
     const connect = () => {
       if (isEnded || isHidden() || events !== null) return;
-      events = new EventSource(dataUrl("events"));
+      events = new EventSource(urlOf("overviewEvents", {}));
       events.addEventListener("overview", ({ data }) => receive(JSON.parse(data)));
       events.onopen = () => change({ isLive: true });
       events.onerror = () => {
@@ -67,12 +67,12 @@ export function OverviewProvider({ children }: { children: ComponentChildren }) 
       if (isEnded) return;
       timer = setTimeout(async () => {
         delay = Math.min(delay * 2, MAX_DELAY_MILLISECONDS);
-        await requestJson<Session>("session").then(connect, reconnectLater);
+        await call("session", {}).then(connect, reconnectLater);
       }, delay);
     };
     const changeVisibility = () => (isHidden() ? disconnect() : connect());
     document.addEventListener("visibilitychange", changeVisibility);
-    requestJson<Overview>("overview").then(receive, (error) => change({ problem: messageOf(error) }));
+    call("overview", {}).then(receive, (error) => change({ problem: messageOf(error) }));
     connect();
     return () => {
       isEnded = true;

@@ -17,7 +17,7 @@ export function Exports({ recording }: { recording: RecordingDetail }) {
   const save = (format: string, fileName: string) =>
     attempt(async () => {
       setGenerating(texts.name(format));
-      const response = await request(`recordings/${recording.id}/exports/${format}`);
+      const response = await request("exportTranscript", { id: recording.id, format });
       saveFile(await response.blob(), fileName);
       announce(texts.saved(fileName));
     });

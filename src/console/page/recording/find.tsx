@@ -3,8 +3,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks"
 import type { Find, Mark } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { IconButton, SearchField } from "../parts/index.ts";
-import { queryOf } from "../route.ts";
-import { messageOf, requestJson } from "../server.ts";
+import { call, messageOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.find;
@@ -44,10 +43,9 @@ export function useFind(recordingId: string, initial: string, revision: number, 
 
   const load = useCallback(
     async (after: number | null, signal?: AbortSignal) => {
-      const query = queryOf({ q: words.trim(), limit: "1000", after: after === null ? "" : String(after) });
       setProblem(null);
       try {
-        return await requestJson<Find>(`recordings/${recordingId}/find${query}`, signal && { signal });
+        return await call("find", { id: recordingId, query: { q: words.trim(), limit: 1000, after } }, signal);
       } catch (error) {
         if (signal?.aborted !== true) setProblem(messageOf(error));
         return null;

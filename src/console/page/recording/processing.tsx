@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import type { ProcessAgain, ProcessingOptions, RecordingDetail } from "../../contract/index.ts";
+import type { RecordingDetail } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { alphabetical, languageName } from "../format.ts";
 import { Dialog, FormDialog, Options, Problem, ProgressBar, recordingName, statusText } from "../parts/index.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
 import { useAttempt, useData } from "../use-data.ts";
@@ -24,7 +24,7 @@ export function Processing({ recording, onChange }: ProcessingProps) {
   const isOpen = rerun !== null && rerun.status !== "failed";
   const cancel = () =>
     attempt(async () => {
-      onChange(await requestJson<RecordingDetail>(`recordings/${id}/processing`, { method: "DELETE" }));
+      onChange(await call("cancelProcessing", { id }));
       announce(texts.cancelled);
     });
   return (
@@ -62,7 +62,7 @@ export function Processing({ recording, onChange }: ProcessingProps) {
 /** Asks for the speech model and the language. */
 function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { readonly onClose: () => void }) {
   const { id } = recording;
-  const { value: options, problem, retry } = useData<ProcessingOptions>(`recordings/${id}/processing`);
+  const { value: options, problem, retry } = useData("processingOptions", { id });
   const [chosen, setModel] = useState<string | null>(null);
   const [pinned, setLanguage] = useState<string | null>(null);
   const title = texts.title(recordingName(recording));
@@ -80,8 +80,7 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
   const wanted = pinned ?? options.language ?? "";
   const language = languages.some((known) => known.id === wanted) ? wanted : "";
   const send = async () => {
-    const body: ProcessAgain = { model: model?.id ?? "", language: language === "" ? null : language };
-    onChange(await requestJson<RecordingDetail>(`recordings/${id}/processing`, { method: "POST", body }));
+    onChange(await call("processAgain", { id, body: { model: model?.id ?? "", language: language || null } }));
     announce(texts.started);
     onClose();
   };

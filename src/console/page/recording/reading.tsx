@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { percent } from "../format.ts";
 import { Figure, Problem, recordingName } from "../parts/index.ts";
-import { RETRY_MILLISECONDS, RequestError, requestJson } from "../server.ts";
+import { call, RETRY_MILLISECONDS, RequestError } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
 import { useCorrections } from "./editing/corrections.ts";
@@ -148,7 +148,7 @@ function useFreshFacts(
     let timer: ReturnType<typeof setTimeout>;
     const loadIn = (milliseconds: number) => {
       timer = setTimeout(() => {
-        requestJson<RecordingDetail>(`recordings/${id}`, { signal }).then(onChange, (error: unknown) => {
+        call("recording", { id }, signal).then(onChange, (error: unknown) => {
           if (error instanceof RequestError && error.isTemporary) loadIn(RETRY_MILLISECONDS);
         });
       }, milliseconds);

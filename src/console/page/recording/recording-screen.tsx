@@ -31,7 +31,7 @@ interface RecordingScreenProps {
 
 /** Shows one recording: its status or, once completed, its transcript and player. */
 export function RecordingScreen({ id, at, find }: RecordingScreenProps) {
-  const { value: recording, problem, retry, set } = useData<RecordingDetail>(`recordings/${id}`);
+  const { value: recording, problem, retry, set } = useData("recording", { id });
   const name = recording === null ? texts.name : recordingName(recording);
   useTitle(name);
   const overview = useOverview().value;
@@ -116,7 +116,7 @@ function Status({ recording, name }: { recording: RecordingDetail; name: string 
 function DeleteButton({ id, name }: { id: string; name: string }) {
   const [isConfirming, setConfirming] = useState(false);
   const remove = async () => {
-    await request(`recordings/${id}`, { method: "DELETE" });
+    await request("deleteRecording", { id });
     announce(strings.remove.done(name));
     goTo({ screen: "recordings", filter: everything });
   };

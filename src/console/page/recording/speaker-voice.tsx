@@ -1,8 +1,8 @@
-import type { ProposalAnswer, RecordingDetail, Remember, Speaker } from "../../contract/index.ts";
+import type { RecordingDetail, Speaker } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { Problem } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
 import { useAttempt } from "../use-data.ts";
@@ -25,16 +25,18 @@ export function SpeakerVoice({ recording, speaker, onChange }: SpeakerVoiceProps
   const { isOperator } = useViewer();
   const { voice, name, speaker: letter } = speaker;
   if (voice === null) return null;
-  const post = (path: "voices" | "proposals", body: Remember | ProposalAnswer, done: string) => {
+  const { id } = recording;
+  const change = (send: () => Promise<RecordingDetail>, done: string) => {
     void attempt(async () => {
-      onChange(await requestJson<RecordingDetail>(`recordings/${recording.id}/${path}`, { method: "POST", body }));
+      onChange(await send());
       announce(done);
       // The button that had the focus is gone.
       document.getElementById("speakers")?.focus({ preventScroll: true });
     });
   };
-  const answer = (id: string, confirmed: boolean, done: string) =>
-    post("proposals", { speaker: letter, voice: id, confirmed }, done);
+  const answer = (voice: string, confirmed: boolean, done: string) =>
+    change(() => call("answerProposal", { id, body: { speaker: letter, voice, confirmed } }), done);
+  const remember = (done: string) => change(() => call("rememberVoice", { id, body: { speaker: letter } }), done);
   return (
     <div class="voice">
       <Problem problem={problem} />
@@ -62,12 +64,7 @@ export function SpeakerVoice({ recording, speaker, onChange }: SpeakerVoiceProps
         </div>
       )}
       {voice.state === "new" && name !== null && (
-        <button
-          type="button"
-          class="quiet"
-          disabled={isRunning}
-          onClick={() => post("voices", { speaker: letter }, texts.remembered(name))}
-        >
+        <button type="button" class="quiet" disabled={isRunning} onClick={() => remember(texts.remembered(name))}>
           {texts.remember}
           <span class="unseen"> {texts.of(name)}</span>
         </button>

@@ -1,9 +1,9 @@
 import { useState } from "preact/hooks";
-import type { RecordingDetail, Rename, Speaker } from "../../contract/index.ts";
+import type { RecordingDetail, Speaker } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration, percent } from "../format.ts";
 import { FormDialog, Icon } from "../parts/index.ts";
-import { requestJson } from "../server.ts";
+import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
 import type { Corrections } from "./editing/corrections.ts";
@@ -110,8 +110,7 @@ function RenameDialog({ recording, onChange, onClose }: Omit<SpeakersProps, "cor
     const named = recording.speakers
       .map(({ number, name }) => [String(number), String(form.get(String(number)) ?? "").trim(), name ?? ""] as const)
       .filter(([, name, before]) => name !== before);
-    const body: Rename = { names: Object.fromEntries(named) };
-    onChange(await requestJson<RecordingDetail>(`recordings/${recording.id}/speakers`, { method: "PUT", body }));
+    onChange(await call("nameSpeakers", { id: recording.id, body: { names: Object.fromEntries(named) } }));
     announce(texts.renamed);
     onClose();
   };

@@ -1,5 +1,4 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { UploadOptions } from "../../contract/index.ts";
 import { Options, SearchField } from "../parts/index.ts";
 import type { ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
@@ -64,7 +63,7 @@ function Words({ words, onChange }: { words: string; onChange: (words: string) =
 
 /** Renders a list of accounts and their workspaces to choose from. */
 function Owner({ filter, onChange }: FiltersProps) {
-  const { value: options } = useData<UploadOptions>("upload-options");
+  const { value: options } = useData("uploadOptions", {});
   const accounts = options?.accounts ?? [];
   const owners = accounts.flatMap(({ id, name, workspaces }) => [
     { id, name },

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { FoundRecording, ListedRecording, Overview, RecordingPage } from "../../contract/index.ts";
+import type { FoundRecording, ListedRecording, Overview } from "../../contract/index.ts";
 import { useOverview } from "../overview/live-overview.tsx";
-import { type ListFilter, queryOf } from "../route.ts";
-import { requestJson } from "../server.ts";
+import type { ListFilter } from "../route.ts";
+import { call, urlOf } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { useAttempt, useData, usePolling } from "../use-data.ts";
 
@@ -10,7 +10,8 @@ import { useAttempt, useData, usePolling } from "../use-data.ts";
 export type ShownRecording = (ListedRecording | FoundRecording) & { readonly place?: number | null };
 
 interface Pages {
-  readonly path: string;
+  /** Address of the first page. */
+  readonly address: string;
   /** The whole list, including the first page, when the last page was loaded. */
   readonly recordings: readonly ShownRecording[];
   readonly next: string | null;
@@ -18,24 +19,29 @@ interface Pages {
 
 /** Loads the recordings that match a filter, page by page. Keeps the progress of recordings in progress up to date. */
 export function useRecordings(filter: ListFilter) {
-  const { words, ...rest } = filter;
-  const query = { ...rest, q: words };
-  const path = `recordings${queryOf(query)}`;
-  const first = useData<RecordingPage>(path);
+  const { words } = filter;
+  const query = {
+    status: filter.status || null,
+    account: filter.account || null,
+    workspace: filter.workspace || null,
+    q: words || null,
+  };
+  const address = urlOf("recordings", { query });
+  const first = useData("recordings", { query });
   const [pages, setPages] = useState<Pages | null>(null);
   const { problem, isRunning: isLoadingMore, attempt } = useAttempt();
   // Further pages are only valid for the filter that they were loaded with.
-  const known = pages?.path === path ? pages : null;
+  const known = pages?.address === address ? pages : null;
   const next = known === null ? (first.value?.next_cursor ?? null) : known.next;
   const listed = useMemo(() => listedOf(first.value?.recordings ?? [], known?.recordings ?? []), [first.value, known]);
 
   const more = useCallback(async () => {
     if (next === null || isLoadingMore || first.isLoading) return;
     await attempt(async () => {
-      const page = await requestJson<RecordingPage>(`recordings${queryOf({ ...query, cursor: next })}`);
-      setPages({ path, recordings: [...listed, ...page.recordings], next: page.next_cursor });
+      const page = await call("recordings", { query: { ...query, cursor: next } });
+      setPages({ address, recordings: [...listed, ...page.recordings], next: page.next_cursor });
     });
-  }, [attempt, path, next, listed, isLoadingMore, first.isLoading]);
+  }, [attempt, address, next, listed, isLoadingMore, first.isLoading]);
 
   const overview = useOverview().value;
   const open = new Map<string, Pick<ShownRecording, "status" | "progress" | "place">>(

@@ -19,7 +19,7 @@ const partNames = ["language", "prompt", "min_speakers", "max_speakers"];
 
 /** Asks for the owner of recordings, and for what the user knows about them, before they are uploaded. */
 export function UploadDialog({ choice, onSend, onClose }: UploadDialogProps) {
-  const { value: options, problem, retry } = useData<UploadOptions>("upload-options");
+  const { value: options, problem, retry } = useData("uploadOptions", {});
   const title = texts.title(choice === "link" ? 1 : choice.length);
   if (options !== null && options.accounts.length > 0) {
     return <UploadForm {...{ title, choice, options, onSend, onClose }} />;

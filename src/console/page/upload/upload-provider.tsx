@@ -1,6 +1,6 @@
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
-import type { RecordingDetail, UploadOptions } from "../../contract/index.ts";
+import type { RecordingDetail } from "../../contract/index.ts";
 import { percent } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
 import { Icon, IconButton, ProgressBar, statusText } from "../parts/index.ts";
@@ -35,7 +35,7 @@ export function UploadProvider({ children }: { children: ComponentChildren }) {
 
 /** Renders the buttons to choose files and, if the server fetches links, to enter a link. */
 export function UploadButtons() {
-  const { value: options } = useData<UploadOptions>("upload-options");
+  const { value: options } = useData("uploadOptions", {});
   const choose = useContext(ChoiceContext);
   const field = useRef<HTMLInputElement>(null);
   const take = (event: { currentTarget: HTMLInputElement }) => {
@@ -110,7 +110,7 @@ function UploadedStatus({ recording }: { recording: RecordingDetail }) {
 
 /** Shows the status of an uploaded recording to a person who has no live overview. */
 function PolledStatus({ recording }: { recording: RecordingDetail }) {
-  const { value, retry } = useData<RecordingDetail>(`recordings/${recording.id}`);
+  const { value, retry } = useData("recording", { id: recording.id });
   const shown = value ?? recording;
   const isFinished = shown.status === "completed" || shown.status === "failed";
   usePolling(!isFinished, retry);

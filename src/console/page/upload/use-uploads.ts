@@ -2,8 +2,7 @@ import { useCallback, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { statusText } from "../parts/index.ts";
-import { queryOf } from "../route.ts";
-import { CONSOLE_HEADERS, dataUrl, messageOf, RequestError, requestErrorOf } from "../server.ts";
+import { CONSOLE_HEADERS, messageOf, RequestError, requestErrorOf, urlOf } from "../server.ts";
 import { strings } from "../strings.ts";
 
 /** The chosen files, or a link that the user has not entered yet. */
@@ -97,7 +96,7 @@ function sendRecording(
   else form.append("file", source, source.name);
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", dataUrl(`recordings${queryOf({ account, workspace })}`));
+    request.open("POST", urlOf("createRecording", { query: { account, workspace: workspace || null } }));
     for (const [name, value] of Object.entries(CONSOLE_HEADERS)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0);
     request.onload = () => {

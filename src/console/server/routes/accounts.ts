@@ -1,5 +1,3 @@
-import { Type } from "@sinclair/typebox";
-import { type AnyElysia, Elysia } from "elysia";
 import {
   AccountsError,
   type ApiKey,
@@ -17,31 +15,17 @@ import {
   scopes,
 } from "../../../accounts/index.ts";
 import { timestamp } from "../../../api-contract/index.ts";
-import { decodeCursor, encodeCursor, PageFiller, pageSize, readQuery } from "../../../http/index.ts";
+import { decodeCursor, encodeCursor, PageFiller } from "../../../http/index.ts";
 import { auditorOf } from "../../../library/index.ts";
 import type { Store } from "../../../storage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
-import {
-  type Account,
-  accountPageSchema,
-  createdKeySchema,
-  type Key,
-  keySchema,
-  type Named,
-  newKeySchema,
-} from "../../contract/index.ts";
-import { addRoute } from "../add-route.ts";
+import type { Account, accountRoutes, Key, Named } from "../../contract/index.ts";
+import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
 import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
-import { readBody } from "../read-body.ts";
 import { operatorOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named, optionalTimestamp } from "../show-recording.ts";
-
-const accountsQuery = Type.Object({
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
-  limit: pageSize({ maximum: 100, default: 50 }),
-});
 
 /** Number of an account's keys in a response: those that can be used, then the latest others. */
 const MAX_KEYS = 500;
@@ -49,43 +33,35 @@ const MAX_KEYS = 500;
 const isAccountId = (text: string) => /^[\w-]{1,64}$/.test(text);
 const dayMilliseconds = 86_400_000;
 
-/** Creates the routes that list accounts with their usage, and create and revoke keys. */
-export function accountRoutes(services: ConsoleServices, voices: Voices): AnyElysia {
+/** Creates the handlers that list accounts with their usage, and create and revoke keys. */
+export function accountHandlers(services: ConsoleServices, voices: Voices): Handlers<typeof accountRoutes> {
   const { store, now } = services;
-  const routes = new Elysia({ name: "console-accounts" });
+  return {
+    accounts({ query: { cursor, limit } }) {
+      const after = decodeCursor("a", isAccountId, cursor);
+      const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
+      const { entries, last } = PageFiller.fill(rows, limit, (account) => showAccount(services, account, voices));
+      return { accounts: entries, scopes: [...scopes], next_cursor: last === null ? null : encodeCursor("a", last.id) };
+    },
 
-  addRoute(routes, "GET /accounts", { 200: accountPageSchema }, (request) => {
-    const { cursor, limit } = readQuery(request, accountsQuery);
-    const after = decodeCursor("a", isAccountId, cursor);
-    const rows = listAccounts(store).filter(({ id }) => after === null || id > after);
-    const { entries, last } = PageFiller.fill(rows, limit, (account) => showAccount(services, account, voices));
-    return {
-      accounts: entries,
-      scopes: [...scopes],
-      next_cursor: last === null ? null : encodeCursor("a", last.id),
-    };
-  });
+    createKey({ request, body }) {
+      const operator = operatorOf(request, store);
+      const account = requireAccount(services, operator, body.account);
+      const name = keyName(body.name);
+      const workspace = requireWorkspace(store, account, body.workspace);
+      const by = auditorOf(operator, now());
+      const days = body.expires_in_days ?? null;
+      const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
+      const made = createKey(store, account, { name, workspace, expiresAt, scopes: body.scopes ?? scopes }, by);
+      return { key: showKey(made.key, workspace, by.now), secret: made.secret };
+    },
 
-  addRoute(routes, "POST /keys", { 201: createdKeySchema }, async (request) => {
-    const values = await readBody(request, newKeySchema);
-    const operator = operatorOf(request, store);
-    const account = requireAccount(services, operator, values.account);
-    const name = keyName(values.name);
-    const workspace = requireWorkspace(store, account, values.workspace);
-    const by = auditorOf(operator, now());
-    const days = values.expires_in_days ?? null;
-    const expiresAt = days === null ? null : by.now + days * dayMilliseconds;
-    const made = createKey(store, account, { name, workspace, expiresAt, scopes: values.scopes ?? scopes }, by);
-    return { key: showKey(made.key, workspace, by.now), secret: made.secret };
-  });
-
-  addRoute(routes, "DELETE /keys/:id", { 200: keySchema }, (request, id) => {
-    const revoked = revoke(store, id, auditorOf(operatorOf(request, store), now()));
-    const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
-    return showKey(revoked, workspace, now());
-  });
-
-  return routes;
+    revokeKey({ request, id }) {
+      const revoked = revoke(store, id, auditorOf(operatorOf(request, store), now()));
+      const workspace = revoked.workspaceId === null ? null : getWorkspace(store, revoked.workspaceId);
+      return showKey(revoked, workspace, now());
+    },
+  };
 }
 
 /** @throws {ConsoleError} when a key's name is not valid */

@@ -1,52 +1,41 @@
-import { Type } from "@sinclair/typebox";
-import { type AnyElysia, Elysia } from "elysia";
-import { pageSize, readQuery } from "../../../http/index.ts";
+import type { Viewer } from "../../../library/index.ts";
 import { readWaveform } from "../../../media/index.ts";
-import { playbackCopySchema, waveformSchema } from "../../contract/index.ts";
-import { addRoute } from "../add-route.ts";
+import type { playbackRoutes } from "../../contract/index.ts";
+import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
 import { playbackMessage, showPlayback } from "../recording-facts.ts";
-import { viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 
-const seconds = Type.Optional(
-  Type.String({ pattern: "^\\d{1,7}(\\.\\d{1,6})?$", description: "a time in seconds from the beginning" }),
-);
-const waveformQuery = Type.Object({ most: pageSize({ maximum: 20_000, default: 4000 }), from: seconds, to: seconds });
-
-/** Creates the routes for the playback copy of a recording and its waveform. */
-export function playbackRoutes({ store, library, playback }: ConsoleServices): AnyElysia {
-  const requireId = (request: Request, id: string) => library.require(viewerOf(request, store), id).id;
-  const filesOf = async (request: Request, id: string) => {
-    const copy = await playback.stateOf(requireId(request, id));
+/** Creates the handlers for the playback copy of a recording and its waveform. */
+export function playbackHandlers({ library, playback }: ConsoleServices): Handlers<typeof playbackRoutes> {
+  const filesOf = async (viewer: () => Viewer, id: string) => {
+    const copy = await playback.stateOf(library.require(viewer(), id).id);
     if (copy.state === "ready") return copy.files;
-    const message = playbackMessage(copy, viewerOf(request, store));
+    const message = playbackMessage(copy, viewer());
     throw new ConsoleError("not_ready", message ?? "The playback copy of the recording is being made.");
   };
-  const routes = new Elysia({ name: "console-playback", prefix: "/recordings/:id" });
+  return {
+    playbackCopy: async ({ id, viewer }) =>
+      showPlayback(await playback.request(library.require(viewer(), id).id), viewer()),
 
-  addRoute(routes, "GET /playback", { 200: playbackCopySchema }, async (request, id) =>
-    showPlayback(await playback.request(requireId(request, id)), viewerOf(request, store)),
-  );
+    async audio({ request, id, viewer }) {
+      const { audio } = await filesOf(viewer, id);
+      return await fileAnswer(request, audio, "audio/webm");
+    },
 
-  addRoute(routes, "GET /waveform", { 200: waveformSchema }, async (request, id) => {
-    const { most, from, to } = readQuery(request, waveformQuery);
-    const { peaksPerSecond, startSeconds, peaks } = await readWaveform((await filesOf(request, id)).waveform, {
-      most,
-      ...(from === undefined ? {} : { fromSeconds: Number(from) }),
-      ...(to === undefined ? {} : { toSeconds: Number(to) }),
-    });
-    return {
-      peaks_per_second: peaksPerSecond,
-      start_seconds: startSeconds,
-      peaks: Buffer.from(peaks).toString("base64"),
-    };
-  });
-
-  return routes.get("/audio", async ({ request, params }) => {
-    const { audio } = await filesOf(request, params.id);
-    return await fileAnswer(request, audio, "audio/webm");
-  });
+    async waveform({ id, query: { most, from, to }, viewer }) {
+      const { peaksPerSecond, startSeconds, peaks } = await readWaveform((await filesOf(viewer, id)).waveform, {
+        most,
+        ...(from === undefined ? {} : { fromSeconds: Number(from) }),
+        ...(to === undefined ? {} : { toSeconds: Number(to) }),
+      });
+      return {
+        peaks_per_second: peaksPerSecond,
+        start_seconds: startSeconds,
+        peaks: Buffer.from(peaks).toString("base64"),
+      };
+    },
+  };
 }
 
 /** A range of bytes in a file, both ends included. */

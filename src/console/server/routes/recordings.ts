@@ -1,98 +1,93 @@
-import { type Static, Type } from "@sinclair/typebox";
-import { type AnyElysia, Elysia } from "elysia";
+import { listAccounts, listWorkspaces } from "../../../accounts/index.ts";
 import {
   contextOf,
   decodeCursor,
   encodeCursor,
   PageFiller,
-  pageSize,
   parseStatuses,
-  readQuery,
   requireActive,
-  statusList,
 } from "../../../http/index.ts";
 import type { Viewer } from "../../../library/index.ts";
-import { type Recording, SearchQuery, snippetOf, type Transcript } from "../../../recordings/index.ts";
+import { SearchQuery, snippetOf, type Transcript } from "../../../recordings/index.ts";
 import { isRecordingId } from "../../../storage/index.ts";
-import {
-  type FoundRecording,
-  type Hit,
-  type RecordingPage,
-  recordingPageSchema,
-  recordingSchema,
+import type {
+  FoundRecording,
+  Hit,
+  QueryOf,
+  RecordingPage,
+  recordingRoutes,
+  UploadOptions,
 } from "../../contract/index.ts";
-import { addRoute } from "../add-route.ts";
-import { requireAccount, requireWorkspace } from "../lookups.ts";
+import type { Handlers } from "../data-routes.ts";
+import { MAX_WORKSPACES, requireAccount, requireWorkspace } from "../lookups.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { admitAgain, viewerOf } from "../request-session.ts";
+import { admitAgain } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { showRecording } from "../show-recording.ts";
-
-const ownerId = Type.String({ maxLength: 64 });
-/** Searched words of a query. */
-export const searchText = Type.String({ minLength: 1, maxLength: 200, description: "1 to 200 characters" });
-
-const recordingsQuery = Type.Object({
-  status: Type.Optional(statusList),
-  account: Type.Optional(ownerId),
-  workspace: Type.Optional(ownerId),
-  q: Type.Optional(searchText),
-  cursor: Type.Optional(Type.String({ maxLength: 200 })),
-  limit: pageSize({ maximum: 100, default: 50 }),
-});
-const uploadQuery = Type.Object({ account: ownerId, workspace: Type.Optional(ownerId) });
+import { named, showRecording } from "../show-recording.ts";
 
 /**
- * Creates the routes that list, search, show, create and delete recordings.
+ * Creates the handlers that list, search, show, create and delete recordings.
  * @param isPartial whether some recordings are not in the search index yet
  */
-export function recordingRoutes(services: ConsoleServices, facts: RecordingFacts, isPartial: () => boolean): AnyElysia {
-  const { library, store } = services;
-  const routes = new Elysia({ name: "console-recordings" });
-
-  addRoute(routes, "GET /recordings", { 200: recordingPageSchema }, (request) => {
-    const { q, ...query } = readQuery(request, recordingsQuery);
-    const viewer = viewerOf(request, store);
-    return q === undefined
-      ? listRecordings(services, viewer, query)
-      : findRecordings(services, viewer, { ...query, q }, isPartial());
-  });
-
-  addRoute(routes, "POST /recordings", { 201: recordingSchema }, async (request) =>
-    facts.show(viewerOf(request, store), await upload(services, request)),
-  );
-
-  addRoute(routes, "GET /recordings/:id", { 200: recordingSchema }, (request, id) => {
-    const viewer = viewerOf(request, store);
-    return facts.show(viewer, library.require(viewer, id));
-  });
-
-  return routes.delete("/recordings/:id", async ({ request, params }) => {
-    await library.remove(viewerOf(request, store), params.id);
-    return new Response(null, { status: 204 });
-  });
-}
-
-/** Creates a recording for an account, with the same limits as a request of the account to the API. */
-async function upload(services: ConsoleServices, request: Request): Promise<Recording> {
+export function recordingHandlers(
+  services: ConsoleServices,
+  facts: RecordingFacts,
+  isPartial: () => boolean,
+): Handlers<typeof recordingRoutes> {
   const { store, library, creator, now } = services;
-  const query = readQuery(request, uploadQuery);
-  const choose = () => {
-    const viewer = viewerOf(request, store);
-    const account = requireAccount(services, viewer, query.account);
-    library.requireCreation(viewer, account.id);
-    const workspace = requireWorkspace(store, account, query.workspace);
-    requireActive(account, now(), contextOf(request).origin);
-    return { account, workspaceId: workspace?.id ?? null };
+  return {
+    uploadOptions: ({ viewer }) => uploadOptions(services, viewer()),
+
+    recordings: ({ query: { q, ...query }, viewer }) =>
+      q === undefined
+        ? listRecordings(services, viewer(), query)
+        : findRecordings(services, viewer(), { ...query, q }, isPartial()),
+
+    /** Creates a recording for an account, with the same limits as a request of the account to the API. */
+    async createRecording({ request, query, viewer }) {
+      const choose = () => {
+        const account = requireAccount(services, viewer(), query.account);
+        library.requireCreation(viewer(), account.id);
+        const workspace = requireWorkspace(store, account, query.workspace);
+        requireActive(account, now(), contextOf(request).origin);
+        return { account, workspaceId: workspace?.id ?? null };
+      };
+      const requireAccess = () => {
+        admitAgain(request);
+        choose();
+      };
+      const recording = await creator.createFor({ ...choose(), requireAccess }, request);
+      return await facts.show(viewer(), recording);
+    },
+
+    recording: ({ id, viewer }) => facts.show(viewer(), library.require(viewer(), id)),
+
+    async deleteRecording({ id, viewer }) {
+      await library.remove(viewer(), id);
+      return undefined;
+    },
   };
-  const requireAccess = () => {
-    admitAgain(request);
-    choose();
-  };
-  return await creator.createFor({ ...choose(), requireAccess }, request);
 }
 
-type RecordingsQuery = Omit<Static<typeof recordingsQuery>, "q">;
+function uploadOptions({ store, library, settings, modelInUse, now }: ConsoleServices, viewer: Viewer): UploadOptions {
+  const { limits, fetch } = settings();
+  const accounts = listAccounts(store)
+    .filter(({ id }) => library.sees(viewer, id))
+    .filter(({ standing, subscribedUntil }) => standing === "active" && (subscribedUntil ?? Infinity) > now())
+    .sort((a, b) => a.name.localeCompare(b.name, "en"));
+  const { entries } = PageFiller.fill(accounts, accounts.length, (account) => ({
+    ...named(account),
+    workspaces: listWorkspaces(store, account).slice(0, MAX_WORKSPACES).map(named),
+  }));
+  return {
+    accounts: entries,
+    languages: modelInUse().languages.map(({ code, name }) => ({ code, name })),
+    max_bytes: limits.upload_bytes,
+    links: fetch.enabled,
+  };
+}
+
+type RecordingsQuery = Omit<QueryOf<typeof recordingRoutes.recordings>, "q">;
 
 const isSearchPosition = (text: string) => /^-?\d{1,15}$/.test(text);
 

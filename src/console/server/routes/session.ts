@@ -1,22 +1,11 @@
 import { createHash } from "node:crypto";
-import { Type } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { timestamp } from "../../../api-contract/index.ts";
-import { contextOf, readQuery } from "../../../http/index.ts";
+import { contextOf } from "../../../http/index.ts";
 import { programVersion } from "../../../program/index.ts";
 import { enterClaimedUser, findLocalUser, hasLocalUsers, isPasswordOf } from "../../../users/index.ts";
-import {
-  pageAddressSchema,
-  providerAddressSchema,
-  providerSignInSchema,
-  type Session,
-  type SignInRequest,
-  sessionSchema,
-  signedOutSchema,
-  signInMethodsSchema,
-  signInRequestSchema,
-} from "../../contract/index.ts";
+import type { Session, SignInRequest, sessionRoutes } from "../../contract/index.ts";
 import { Attempts } from "../attempts.ts";
+import type { Handlers } from "../data-routes.ts";
 import {
   type ConsoleSession,
   createDevice,
@@ -28,7 +17,6 @@ import {
   type SignInProvider,
 } from "../entry/index.ts";
 import { ConsoleError } from "../errors.ts";
-import { readBody } from "../read-body.ts";
 import {
   BEGUN_COOKIE,
   cookieOf,
@@ -45,10 +33,12 @@ interface Entered extends OpenedSession {
   readonly passwordHash: string | null;
 }
 
-const signOutQuery = Type.Object({ page: Type.Optional(pageAddressSchema) });
-
-/** Creates the routes to sign in and to sign out. */
-export function sessionRoutes(services: ConsoleServices, sessions: Sessions, provider: SignInProvider) {
+/** Creates the handlers to sign in and to sign out. */
+export function sessionHandlers(
+  services: ConsoleServices,
+  sessions: Sessions,
+  provider: SignInProvider,
+): Handlers<typeof sessionRoutes> {
   const { store, settings, log, now } = services;
   const attempts = new Attempts(now);
   /** Hash of the operator's password; null if none is set, or the password is switched off. */
@@ -118,61 +108,43 @@ export function sessionRoutes(services: ConsoleServices, sessions: Sessions, pro
     return enterByPassword(request, body.password);
   };
 
-  return new Elysia({ name: "console-session" })
-    .get(
-      "/sign-in-methods",
-      () => ({
-        provider: provider.name,
-        users: hasLocalUsers(store),
-        password: operatorHash() !== null,
-      }),
-      { response: { 200: signInMethodsSchema } },
-    )
-    .get("/session", ({ request }) => showSession(sessionOf(request)), { response: { 200: sessionSchema } })
-    .post(
-      "/session",
-      async ({ request, set }) => {
-        const {
-          session,
-          secret,
-          passwordHash: hash,
-        } = await signIn(request, await readBody(request, signInRequestSchema));
-        const device = hash === null ? null : createDevice(hash, now());
-        const cookies = [setCookie(request, SESSION_COOKIE, secret, session.endsAt - now())];
-        if (device !== null) cookies.push(setCookie(request, DEVICE_COOKIE, device.value, device.expiresAt - now()));
-        if (session.enteredBy === "provider") cookies.push(setCookie(request, BEGUN_COOKIE, "", 0));
-        set.headers["set-cookie"] = cookies;
-        const { requestId, client } = contextOf(request);
-        log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
-        return showSession(session);
-      },
-      { parse: "none", response: { 200: sessionSchema } },
-    )
-    .post(
-      "/provider-sign-in",
-      async ({ request, set }) => {
-        const { page } = await readBody(request, providerSignInSchema);
-        requireOwnPage(request, page);
-        const { location, cookie, milliseconds } = await provider.begin(page);
-        set.headers["set-cookie"] = setCookie(request, BEGUN_COOKIE, cookie, milliseconds);
-        return { location };
-      },
-      { parse: "none", response: { 200: providerAddressSchema } },
-    )
-    .delete(
-      "/session",
-      async ({ request, set }) => {
-        const { page } = readQuery(request, signOutQuery);
-        // A page with another address signs out as well.
-        const returnTo = isOwnPage(request, page ?? "") ? (page ?? null) : null;
-        const session = sessionOf(request);
-        sessions.end(session);
-        set.headers["set-cookie"] = setCookie(request, SESSION_COOKIE, "", 0);
-        const leavesProvider = session.enteredBy === "provider" && returnTo !== null;
-        return { location: leavesProvider ? await provider.signOutAddress(returnTo) : null };
-      },
-      { response: { 200: signedOutSchema } },
-    );
+  return {
+    signInMethods: () => ({
+      provider: provider.name,
+      users: hasLocalUsers(store),
+      password: operatorHash() !== null,
+    }),
+
+    session: ({ request }) => showSession(sessionOf(request)),
+
+    async signIn({ request, body, headers }) {
+      const { session, secret, passwordHash: hash } = await signIn(request, body);
+      const device = hash === null ? null : createDevice(hash, now());
+      const cookies = [setCookie(request, SESSION_COOKIE, secret, session.endsAt - now())];
+      if (device !== null) cookies.push(setCookie(request, DEVICE_COOKIE, device.value, device.expiresAt - now()));
+      if (session.enteredBy === "provider") cookies.push(setCookie(request, BEGUN_COOKIE, "", 0));
+      headers["set-cookie"] = cookies;
+      const { requestId, client } = contextOf(request);
+      log.info({ event: "console.entered", requestId, by: session.enteredBy, address: client.address });
+      return showSession(session);
+    },
+
+    async beginProviderSignIn({ request, body: { page }, headers }) {
+      requireOwnPage(request, page);
+      const { location, cookie, milliseconds } = await provider.begin(page);
+      headers["set-cookie"] = setCookie(request, BEGUN_COOKIE, cookie, milliseconds);
+      return { location };
+    },
+
+    async signOut({ request, query: { page = "" }, headers }) {
+      const session = sessionOf(request);
+      sessions.end(session);
+      headers["set-cookie"] = setCookie(request, SESSION_COOKIE, "", 0);
+      // A page with another address signs out as well.
+      const leavesProvider = session.enteredBy === "provider" && isOwnPage(request, page);
+      return { location: leavesProvider ? await provider.signOutAddress(page) : null };
+    },
+  };
 }
 
 /**

@@ -1,9 +1,7 @@
 import { setImmediate as nextTick } from "node:timers/promises";
-import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type AnyElysia, Elysia } from "elysia";
 import { type ExportQueue, exportFormatSchema } from "../../../exports/index.ts";
-import { PageFiller, pageSize, readQuery } from "../../../http/index.ts";
+import { PageFiller } from "../../../http/index.ts";
 import {
   corrections,
   findAll,
@@ -14,111 +12,77 @@ import {
 } from "../../../recordings/index.ts";
 import { cleanText } from "../../../text/index.ts";
 import type { Voices } from "../../../voices/index.ts";
-import {
-  type Find,
-  findSchema,
-  type Mark,
-  outlineSchema,
-  recordingSchema,
-  renameSchema,
-  type Segment,
-  segmentPageSchema,
-  type Word,
-} from "../../contract/index.ts";
-import { addRoute } from "../add-route.ts";
+import type { Find, Mark, Segment, transcriptRoutes, Word } from "../../contract/index.ts";
+import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
-import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { viewerOf } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
-import { searchText } from "./recordings.ts";
-
-const segmentsQuery = Type.Object({
-  after: Type.String({
-    pattern: "^(-1|0|[1-9]\\d{0,8})$",
-    default: "-1",
-    description: "the index of a segment, or -1",
-  }),
-  limit: pageSize({ maximum: 500, default: 200 }),
-});
 
 /** Number of segments in an outline, each of which takes up to 35 bytes. */
 const OUTLINE_SEGMENTS = 50_000;
-const outlineQuery = Type.Object({ after: Type.Integer({ minimum: 0, default: 0 }) });
-
-const findQuery = Type.Object({
-  q: searchText,
-  after: Type.Integer({ minimum: 0, default: 0 }),
-  limit: pageSize({ maximum: 1000, default: 200 }),
-});
 
 /**
- * Creates the routes for a transcript: its segments, the text search in it, its speakers' names and its exports.
+ * Creates the handlers for a transcript: its segments, the text search in it, its speakers' names and its exports.
  * @param searches runs searches of whole transcripts
  */
-export function transcriptRoutes(
-  services: ConsoleServices,
+export function transcriptHandlers(
+  { library, exports }: ConsoleServices,
   facts: RecordingFacts,
   voices: Voices,
   searches: ExportQueue,
-): AnyElysia {
-  const { library, exports, store } = services;
-  const transcriptFor = (request: Request, id: string) => library.transcript(viewerOf(request, store), id);
-  const routes = new Elysia({ name: "console-transcript", prefix: "/recordings/:id" });
+): Handlers<typeof transcriptRoutes> {
+  return {
+    segments({ id, query: { after, limit }, viewer }) {
+      const transcript = library.transcript(viewer(), id);
+      const { entries } = PageFiller.fill(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
+      return { revision: transcript.revision, segments: entries };
+    },
 
-  addRoute(routes, "GET /segments", { 200: segmentPageSchema }, (request, id) => {
-    const { after, limit } = readQuery(request, segmentsQuery);
-    const transcript = transcriptFor(request, id);
-    const { entries } = PageFiller.fill(transcript.wordsFrom(Number(after) + 1), limit, showSegment);
-    return { revision: transcript.revision, segments: entries };
-  });
+    async outline({ id, query: { after }, viewer }) {
+      const transcript = library.transcript(viewer(), id);
+      const { revision } = transcript;
+      const outline = await facts.outline(transcript);
+      const end = after + OUTLINE_SEGMENTS;
+      return {
+        revision,
+        start_milliseconds: outline.startMilliseconds.slice(after, end),
+        end_milliseconds: outline.endMilliseconds.slice(after, end),
+        speaker: outline.speakers.slice(after, end),
+        characters: outline.characters.slice(after, end),
+        next_after: end < outline.speakers.length ? end : null,
+      };
+    },
 
-  addRoute(routes, "GET /outline", { 200: outlineSchema }, async (request, id) => {
-    const { after } = readQuery(request, outlineQuery);
-    const transcript = transcriptFor(request, id);
-    const { revision } = transcript;
-    const outline = await facts.outline(transcript);
-    const end = after + OUTLINE_SEGMENTS;
-    return {
-      revision,
-      start_milliseconds: outline.startMilliseconds.slice(after, end),
-      end_milliseconds: outline.endMilliseconds.slice(after, end),
-      speaker: outline.speakers.slice(after, end),
-      characters: outline.characters.slice(after, end),
-      next_after: end < outline.speakers.length ? end : null,
-    };
-  });
+    find({ request, id, query, viewer }) {
+      const find = () => findInTranscript(library.transcript(viewer(), id), query);
+      return searches.run(viewer().actor, find, request.signal);
+    },
 
-  addRoute(routes, "GET /find", { 200: findSchema }, (request, id) => {
-    const query = readQuery(request, findQuery);
-    const find = () => findInTranscript(transcriptFor(request, id), query);
-    return searches.run(viewerOf(request, store).actor, find, request.signal);
-  });
+    nameSpeakers({ id, body: { names }, viewer: viewerNow }) {
+      const viewer = viewerNow();
+      const transcript = library.transcript(viewer, library.requireChangeable(viewer, id));
+      const numbers = transcript.speakerNumbers();
+      const renamed = Object.entries(names).map(([key, name]): [number, string] => {
+        const number = Number(key);
+        if (numbers.includes(number)) return [number, cleanText(name)];
+        throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
+      });
+      const before = transcript.namesByNumber();
+      transcript.rename(new Map(renamed));
+      voices.renamed(transcript, before);
+      return facts.show(viewer, transcript.recording);
+    },
 
-  addRoute(routes, "PUT /speakers", { 200: recordingSchema }, async (request, id) => {
-    const { names } = await readBody(request, renameSchema);
-    const viewer = viewerOf(request, store);
-    const transcript = library.transcript(viewer, library.requireChangeable(viewer, id));
-    const numbers = transcript.speakerNumbers();
-    const renamed = Object.entries(names).map(([key, name]): [number, string] => {
-      const number = Number(key);
-      if (numbers.includes(number)) return [number, cleanText(name)];
-      throw new ConsoleError("validation_failed", "The recording has no such speaker.", { field: "names" });
-    });
-    const before = transcript.namesByNumber();
-    transcript.rename(new Map(renamed));
-    voices.renamed(transcript, before);
-    return facts.show(viewer, transcript.recording);
-  });
-
-  return routes.get("/exports/:format", ({ request, params: { id, format } }) => {
-    const viewer = viewerOf(request, store);
-    const transcript = library.transcript(viewer, id);
-    if (!Value.Check(exportFormatSchema, format))
-      throw new ConsoleError("not_found", "There is no such export format.");
-    // One person's slow downloads make nobody else wait.
-    return exports.answer({ request, owner: viewer.actor, transcript, format, hasNames: true });
-  });
+    exportTranscript({ request, id, format, viewer }) {
+      const { actor } = viewer();
+      const transcript = library.transcript(viewer(), id);
+      if (!Value.Check(exportFormatSchema, format)) {
+        throw new ConsoleError("not_found", "There is no such export format.");
+      }
+      // One person's slow downloads make nobody else wait.
+      return exports.answer({ request, owner: actor, transcript, format, hasNames: true });
+    },
+  };
 }
 
 /** Finds a text in a transcript, from segment `after` on, and counts all occurrences in the whole transcript. */

@@ -1,4 +1,3 @@
-import { type AnyElysia, Elysia } from "elysia";
 import { getAccount } from "../../../accounts/index.ts";
 import { timestamp } from "../../../api-contract/index.ts";
 import { auditorOf } from "../../../library/index.ts";
@@ -6,68 +5,56 @@ import { speakerIndex, type Transcript } from "../../../recordings/index.ts";
 import type { Store } from "../../../storage/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { MAX_VOICES, type Voice as StoredVoice, type Voices } from "../../../voices/index.ts";
-import {
-  proposalAnswerSchema,
-  recordingSchema,
-  rememberSchema,
-  renameVoiceSchema,
-  type Voice,
-  type VoiceList,
-  voiceListSchema,
-} from "../../contract/index.ts";
-import { addRoute } from "../add-route.ts";
+import type { Voice, VoiceList, voiceRoutes } from "../../contract/index.ts";
+import type { Handlers } from "../data-routes.ts";
 import { ConsoleError } from "../errors.ts";
-import { readBody } from "../read-body.ts";
 import type { RecordingFacts } from "../recording-facts.ts";
-import { viewerOf } from "../request-session.ts";
+import type { SignedIn } from "../request-session.ts";
 import type { ConsoleServices } from "../services.ts";
 import { named } from "../show-recording.ts";
 
-/** Creates the routes for voices: those that remember and propose them, and those of an account's list. */
-export function voiceRoutes(services: ConsoleServices, facts: RecordingFacts, voices: Voices): AnyElysia {
-  const { library, store, now } = services;
-  const routes = new Elysia({ name: "console-voices" });
-  const authorOf = (request: Request) => auditorOf(viewerOf(request, store), now());
+/** Creates the handlers for voices: those that remember and propose them, and those of an account's list. */
+export function voiceHandlers(
+  services: ConsoleServices,
+  facts: RecordingFacts,
+  voices: Voices,
+): Handlers<typeof voiceRoutes> {
+  const { library, now } = services;
+  const authorOf = (viewer: () => SignedIn) => auditorOf(viewer(), now());
   /** Returns the transcript of a recording that the person may change. */
-  const transcriptFor = (request: Request, id: string) => {
-    const viewer = viewerOf(request, store);
-    return library.transcript(viewer, library.requireChangeable(viewer, id));
+  const transcriptFor = (viewer: SignedIn, id: string) =>
+    library.transcript(viewer, library.requireChangeable(viewer, id));
+  return {
+    rememberVoice({ id, body: { speaker }, viewer }) {
+      const transcript = transcriptFor(viewer(), id);
+      voices.remember(transcript, speakerNumber(transcript, speaker), authorOf(viewer));
+      return facts.show(viewer(), transcript.recording);
+    },
+
+    answerProposal({ id, body: { speaker: letter, voice, confirmed }, viewer }) {
+      const transcript = transcriptFor(viewer(), id);
+      const speaker = speakerNumber(transcript, letter);
+      const by = authorOf(viewer);
+      if (confirmed) {
+        voices.confirm(transcript, speaker, voice, by, (name) => transcript.rename(new Map([[speaker, name]])));
+      } else voices.reject(transcript, speaker, voice, by);
+      return facts.show(viewer(), transcript.recording);
+    },
+
+    voices: ({ id }) => listOf(services, voices, id),
+
+    renameVoice({ id, body: { name }, viewer }) {
+      const accountId = voices.accountOf(id);
+      voices.rename(id, name, authorOf(viewer));
+      return listOf(services, voices, accountId);
+    },
+
+    async deleteVoice({ id, viewer }) {
+      const accountId = voices.accountOf(id);
+      await voices.delete(id, authorOf(viewer));
+      return listOf(services, voices, accountId);
+    },
   };
-
-  addRoute(routes, "POST /recordings/:id/voices", { 200: recordingSchema }, async (request, id) => {
-    const { speaker } = await readBody(request, rememberSchema);
-    const transcript = transcriptFor(request, id);
-    voices.remember(transcript, speakerNumber(transcript, speaker), authorOf(request));
-    return facts.show(viewerOf(request, store), transcript.recording);
-  });
-
-  addRoute(routes, "POST /recordings/:id/proposals", { 200: recordingSchema }, async (request, id) => {
-    const { speaker: letter, voice, confirmed } = await readBody(request, proposalAnswerSchema);
-    const transcript = transcriptFor(request, id);
-    const speaker = speakerNumber(transcript, letter);
-    const by = authorOf(request);
-    if (confirmed) {
-      voices.confirm(transcript, speaker, voice, by, (name) => transcript.rename(new Map([[speaker, name]])));
-    } else voices.reject(transcript, speaker, voice, by);
-    return facts.show(viewerOf(request, store), transcript.recording);
-  });
-
-  addRoute(routes, "GET /accounts/:id/voices", { 200: voiceListSchema }, (_, id) => listOf(services, voices, id));
-
-  addRoute(routes, "PUT /voices/:id", { 200: voiceListSchema }, async (request, id) => {
-    const { name } = await readBody(request, renameVoiceSchema);
-    const accountId = voices.accountOf(id);
-    voices.rename(id, name, authorOf(request));
-    return listOf(services, voices, accountId);
-  });
-
-  addRoute(routes, "DELETE /voices/:id", { 200: voiceListSchema }, async (request, id) => {
-    const accountId = voices.accountOf(id);
-    await voices.delete(id, authorOf(request));
-    return listOf(services, voices, accountId);
-  });
-
-  return routes;
 }
 
 /** @throws {ConsoleError} 404 for an unknown account */

@@ -1,5 +1,5 @@
 import type { Corrected, Correction } from "../../../contract/index.ts";
-import { RETRY_MILLISECONDS, RequestError, requestJson } from "../../server.ts";
+import { call, RETRY_MILLISECONDS, RequestError } from "../../server.ts";
 
 /** An answer to a correction. */
 interface Answer {
@@ -17,19 +17,16 @@ function randomId(): string {
 export class CorrectionSender {
   /** Id of the page. */
   readonly editor = randomId();
-  readonly #address: string;
+  readonly #recordingId: string;
   readonly #onChange: () => void;
   #sequence = 0;
   #isUnreachable = false;
   /** Resolves when the user has signed in again. */
   #signedIn: PromiseWithResolvers<void> | null = null;
 
-  /**
-   * @param recordingPath path of the recording under `console/data/`
-   * @param onChange called when the server does not answer
-   */
-  constructor(recordingPath: string, onChange: () => void) {
-    this.#address = `${recordingPath}/corrections`;
+  /** @param onChange called when the server does not answer */
+  constructor(recordingId: string, onChange: () => void) {
+    this.#recordingId = recordingId;
     this.#onChange = onChange;
   }
 
@@ -57,7 +54,7 @@ export class CorrectionSender {
       const shown = shownRevision();
       try {
         const body = { editor: this.editor, sequence, seen, shown, correction };
-        const corrected = await requestJson<Corrected>(this.#address, { method: "POST", body });
+        const corrected = await call("correct", { id: this.#recordingId, body });
         this.#isUnreachable = false;
         return { corrected, shown };
       } catch (error) {

@@ -1,7 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Changes, Corrected, Correction } from "../../../contract/index.ts";
-import { queryOf } from "../../route.ts";
-import { messageOf, RequestError, requestJson } from "../../server.ts";
+import { call, messageOf, RequestError } from "../../server.ts";
 import { useViewer } from "../../session.tsx";
 import { poll } from "../../use-data.ts";
 import type { TranscriptData } from "../transcript/transcript-data.ts";
@@ -48,7 +47,6 @@ export class Corrections {
   /** The user who makes them. */
   readonly owner: string;
   readonly recording: CorrectedRecording;
-  readonly #path: string;
   readonly #sender: CorrectionSender;
   readonly #unsaved = new Map<number, Typed>();
   #data: TranscriptData | null = null;
@@ -77,8 +75,7 @@ export class Corrections {
 
   constructor(recording: CorrectedRecording, owner: string) {
     this.recording = recording;
-    this.#path = `recordings/${recording.id}`;
-    this.#sender = new CorrectionSender(this.#path, () => this.onChange());
+    this.#sender = new CorrectionSender(recording.id, () => this.onChange());
     this.owner = owner;
   }
 
@@ -347,9 +344,9 @@ export class Corrections {
     const data = this.#data;
     if (data === null || data.outline === null) return;
     const { revision: seen } = data;
-    const query = queryOf({ seen: String(seen), editor: this.#sender.editor });
+    const query = { seen, editor: this.#sender.editor };
     // A question that fails is asked again later. A broken connection shows when something is saved.
-    const changes = await requestJson<Changes>(`${this.#path}/changes${query}`).catch((error: unknown) => {
+    const changes = await call("changes", { id: this.recording.id, query }).catch((error: unknown) => {
       if (error instanceof RequestError && error.status === 404) this.#showProblem(messageOf(error));
       return null;
     });

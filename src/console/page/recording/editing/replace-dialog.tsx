@@ -3,7 +3,7 @@ import type { Mark, RecordingDetail, ReplacementPage } from "../../../contract/i
 import { announce } from "../../announce.tsx";
 import { clock } from "../../format.ts";
 import { FormDialog, Problem } from "../../parts/index.ts";
-import { messageOf, requestJson } from "../../server.ts";
+import { call, messageOf } from "../../server.ts";
 import { strings } from "../../strings.ts";
 import { fragmentsOf } from "../transcript/highlights.ts";
 import type { Corrections } from "./corrections.ts";
@@ -32,11 +32,8 @@ export function ReplaceDialog({ recording, corrections, find: initial, onClose }
   const [preview, setPreview] = useState<ReplacementPage | null>(null);
   const wanted = { find, replacement, matches_case: matchesCase, whole_words: wholeWords };
 
-  const load = async (after: number, signal?: AbortSignal): Promise<ReplacementPage> => {
-    const flags = { matches_case: String(matchesCase), whole_words: String(wholeWords) };
-    const query = new URLSearchParams({ find, replacement, ...flags, after: String(after) });
-    return await requestJson(`recordings/${recording.id}/replacements?${query}`, signal && { signal });
-  };
+  const load = (after: number, signal?: AbortSignal) =>
+    call("replacements", { id: recording.id, query: { ...wanted, after } }, signal);
   useEffect(() => {
     setPreview(null);
     setExcept(new Set());

@@ -4,8 +4,7 @@ import type { Compared, Comparison, RecordingDetail, RevisionPage } from "../../
 import { announce } from "../../announce.tsx";
 import { clock } from "../../format.ts";
 import { Dialog, Moment, Problem } from "../../parts/index.ts";
-import { queryOf } from "../../route.ts";
-import { messageOf, requestJson } from "../../server.ts";
+import { call, messageOf } from "../../server.ts";
 import { useViewer } from "../../session.tsx";
 import { strings } from "../../strings.ts";
 import type { Corrections } from "./corrections.ts";
@@ -43,8 +42,7 @@ function RevisionsDialog({ recording, corrections, onClose }: RevisionsProps & {
   const [problem, setProblem] = useState<string | null>(null);
   const [compared, setCompared] = useState<number | null>(null);
   const load = (before: number | null) => {
-    const query = queryOf({ before: before === null ? "" : String(before) });
-    requestJson<RevisionPage>(`recordings/${recording.id}/revisions${query}`).then(
+    call("revisions", { id: recording.id, query: { before } }).then(
       (page) => setPages((loaded) => (before === null ? [page] : [...loaded, page])),
       (error: unknown) => setProblem(messageOf(error)),
     );
@@ -120,8 +118,7 @@ function ComparedRevision({ recording, revision, onBack, onRestore }: ComparedRe
   const [comparison, setComparison] = useState<Comparison | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const load = (after: number) => {
-    const query = new URLSearchParams({ revision: String(revision), after: String(after) });
-    requestJson<Comparison>(`recordings/${recording.id}/comparison?${query}`).then(
+    call("comparison", { id: recording.id, query: { revision, after } }).then(
       (more) =>
         setComparison((before) => ({ ...more, differences: [...(before?.differences ?? []), ...more.differences] })),
       (error: unknown) => setProblem(messageOf(error)),

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Outline, PlaybackCopy, RecordingDetail } from "../../../contract/index.ts";
+import type { Outline, RecordingDetail } from "../../../contract/index.ts";
 import { clock } from "../../format.ts";
 import { Icon, IconButton, Problem, ProgressBar } from "../../parts/index.ts";
-import { dataUrl } from "../../server.ts";
+import { urlOf } from "../../server.ts";
 import { strings } from "../../strings.ts";
 import { useData } from "../../use-data.ts";
 import { type Playback, RATES, usePlaybackState, useWholeSeconds } from "./playback.ts";
@@ -28,7 +28,7 @@ export function Player({ recording, playback, outline, onSeek }: PlayerProps) {
   const { copy, refresh } = usePlaybackCopy(recording);
   const isReady = copy.state === "ready";
   useEffect(() => {
-    if (isReady) playback.load(dataUrl(`recordings/${recordingId}/audio`));
+    if (isReady) playback.load(urlOf("audio", { id: recordingId }));
   }, [isReady, playback, recordingId]);
   const retry = () => {
     // The copy may have been deleted together with the recording.
@@ -120,7 +120,7 @@ const REFRESH_MILLISECONDS = 1_000;
 /** Returns the status of the playback copy. If the copy is missing, the request makes the server create it. */
 function usePlaybackCopy({ id, playback_copy: first }: RecordingDetail) {
   const [isRequested, setRequested] = useState(first.state !== "ready");
-  const { value, retry } = useData<PlaybackCopy>(isRequested ? `recordings/${id}/playback` : null);
+  const { value, retry } = useData("playbackCopy", isRequested ? { id } : null);
   useEffect(() => {
     const timer = value?.state === "making" ? setTimeout(retry, REFRESH_MILLISECONDS) : undefined;
     return () => clearTimeout(timer);

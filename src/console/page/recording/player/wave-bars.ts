@@ -1,4 +1,4 @@
-import type { Outline, Waveform } from "../../../contract/index.ts";
+import type { Answers, Outline } from "../../../contract/index.ts";
 import { speakerAt } from "../places.ts";
 
 /** Loudness of a section of a recording: heights from 0 to 255 at a fixed rate. */
@@ -27,7 +27,7 @@ export interface Bar {
 const SPEECH_HEIGHT = 0.4;
 const SILENCE_HEIGHT = 0.06;
 
-export function peaksOf({ peaks, peaks_per_second, start_seconds }: Waveform): Peaks {
+export function peaksOf({ peaks, peaks_per_second, start_seconds }: Answers["waveform"]): Peaks {
   const values = Uint8Array.from(atob(peaks), (byte) => byte.charCodeAt(0));
   return { perSecond: peaks_per_second, startSeconds: start_seconds, values };
 }

@@ -1,7 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { Outline, Waveform } from "../../../contract/index.ts";
+import type { Outline } from "../../../contract/index.ts";
 import { clock } from "../../format.ts";
-import { queryOf } from "../../route.ts";
 import { strings } from "../../strings.ts";
 import { useData } from "../../use-data.ts";
 import { SPEAKER_COLOURS } from "../speakers.tsx";
@@ -36,8 +35,8 @@ export function Wave(props: WaveProps) {
     () => setView(viewAround(playback.seconds, durationSeconds, magnification)),
     [playback, durationSeconds, magnification],
   );
-  const range = queryOf({ ...rangeOf(view), most: String(MAX_PEAKS) });
-  const waveform = useData<Waveform>(hasPeaks ? `recordings/${recordingId}/waveform${range}` : null).value;
+  const query = { ...rangeOf(view), most: MAX_PEAKS };
+  const waveform = useData("waveform", hasPeaks ? { id: recordingId, query } : null).value;
   const peaks = useMemo(() => (waveform === null ? null : peaksOf(waveform)), [waveform]);
   const count = Math.max(1, Math.floor(width / BAR_STEP));
   const bars = useMemo(() => barsOf(peaks, outline, view, count), [peaks, outline, view, count]);

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Mark, Outline, Segment, SegmentPage, Splice } from "../../../contract/index.ts";
-import { messageOf, RETRY_MILLISECONDS, RequestError, requestJson } from "../../server.ts";
+import { call, messageOf, RETRY_MILLISECONDS, RequestError } from "../../server.ts";
 
 /** Number of segments per request. */
 const SEGMENTS_PER_REQUEST = 200;
@@ -28,7 +28,7 @@ export interface TranscriptActions {
  * by this page and by others are applied to it.
  */
 export class TranscriptData {
-  readonly #path: string;
+  readonly #id: string;
   readonly #aborted = new AbortController();
   readonly #listeners = new Set<(change: SegmentsChange) => void>();
   readonly #requested = new Set<number>();
@@ -43,7 +43,7 @@ export class TranscriptData {
   onStale: () => void = () => {};
 
   constructor(recordingId: string) {
-    this.#path = `recordings/${recordingId}`;
+    this.#id = recordingId;
     void this.#loadFirst();
   }
 
@@ -125,10 +125,7 @@ export class TranscriptData {
   async reload(): Promise<void> {
     const first = Math.max(0, this.#shown - SEGMENTS_PER_REQUEST / 2);
     const signal = this.#aborted.signal;
-    const [outline, page] = await Promise.all([
-      this.#requestOutline(signal),
-      requestJson<SegmentPage>(pageAddress(this.#path, first), { signal }),
-    ]);
+    const [outline, page] = await Promise.all([this.#requestOutline(signal), this.#requestSegments(first, signal)]);
     if (outline.revision !== page.revision) return this.reload();
     this.#segments = new Array(outline.characters.length);
     page.segments.forEach((segment, place) => {
@@ -157,9 +154,14 @@ export class TranscriptData {
     });
   }
 
+  #requestSegments(first: number, signal: AbortSignal): Promise<SegmentPage> {
+    const query = { after: String(first - 1), limit: SEGMENTS_PER_REQUEST };
+    return call("segments", { id: this.#id, query }, signal);
+  }
+
   /** Loads the outline of all segments, which the server sends in parts. */
   async #requestOutline(signal: AbortSignal): Promise<Outline> {
-    const load = (after: number) => requestJson<Outline>(`${this.#path}/outline?after=${after}`, { signal });
+    const load = (after: number) => call("outline", { id: this.#id, query: { after } }, signal);
     const whole = await load(0);
     for (let next = whole.next_after; next !== null; ) {
       const part = await load(next);
@@ -177,7 +179,7 @@ export class TranscriptData {
     this.#requested.add(first);
     await this.#attempt(async (signal) => {
       const { revision } = this;
-      const page = await requestJson<SegmentPage>(pageAddress(this.#path, first), { signal });
+      const page = await this.#requestSegments(first, signal);
       // After a failure it counts as requested until the retry. Long segments come in smaller pages, so that a view
       // requests the next ones when it is rendered again.
       this.#requested.delete(first);
@@ -214,10 +216,6 @@ export class TranscriptData {
   #tell(change: SegmentsChange): void {
     for (const listener of this.#listeners) listener(change);
   }
-}
-
-function pageAddress(path: string, first: number): string {
-  return `${path}/segments?after=${first - 1}&limit=${SEGMENTS_PER_REQUEST}`;
 }
 
 /** Returns the position of a speaker: `A` is 0, `Z` is 25, `AA` is 26. */
