@@ -4,7 +4,7 @@ import { AccountsScreen } from "./accounts/accounts-screen.tsx";
 import { VoicesScreen } from "./accounts/voices-screen.tsx";
 import { useOverview } from "./overview/live-overview.tsx";
 import { OverviewScreen } from "./overview/overview-screen.tsx";
-import { IconButton, Logo } from "./parts/index.ts";
+import { Button, IconButton, Logo } from "./parts/index.ts";
 import { resumeCorrections, useUnfinished } from "./recording/editing/unfinished.ts";
 import { RecordingScreen } from "./recording/recording-screen.tsx";
 import { RecordingsScreen } from "./recordings/recordings-screen.tsx";
@@ -116,9 +116,7 @@ function Tools({ onSignOut }: { onSignOut: () => void }) {
         </bdi>
       )}
       <IconButton icon={theme} label={strings.themes[theme]} onClick={nextTheme} />
-      <button type="button" class="quiet" onClick={onSignOut}>
-        {strings.signOut}
-      </button>
+      <Button text={strings.signOut} onClick={onSignOut} />
     </div>
   );
 }

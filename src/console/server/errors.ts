@@ -104,39 +104,31 @@ export function refusalToConsoleError(refusal: Refusal): ConsoleError {
   }
 }
 
+const voiceTexts: Readonly<Record<VoiceRefusal, readonly [code: ConsoleError["code"], message: string]>> = {
+  disabled: [
+    "not_ready",
+    "The account does not remember voices; to change that: transcribe accounts set NAME --voices on.",
+  ],
+  not_found: ["not_found", "There is no such voice; it may have been deleted."],
+  bad_name: ["validation_failed", "Give the voice a name without control characters."],
+  name_taken: ["validation_failed", "The account has another voice of this name."],
+  no_name: ["not_ready", "Name the speaker first; the voice is remembered under that name."],
+  unclear: [
+    "not_ready",
+    "There is too little clear speech of this speaker, or the recording was processed before the account remembered voices.",
+  ],
+  different_voice: [
+    "not_ready",
+    "The account remembers another voice under this name. Give the speaker another name, or delete that voice.",
+  ],
+  too_many: ["not_ready", "The account remembers as many voices as it can; delete one first."],
+  no_proposal: ["not_ready", "This proposal is out of date. Load the page again."],
+};
+
 /** Returns the error for a voice that was not stored or changed. */
 export function voiceRefusalToConsoleError(refusal: VoiceRefusal): ConsoleError {
-  switch (refusal) {
-    case "disabled":
-      return new ConsoleError(
-        "not_ready",
-        "The account does not remember voices; to change that: transcribe accounts set NAME --voices on.",
-      );
-    case "not_found":
-      return new ConsoleError("not_found", "There is no such voice; it may have been deleted.");
-    case "bad_name":
-      return new ConsoleError("validation_failed", "Give the voice a name without control characters.", {
-        field: "name",
-      });
-    case "name_taken":
-      return new ConsoleError("validation_failed", "The account has another voice of this name.", { field: "name" });
-    case "no_name":
-      return new ConsoleError("not_ready", "Name the speaker first; the voice is remembered under that name.");
-    case "unclear":
-      return new ConsoleError(
-        "not_ready",
-        "There is too little clear speech of this speaker, or the recording was processed before the account remembered voices.",
-      );
-    case "different_voice":
-      return new ConsoleError(
-        "not_ready",
-        "The account remembers another voice under this name. Give the speaker another name, or delete that voice.",
-      );
-    case "too_many":
-      return new ConsoleError("not_ready", "The account remembers as many voices as it can; delete one first.");
-    case "no_proposal":
-      return new ConsoleError("not_ready", "This proposal is out of date. Load the page again.");
-  }
+  const [code, message] = voiceTexts[refusal];
+  return new ConsoleError(code, message, code === "validation_failed" ? { field: "name" } : {});
 }
 
 /** Returns the response for an error of the API. If several fields are not valid, it reports only the first. */

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Account, AccountPage, Key } from "../../contract/index.ts";
 import { number } from "../format.ts";
-import { Icon, Meter, Moment, Problem, useTitle } from "../parts/index.ts";
+import { Button, Meter, Moment, Problem, useTitle } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
@@ -65,10 +65,13 @@ function AccountSection({ account, scopes }: { account: Account; scopes: Account
         <h2 id={`account-${account.id}`}>
           <bdi>{name}</bdi>
         </h2>
-        <button type="button" onClick={() => setCreating(true)}>
-          <Icon name="more" /> {texts.newKey}
-          <span class="unseen"> {texts.forAccount(name)}</span>
-        </button>
+        <Button
+          look={null}
+          icon="more"
+          text={texts.newKey}
+          of={texts.forAccount(name)}
+          onClick={() => setCreating(true)}
+        />
       </div>
       <p class="soft facts">
         <span class={standing === "active" ? undefined : "bad"}>{texts.statuses[standing]}</span>

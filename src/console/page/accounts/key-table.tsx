@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Key } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Ago, FormDialog, Moment } from "../parts/index.ts";
+import { Ago, Button, FormDialog, Moment } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 
@@ -79,10 +79,7 @@ function Keys({ title, keys, onRevoke }: KeysProps) {
             </span>
           </p>
           {onRevoke !== undefined && (
-            <button type="button" class="quiet bad" onClick={() => onRevoke(key)}>
-              {texts.revoke}
-              <span class="unseen"> {key.name}</span>
-            </button>
+            <Button look="quiet bad" text={texts.revoke} of={key.name} onClick={() => onRevoke(key)} />
           )}
         </li>
       ))}

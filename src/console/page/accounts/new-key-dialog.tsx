@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Account, AccountPage, Answers, Key } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Dialog, FormDialog, Options } from "../parts/index.ts";
+import { Button, Dialog, FormDialog, Options } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 
@@ -101,14 +101,10 @@ function CreatedKeyDialog({ created, onClose }: { created: Answers["createKey"];
           aria-label={texts.key}
           onFocus={() => field.current?.select()}
         />
-        <button type="button" onClick={() => void copy()}>
-          {isCopied ? texts.copied : texts.copy}
-        </button>
+        <Button look={null} text={isCopied ? texts.copied : texts.copy} onClick={() => void copy()} />
       </div>
       <div class="actions">
-        <button type="button" class="main" onClick={onClose}>
-          {texts.done}
-        </button>
+        <Button look="main" text={texts.done} onClick={onClose} />
       </div>
     </Dialog>
   );

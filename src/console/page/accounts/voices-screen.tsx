@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Voice, VoiceList } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration } from "../format.ts";
-import { FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
+import { Button, FormDialog, Moment, Problem, useTitle } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
@@ -110,14 +110,8 @@ function VoiceRow({ voice, onRename, onDelete }: VoiceRowProps) {
         </span>
       </p>
       <div class="changes">
-        <button type="button" class="quiet" onClick={() => onRename(voice)}>
-          {texts.rename}
-          <span class="unseen"> {name}</span>
-        </button>
-        <button type="button" class="quiet bad" onClick={() => onDelete(voice)}>
-          {strings.remove.ask}
-          <span class="unseen"> {name}</span>
-        </button>
+        <Button text={texts.rename} of={name} onClick={() => onRename(voice)} />
+        <Button look="quiet bad" text={strings.remove.ask} of={name} onClick={() => onDelete(voice)} />
       </div>
     </li>
   );

@@ -57,15 +57,14 @@ function Speed({ overview: { speed, worker } }: { overview: Overview }) {
                 {stepNames[step] ?? step} <span class="soft">{gpu ?? device}</span>
               </>
             }
-          >
-            {speedText(times_real_time)}
-          </Figure>
+            value={speedText(times_real_time)}
+          />
         ))}
-        <Figure name={texts.atOnce}>{number(worker.lanes)}</Figure>
-        <Figure name={texts.waitingParts}>{number(worker.waiting)}</Figure>
-        {worker.decoder !== null && <Figure name={texts.decoderSlots}>{number(worker.decoder.slots)}</Figure>}
+        <Figure name={texts.atOnce} value={number(worker.lanes)} />
+        <Figure name={texts.waitingParts} value={number(worker.waiting)} />
+        {worker.decoder !== null && <Figure name={texts.decoderSlots} value={number(worker.decoder.slots)} />}
         {typeof worker.decoder?.rows_per_step === "number" && (
-          <Figure name={texts.rowsPerStep}>{roughly(worker.decoder.rows_per_step)}</Figure>
+          <Figure name={texts.rowsPerStep} value={roughly(worker.decoder.rows_per_step)} />
         )}
       </dl>
     </Part>
@@ -113,9 +112,7 @@ function Disk({ disk }: { disk: NonNullable<Overview["disk"]> }) {
       />
       <dl class="figures">
         {[["database", disk.database_bytes] as const, ...folders].map(([name, size]) => (
-          <Figure key={name} name={name}>
-            {bytes(size)}
-          </Figure>
+          <Figure key={name} name={name} value={bytes(size)} />
         ))}
       </dl>
     </Part>
@@ -136,9 +133,8 @@ function Fleet({ machines }: { machines: NonNullable<Overview["fleet"]> }) {
               </>
             }
             isBad={problem !== null}
-          >
-            {problem === null ? texts.lanes(busy, lanes) : texts.unused}
-          </Figure>
+            value={problem === null ? texts.lanes(busy, lanes) : texts.unused}
+          />
         ))}
       </dl>
     </Part>
@@ -153,21 +149,15 @@ function SinceStart({ overview: { server, refusals, failures, worker } }: { over
         {texts.started} <Ago at={server.started_at} />
       </p>
       <dl class="figures">
-        <Figure name={texts.worker}>{texts.workerStates[worker.state]}</Figure>
-        <Figure name={texts.workerCrashes} isBad={crashes > 0}>
-          {number(crashes)}
-        </Figure>
+        <Figure name={texts.worker} value={texts.workerStates[worker.state]} />
+        <Figure name={texts.workerCrashes} isBad={crashes > 0} value={number(crashes)} />
         {failures.map(({ reason, cause, count }) => (
-          <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad>
-            {number(count)}
-          </Figure>
+          <Figure key={`${reason} ${cause}`} name={texts.failed(cause ?? reason)} isBad value={number(count)} />
         ))}
         {refusals.map(({ code, count }) => (
-          <Figure key={code} name={texts.refused(code)}>
-            {number(count)}
-          </Figure>
+          <Figure key={code} name={texts.refused(code)} value={number(count)} />
         ))}
-        {refusals.length === 0 && <Figure name={texts.refusals}>{number(0)}</Figure>}
+        {refusals.length === 0 && <Figure name={texts.refusals} value={number(0)} />}
       </dl>
     </Part>
   );

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { strings } from "../strings.ts";
 import { useAttempt } from "../use-data.ts";
-import { IconButton } from "./icons.tsx";
+import { Button, IconButton } from "./buttons.tsx";
 import { Problem } from "./problem.tsx";
 
 interface DialogProps {
@@ -59,9 +59,7 @@ export function FormDialog({ title, action, isBad, disabled, onSubmit, onClose, 
         <Problem problem={problem} />
         {children}
         <div class="actions">
-          <button type="button" onClick={onClose}>
-            {strings.cancel}
-          </button>
+          <Button look={null} text={strings.cancel} onClick={onClose} />
           <button type="submit" class={isBad ? "main bad" : "main"} disabled={disabled}>
             {action}
           </button>

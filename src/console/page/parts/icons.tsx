@@ -20,7 +20,7 @@ const drawings = {
   send: "M8 11V3M4.5 6L8 2.5 11.5 6M3 13.5h10",
 } as const;
 
-type IconName = keyof typeof drawings;
+export type IconName = keyof typeof drawings;
 
 /** Renders an icon next to a text or instead of one. Screen readers get only the text. */
 export function Icon({ name }: { name: IconName }) {
@@ -39,22 +39,5 @@ export function Logo() {
       <path d="M2 3.5h12M2 12.5h10" />
       <path class="now" d="M2 8h8" />
     </svg>
-  );
-}
-
-interface IconButtonProps {
-  readonly icon: IconName;
-  /** Description of the action, for users who do not see the icon. */
-  readonly label: string;
-  readonly disabled?: boolean;
-  readonly onClick: () => void;
-}
-
-/** Renders a button with only an icon. */
-export function IconButton({ icon, label, disabled = false, onClick }: IconButtonProps) {
-  return (
-    <button type="button" class="quiet icon" aria-label={label} title={label} disabled={disabled} onClick={onClick}>
-      <Icon name={icon} />
-    </button>
   );
 }

@@ -61,17 +61,16 @@ function Filling({ share }: { share: number }) {
 
 interface FigureProps {
   readonly name: ComponentChildren;
-  /** Value of the figure. */
-  readonly children: ComponentChildren;
+  readonly value: ComponentChildren;
   readonly isBad?: boolean;
 }
 
 /** Renders an entry of a `dl` of class `figures`. */
-export function Figure({ name, children, isBad = false }: FigureProps) {
+export function Figure({ name, value, isBad = false }: FigureProps) {
   return (
     <div class={isBad ? "bad" : undefined}>
       <dt>{name}</dt>
-      <dd>{children}</dd>
+      <dd>{value}</dd>
     </div>
   );
 }

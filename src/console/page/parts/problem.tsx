@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { strings } from "../strings.ts";
+import { Button } from "./buttons.tsx";
 
 /** Renders an error message, if there is one, and a retry button if a retry is possible. */
 export function Problem({ problem, retry }: { problem: string | null; retry?: () => void }) {
@@ -11,9 +12,7 @@ export function Problem({ problem, retry }: { problem: string | null; retry?: ()
           {retry !== undefined && (
             <>
               {" "}
-              <button type="button" class="quiet" onClick={retry}>
-                {strings.retry}
-              </button>
+              <Button text={strings.retry} onClick={retry} />
             </>
           )}
         </p>

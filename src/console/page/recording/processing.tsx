@@ -2,7 +2,16 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { alphabetical, languageName } from "../format.ts";
-import { Dialog, FormDialog, Options, Problem, ProgressBar, recordingName, statusText } from "../parts/index.ts";
+import {
+  Button,
+  Dialog,
+  FormDialog,
+  Options,
+  Problem,
+  ProgressBar,
+  recordingName,
+  statusText,
+} from "../parts/index.ts";
 import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -45,14 +54,11 @@ export function Processing({ recording, onChange }: ProcessingProps) {
       )}
       <Problem problem={problem} />
       {mayChange && (
-        <button
-          type="button"
-          class="quiet"
+        <Button
+          text={isOpen ? texts.cancel : texts.ask}
           disabled={isRunning}
           onClick={isOpen ? () => void cancel() : () => setAsking(true)}
-        >
-          {isOpen ? texts.cancel : texts.ask}
-        </button>
+        />
       )}
       {isAsking && <ProcessingDialog {...{ recording, onChange }} onClose={() => setAsking(false)} />}
     </section>

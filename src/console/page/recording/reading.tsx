@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { percent } from "../format.ts";
-import { Figure, Problem, recordingName } from "../parts/index.ts";
+import { Button, Figure, Problem, recordingName } from "../parts/index.ts";
 import { call, RETRY_MILLISECONDS, RequestError } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -86,9 +86,7 @@ export function Reading({ recording, at, find, onChange, children }: ReadingProp
             <FindBar finder={finder} field={findField} />
             {mayChange && (
               <>
-                <button type="button" class="quiet" onClick={() => setReplacing(true)}>
-                  {strings.replace.open}
-                </button>
+                <Button text={strings.replace.open} onClick={() => setReplacing(true)} />
                 <EditingBar corrections={corrections} onShow={(index) => actions.current?.show(index, null)} />
               </>
             )}
@@ -122,9 +120,7 @@ function Keys({ summary, list }: KeysProps) {
       <summary>{summary}</summary>
       <dl class="figures">
         {list.map(([keys, meaning]) => (
-          <Figure key={keys} name={meaning}>
-            <kbd>{keys}</kbd>
-          </Figure>
+          <Figure key={keys} name={meaning} value={<kbd>{keys}</kbd>} />
         ))}
       </dl>
     </details>

@@ -4,6 +4,7 @@ import { announce } from "../announce.tsx";
 import { bytes, clock, languageName } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
 import {
+  Button,
   FormDialog,
   Moment,
   OwnerName,
@@ -122,9 +123,7 @@ function DeleteButton({ id, name }: { id: string; name: string }) {
   };
   return (
     <>
-      <button type="button" class="quiet bad" onClick={() => setConfirming(true)}>
-        {strings.remove.ask}
-      </button>
+      <Button look="quiet bad" text={strings.remove.ask} onClick={() => setConfirming(true)} />
       {isConfirming && (
         <FormDialog
           title={strings.remove.title(name)}

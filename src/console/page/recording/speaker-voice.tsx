@@ -1,6 +1,6 @@
 import type { RecordingDetail, Speaker } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Problem } from "../parts/index.ts";
+import { Button, Problem } from "../parts/index.ts";
 import { addressOf } from "../route.ts";
 import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
@@ -46,28 +46,26 @@ export function SpeakerVoice({ recording, speaker, onChange }: SpeakerVoiceProps
           <em>
             <bdi>{texts.proposed(voice.name)}</bdi>
           </em>
-          <button
-            type="button"
+          <Button
+            look={null}
+            text={texts.confirm}
             disabled={isRunning}
             onClick={() => answer(voice.id, true, texts.confirmed(voice.name))}
-          >
-            {texts.confirm}
-          </button>
-          <button
-            type="button"
-            class="quiet"
+          />
+          <Button
+            text={texts.reject}
             disabled={isRunning}
             onClick={() => answer(voice.id, false, texts.rejected(voice.name))}
-          >
-            {texts.reject}
-          </button>
+          />
         </div>
       )}
       {voice.state === "new" && name !== null && (
-        <button type="button" class="quiet" disabled={isRunning} onClick={() => remember(texts.remembered(name))}>
-          {texts.remember}
-          <span class="unseen"> {texts.of(name)}</span>
-        </button>
+        <Button
+          text={texts.remember}
+          of={texts.of(name)}
+          disabled={isRunning}
+          onClick={() => remember(texts.remembered(name))}
+        />
       )}
       {voice.state === "remembered" &&
         (isOperator ? (

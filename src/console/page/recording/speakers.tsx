@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail, Speaker } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration, percent } from "../format.ts";
-import { FormDialog, Icon } from "../parts/index.ts";
+import { Button, FormDialog } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -32,9 +32,7 @@ export function Speakers({ recording, corrections, onChange }: SpeakersProps) {
           {texts.title(recording.speakers.length)}
         </h2>
         {mayChange && recording.speakers.length > 0 && (
-          <button type="button" class="quiet" onClick={() => setRenaming(true)}>
-            <Icon name="pen" /> {texts.rename}
-          </button>
+          <Button icon="pen" text={texts.rename} onClick={() => setRenaming(true)} />
         )}
       </div>
       <ul class="speakers">
@@ -52,11 +50,7 @@ export function Speakers({ recording, corrections, onChange }: SpeakersProps) {
         ))}
       </ul>
       {mayChange && repeated !== undefined && <p class="soft">{texts.sameName(repeated)}</p>}
-      {mayChange && recording.speakers.length > 1 && (
-        <button type="button" class="quiet" onClick={() => setMerging(true)}>
-          {texts.merge}
-        </button>
-      )}
+      {mayChange && recording.speakers.length > 1 && <Button text={texts.merge} onClick={() => setMerging(true)} />}
       {isRenaming && <RenameDialog {...{ recording, onChange }} onClose={() => setRenaming(false)} />}
       {isMerging && <MergeDialog {...{ recording, corrections }} onClose={() => setMerging(false)} />}
     </section>

@@ -3,7 +3,7 @@ import { useContext, useRef, useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { percent } from "../format.ts";
 import { useOverview } from "../overview/live-overview.tsx";
-import { Icon, IconButton, ProgressBar, statusText } from "../parts/index.ts";
+import { Button, IconButton, ProgressBar, statusText } from "../parts/index.ts";
 import { recordingAddress } from "../route.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -45,14 +45,8 @@ export function UploadButtons() {
   };
   return (
     <div class="buttons">
-      {options?.links && (
-        <button type="button" class="quiet" onClick={() => choose("link")}>
-          {texts.chooseLink}
-        </button>
-      )}
-      <button type="button" class="main" onClick={() => field.current?.click()}>
-        <Icon name="send" /> {texts.choose}
-      </button>
+      {options?.links && <Button text={texts.chooseLink} onClick={() => choose("link")} />}
+      <Button look="main" icon="send" text={texts.choose} onClick={() => field.current?.click()} />
       <input ref={field} type="file" multiple hidden onChange={take} aria-label={texts.choose} />
     </div>
   );
@@ -87,12 +81,7 @@ function Row({ upload: { name, share, recording, problem, retry, remove } }: { u
         <IconButton icon="close" label={isFinished ? texts.dismiss(name) : texts.cancel(name)} onClick={remove} />
       </div>
       {problem !== null && <p class="problem">{problem}</p>}
-      {retry !== null && (
-        <button type="button" onClick={retry}>
-          {strings.retry}
-          <span class="unseen"> {texts.retryOf(name)}</span>
-        </button>
-      )}
+      {retry !== null && <Button look={null} text={strings.retry} of={texts.retryOf(name)} onClick={retry} />}
       {recording !== null && <UploadedStatus recording={recording} />}
       {!isFinished && (
         <>

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { IconButton } from "../../parts/index.ts";
+import { Button, IconButton } from "../../parts/index.ts";
 import { useViewer } from "../../session.tsx";
 import { strings } from "../../strings.ts";
 import type { TranscriptData } from "../transcript/transcript-data.ts";
@@ -56,10 +56,7 @@ export function EditingNotices({ corrections, data }: NoticesProps) {
       <div role="alert">
         {problem !== null && (
           <p class="alert">
-            {problem}{" "}
-            <button type="button" class="quiet" onClick={() => corrections.dismiss(null)}>
-              {strings.close}
-            </button>
+            {problem} <Button text={strings.close} onClick={() => corrections.dismiss(null)} />
           </p>
         )}
         {conflicts.map((conflict) => (
@@ -119,14 +116,12 @@ function ConflictNotice({ conflict, corrections, data }: NoticesProps & { readon
           </>
         )}
       </dl>
-      {!isRemoved && !isFinal && (
-        <button type="button" onClick={useMine}>
-          {texts.useMine}
-        </button>
-      )}{" "}
-      <button type="button" onClick={() => corrections.dismiss(conflict)}>
-        {isRemoved ? strings.close : isFinal ? texts.discard : texts.useTheirs}
-      </button>
+      {!isRemoved && !isFinal && <Button look={null} text={texts.useMine} onClick={useMine} />}{" "}
+      <Button
+        look={null}
+        text={isRemoved ? strings.close : isFinal ? texts.discard : texts.useTheirs}
+        onClick={() => corrections.dismiss(conflict)}
+      />
     </div>
   );
 }

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import type { Mark, RecordingDetail, ReplacementPage } from "../../../contract/index.ts";
 import { announce } from "../../announce.tsx";
 import { clock } from "../../format.ts";
-import { FormDialog, Problem } from "../../parts/index.ts";
+import { Button, FormDialog, Problem } from "../../parts/index.ts";
 import { call, messageOf } from "../../server.ts";
 import { strings } from "../../strings.ts";
 import { fragmentsOf } from "../transcript/highlights.ts";
@@ -145,11 +145,7 @@ export function ReplaceDialog({ recording, corrections, find: initial, onClose }
           ))}
         </ul>
       )}
-      {preview?.next_after != null && (
-        <button type="button" class="quiet" onClick={() => void loadMore()}>
-          {strings.more}
-        </button>
-      )}
+      {preview?.next_after != null && <Button text={strings.more} onClick={() => void loadMore()} />}
     </FormDialog>
   );
 }

@@ -3,10 +3,11 @@ import { useEffect, useState } from "preact/hooks";
 import type { Compared, Comparison, RecordingDetail, RevisionPage } from "../../../contract/index.ts";
 import { announce } from "../../announce.tsx";
 import { clock } from "../../format.ts";
-import { Dialog, Moment, Problem } from "../../parts/index.ts";
-import { call, messageOf } from "../../server.ts";
+import { Button, Dialog, Moment, Problem } from "../../parts/index.ts";
+import { call } from "../../server.ts";
 import { useViewer } from "../../session.tsx";
 import { strings } from "../../strings.ts";
+import { useAttempt } from "../../use-data.ts";
 import type { Corrections } from "./corrections.ts";
 
 const texts = strings.revisions;
@@ -27,9 +28,7 @@ export function Revisions({ recording, corrections }: RevisionsProps) {
       <p class="soft">
         {texts.by(corrected.author)} <Moment at={corrected.at} />
       </p>
-      <button type="button" class="quiet" onClick={() => setOpen(true)}>
-        {texts.open}
-      </button>
+      <Button text={texts.open} onClick={() => setOpen(true)} />
       {isOpen && <RevisionsDialog {...{ recording, corrections }} onClose={() => setOpen(false)} />}
     </section>
   );
@@ -39,14 +38,13 @@ export function Revisions({ recording, corrections }: RevisionsProps) {
 function RevisionsDialog({ recording, corrections, onClose }: RevisionsProps & { readonly onClose: () => void }) {
   const { mayChange } = useViewer();
   const [pages, setPages] = useState<readonly RevisionPage[]>([]);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { problem, attempt } = useAttempt();
   const [compared, setCompared] = useState<number | null>(null);
-  const load = (before: number | null) => {
-    call("revisions", { id: recording.id, query: { before } }).then(
-      (page) => setPages((loaded) => (before === null ? [page] : [...loaded, page])),
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  };
+  const load = (before: number | null) =>
+    void attempt(async () => {
+      const page = await call("revisions", { id: recording.id, query: { before } });
+      setPages((loaded) => (before === null ? [page] : [...loaded, page]));
+    });
   useEffect(() => load(null), [recording.id]);
   const restore = async (revision: number) => {
     if (!(await corrections.makeAll({ action: "restore", revision }))) return;
@@ -77,28 +75,18 @@ function RevisionsDialog({ recording, corrections, onClose }: RevisionsProps & {
                       {texts.actions[action]}, {texts.segments(segments)}
                     </span>
                   </span>
-                  <button type="button" class="quiet" onClick={() => setCompared(number)}>
-                    {texts.compare}
-                    <span class="unseen"> {texts.number(number)}</span>
-                  </button>
+                  <Button text={texts.compare} of={texts.number(number)} onClick={() => setCompared(number)} />
                 </li>
               )),
             )}
             {next === null && (
               <li>
                 <span>{texts.recognized}</span>
-                <button type="button" class="quiet" onClick={() => setCompared(0)}>
-                  {texts.compare}
-                  <span class="unseen"> {texts.recognized}</span>
-                </button>
+                <Button text={texts.compare} of={texts.recognized} onClick={() => setCompared(0)} />
               </li>
             )}
           </ul>
-          {next !== null && (
-            <button type="button" class="quiet" onClick={() => load(next)}>
-              {strings.more}
-            </button>
-          )}
+          {next !== null && <Button text={strings.more} onClick={() => load(next)} />}
         </>
       )}
     </Dialog>
@@ -116,14 +104,12 @@ interface ComparedRevisionProps {
 /** Shows the differences between the transcript after a revision and as it is now. */
 function ComparedRevision({ recording, revision, onBack, onRestore }: ComparedRevisionProps) {
   const [comparison, setComparison] = useState<Comparison | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const load = (after: number) => {
-    call("comparison", { id: recording.id, query: { revision, after } }).then(
-      (more) =>
-        setComparison((before) => ({ ...more, differences: [...(before?.differences ?? []), ...more.differences] })),
-      (error: unknown) => setProblem(messageOf(error)),
-    );
-  };
+  const { problem, attempt } = useAttempt();
+  const load = (after: number) =>
+    void attempt(async () => {
+      const more = await call("comparison", { id: recording.id, query: { revision, after } });
+      setComparison((before) => ({ ...more, differences: [...(before?.differences ?? []), ...more.differences] }));
+    });
   useEffect(() => load(0), [revision]);
   const next = comparison?.next_after ?? null;
   return (
@@ -137,24 +123,16 @@ function ComparedRevision({ recording, revision, onBack, onRestore }: ComparedRe
           </li>
         ))}
       </ul>
-      {next !== null && (
-        <button type="button" class="quiet" onClick={() => load(next)}>
-          {strings.more}
-        </button>
-      )}
+      {next !== null && <Button text={strings.more} onClick={() => load(next)} />}
       <div class="actions">
-        <button type="button" onClick={onBack}>
-          {texts.back}
-        </button>
+        <Button look={null} text={texts.back} onClick={onBack} />
         {onRestore !== null && (
-          <button
-            type="button"
-            class="main"
+          <Button
+            look="main"
+            text={texts.restore}
             disabled={comparison === null || comparison.total === 0}
             onClick={onRestore}
-          >
-            {texts.restore}
-          </button>
+          />
         )}
       </div>
     </>

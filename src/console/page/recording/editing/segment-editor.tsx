@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RecordingDetail, Segment } from "../../../contract/index.ts";
+import { Button } from "../../parts/index.ts";
 import { strings } from "../../strings.ts";
 import { type Playback, usePlaybackState } from "../player/playback.ts";
 import { keyNameOf } from "../use-keys.ts";
@@ -218,9 +219,7 @@ export function SegmentEditor(props: SegmentEditorProps) {
             <option value="">{texts.newSpeaker}</option>
           </select>
         </label>
-        <button type="button" class="quiet" onClick={onClose}>
-          {texts.done}
-        </button>
+        <Button text={texts.done} onClick={onClose} />
       </div>
       <div class="soft" role="status">
         {waiting !== null && <Waiting key={waiting} step={waiting} typed={typedAhead.typed} />}
