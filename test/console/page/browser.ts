@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
 import { type Browser, type BrowserContext, chromium as driver, type Page } from "playwright-core";
 import { root } from "../../../harness/checkout.ts";
+import type { TestServer } from "../../../harness/server.ts";
 import { defaultCacheRoot } from "../../../native/build.ts";
 import { chromium } from "../../../tools/shared/chromium.ts";
 
@@ -46,6 +47,17 @@ export async function openPage(context: BrowserContext, errors: string[] = []): 
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   page.on("pageerror", (error) => errors.push(String(error)));
   return page;
+}
+
+/** Signs an operator in by a link. */
+export async function signIn(page: Page, server: TestServer): Promise<void> {
+  await page.goto((await server.cli("console")).stdout.trim());
+  await page.getByRole("link", { name: "Recordings" }).waitFor();
+}
+
+/** Presses keys one after the other. */
+export async function press({ keyboard }: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await keyboard.press(key);
 }
 
 interface Violation {

@@ -8,7 +8,7 @@ import { type Filled, fill } from "../../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
-import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf, press } from "./browser.ts";
 
 const recording = samplePath("jfk.mp3");
 const ready = found !== null && available("the console in a browser", ffmpegPath, recording);
@@ -127,13 +127,10 @@ describe.if(ready)("the console in a browser", () => {
     ]);
     await page.keyboard.press("Alt+h");
     await page.waitForFunction(() => document.querySelector<HTMLSelectElement>(".rate select")?.value === "0.5");
-    await page.keyboard.press("Alt+h");
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Space");
+    await press(page, "Alt+h", "Escape", "Space");
     await player.getByRole("button", { name: "Play", exact: true }).waitFor();
     // A repeated segment stops at its end.
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Control+Shift+Space");
+    await press(page, "Enter", "Control+Shift+Space");
     await player.getByRole("button", { name: "Pause", exact: true }).waitFor();
     await player.getByRole("button", { name: "Play", exact: true }).waitFor();
     await page.keyboard.press("Escape");

@@ -5,7 +5,7 @@ import { type Filled, fill } from "../../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
 import { createUser, hashPassword } from "../../../src/users/index.ts";
-import { faultsOf, found, holdBack, openBrowser, openPage, overhangOf, returnTo } from "./browser.ts";
+import { faultsOf, found, holdBack, openBrowser, openPage, overhangOf, press, returnTo, signIn } from "./browser.ts";
 
 const password = "correct horse battery";
 const ready = found !== null && available("corrections in a browser", ffmpegPath);
@@ -23,6 +23,11 @@ describe.if(ready)("a transcript in a browser", () => {
   const texts = (of = page) =>
     of.locator("li.segment").evaluateAll((rows) => rows.map((row) => row.querySelector(".transcribed")?.textContent));
   const field = (of = page) => of.getByRole("textbox", { name: "Text of the segment" });
+  /** Opens the editor of a visible segment. */
+  const edit = async (index: number, of = page) => {
+    await of.locator("li.segment p.transcribed").nth(index).focus();
+    await of.keyboard.press("Enter");
+  };
   const isSaved = (of = page) => of.locator(".editing-bar").getByText("Saved", { exact: true }).waitFor();
   const open = async (of: Page, id: string) => {
     await of.goto(`${server.origin}/console/#/recordings/${id}`);
@@ -37,8 +42,7 @@ describe.if(ready)("a transcript in a browser", () => {
     await server.start();
     context = await browser.context();
     page = await signedIn();
-    await page.goto((await server.cli("console")).stdout.trim());
-    await page.getByRole("link", { name: "Recordings" }).waitFor();
+    await signIn(page, server);
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -46,8 +50,7 @@ describe.if(ready)("a transcript in a browser", () => {
     await open(page, filled.longId);
     const first = page.locator("li.segment p.transcribed").first();
     await first.focus();
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("Enter");
+    await press(page, "ArrowDown", "Enter");
     expect(await field().inputValue()).toBe("It was, but you would not have known it from looking at us.");
     // The text behind the field shows marks alone, and breaks its lines where the field does.
     const drawn = await field().evaluate((element) => {
@@ -72,8 +75,7 @@ describe.if(ready)("a transcript in a browser", () => {
   }, 60_000);
 
   test("is split at the cursor and merged again, and the cursor stays at the place", async () => {
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
+    await edit(1);
     // The message of a refused split does not cover the text, and goes with the next correction.
     await page.locator(".editor").evaluate((element) => scrollBy(0, element.getBoundingClientRect().top - 60));
     await page.keyboard.press("Enter");
@@ -94,15 +96,13 @@ describe.if(ready)("a transcript in a browser", () => {
     await page.waitForFunction(() => document.querySelectorAll("li.segment")[1]?.contains(document.activeElement));
     expect((await texts())[1]).toBe("Perhaps. It was, but you would not have known it from looking at us.");
     await page.keyboard.type("But ");
-    await page.keyboard.press("End");
-    await page.keyboard.press("Delete");
+    await press(page, "End", "Delete");
     await page.getByText("looking at us. He laughed first").waitFor();
     await isSaved();
   }, 60_000);
 
   test("is taken back step by step, and made again", async () => {
-    await page.keyboard.press("Escape");
-    await page.keyboard.press("Control+z");
+    await press(page, "Escape", "Control+z");
     await page.waitForFunction(() => document.querySelectorAll("li.segment")[2]?.textContent?.includes("He laughed"));
     await page.keyboard.press("Control+z");
     await page.getByText("Perhaps. It was").waitFor();
@@ -114,8 +114,7 @@ describe.if(ready)("a transcript in a browser", () => {
   }, 60_000);
 
   test("leads to the next uncertain word with the tab key", async () => {
-    await page.locator("li.segment p.transcribed").first().focus();
-    await page.keyboard.press("Enter");
+    await edit(0);
     const selected = () =>
       field().evaluate((element: HTMLTextAreaElement) =>
         element.value.slice(element.selectionStart, element.selectionEnd),
@@ -147,20 +146,15 @@ describe.if(ready)("a transcript in a browser", () => {
 
   test("loses an emptied segment when its field is left, and not while the user types in it", async () => {
     const [first, second, third] = await texts();
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Control+a");
-    await page.keyboard.press("Delete");
+    await edit(1);
+    await press(page, "Control+a", "Delete");
     await page.getByText("It is deleted when you leave the field.").waitFor();
     // Longer than the pause after which a text is saved.
     await page.waitForTimeout(1_000);
     expect(await field().evaluate((element) => element === document.activeElement)).toBe(true);
     await page.keyboard.type("Retyped.");
     expect((await texts()).slice(0, 3)).toEqual([first, "Retyped.", third]);
-    await page.keyboard.press("Control+a");
-    await page.keyboard.press("Backspace");
-    await page.keyboard.press("Backspace");
-    await page.keyboard.press("Escape");
+    await press(page, "Control+a", "Backspace", "Backspace", "Escape");
     await isSaved();
     expect((await texts()).slice(0, 2)).toEqual([first, third]);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(third ?? "");
@@ -173,13 +167,10 @@ describe.if(ready)("a transcript in a browser", () => {
   }, 60_000);
 
   test("gets other speakers for a segment, and for all of a speaker", async () => {
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
+    await edit(1);
     // A connection that breaks when the page asks for the speakers again delays them.
     await page.route(`**/recordings/${filled.longId}`, (route) => route.abort(), { times: 1 });
-    await page.keyboard.press("Alt+s");
-    await page.keyboard.press("End");
-    await page.keyboard.press("Enter");
+    await press(page, "Alt+s", "End", "Enter");
     const speakers = page.locator(".speakers .speaker");
     await page.getByRole("heading", { name: "4 speakers" }).waitFor();
     // A new speaker who appears second is B, as in the API.
@@ -204,8 +195,7 @@ describe.if(ready)("a transcript in a browser", () => {
     const deletion = dialog.getByRole("button", { name: "Delete the text in 150 segments" });
     await deletion.waitFor();
     await dialog.getByLabel("Find", { exact: true }).focus();
-    await page.keyboard.press("Enter");
-    await page.keyboard.press("Enter");
+    await press(page, "Enter", "Enter");
     expect(await deletion.evaluate((element) => element === document.activeElement)).toBe(true);
     await dialog.getByLabel("Replace with").fill("station");
     await dialog.getByText("down to the station before").first().waitFor();
@@ -250,10 +240,8 @@ describe.if(ready)("a transcript in a browser", () => {
     const other = await signedIn();
     const letPass = await holdBack(other, changes);
     await open(other, filled.longId);
-    await other.locator("li.segment p.transcribed").nth(1).focus();
-    await other.keyboard.press("Enter");
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
+    await edit(1, other);
+    await edit(1);
     await page.keyboard.type("Mine. ");
     await isSaved();
     await other.keyboard.type("Theirs. ");
@@ -290,8 +278,7 @@ describe.if(ready)("a transcript in a browser", () => {
     const letPass = await holdBack(page, changes);
     await open(other, filled.longId);
     for (const each of [page, other]) {
-      await each.locator("li.segment p.transcribed").nth(4).focus();
-      await each.keyboard.press("Enter");
+      await edit(4, each);
       await field(each).waitFor();
     }
     await other.keyboard.type("Theirs. ");
@@ -332,23 +319,20 @@ describe.if(ready)("a transcript in a browser", () => {
       await new Promise((resolve) => setTimeout(resolve, 300));
       await route.continue();
     });
-    await page.locator("li.segment p.transcribed").nth(8).focus();
-    await page.keyboard.press("Enter");
+    await edit(8);
     const before = await field().inputValue();
     await page.keyboard.type("First. ");
     await page.keyboard.press("Enter");
     await page.keyboard.type("Second, ");
     await page.waitForFunction(() => document.querySelector("textarea")?.value.startsWith("Second, "));
     expect((await texts()).slice(8, 10)).toEqual(["First.", `Second, ${before}`]);
-    await page.keyboard.press("Home");
-    await page.keyboard.press("Backspace");
+    await press(page, "Home", "Backspace");
     await page.keyboard.type("(joined) ");
     await page.waitForFunction(() => document.querySelector("textarea")?.value.startsWith("First. (joined) "));
     await isSaved();
     expect((await texts())[8]).toBe(`First. (joined) Second, ${before}`);
     await page.keyboard.press("Escape");
-    await page.locator("li.segment p.transcribed").first().focus();
-    await page.keyboard.press("Enter");
+    await edit(0);
     await page.keyboard.type("Well then, ");
     await page.keyboard.press("Tab");
     await page.keyboard.type("some");
@@ -362,8 +346,7 @@ describe.if(ready)("a transcript in a browser", () => {
   }, 60_000);
 
   test("keeps what was typed while the server is down, and saves it after a restart", async () => {
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
+    await edit(1);
     await page.keyboard.press("Control+a");
     await page.keyboard.type("Before the crash.");
     await isSaved();
@@ -371,14 +354,12 @@ describe.if(ready)("a transcript in a browser", () => {
     await page.keyboard.type(" During it.");
     await page.getByText("Not saved yet").waitFor();
     // A step waits visibly, and once.
-    await page.keyboard.press("Home");
-    await page.keyboard.press("Control+ArrowRight");
+    await press(page, "Home", "Control+ArrowRight");
     for (const _ of ["first", "again"]) {
       await page.keyboard.press("Enter");
       await page.getByText("The split waits for the server.").waitFor();
       await page.keyboard.type("Not ");
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("Enter");
+      await press(page, "Escape", "Enter");
     }
     expect(await page.getByRole("button", { name: "Split" }).isDisabled()).toBe(true);
     // The uncertain words that are loaded need no connection.
@@ -398,8 +379,7 @@ describe.if(ready)("a transcript in a browser", () => {
     const omar = { email: "omar@example.org", name: "Omar", role: "member", accounts: "all" } as const;
     createUser(store, { ...omar, passwordHash: await hashPassword(password) }, { actor: "test", now: Date.now() });
     store.$client.close();
-    await page.locator("li.segment p.transcribed").nth(1).focus();
-    await page.keyboard.press("Enter");
+    await edit(1);
     await context.setOffline(true);
     await page.keyboard.type("Offline. ");
     await page.getByText("Not saved yet").waitFor();
@@ -431,8 +411,7 @@ describe.if(ready)("a transcript in a browser", () => {
 
   test("says how to bring the segments back when all are deleted", async () => {
     await open(page, filled.arabicId);
-    await page.locator("li.segment p.transcribed").first().focus();
-    await page.keyboard.press("Enter");
+    await edit(0);
     for (const left of [2, 1, 0]) {
       await page.getByRole("button", { name: "Delete segment" }).click();
       await page.waitForFunction((count) => document.querySelectorAll("li.segment").length === count, left);

@@ -7,7 +7,7 @@ import { canSeeProcesses } from "../../../harness/processes.ts";
 import { sampleRecordingNeeds } from "../../../harness/sample-recordings.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { StoppedWorker } from "../../e2e/interrupted-recording.ts";
-import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
 
 const ready = found !== null && canSeeProcesses && available("processing again in a browser", ...sampleRecordingNeeds);
 
@@ -31,8 +31,7 @@ describe.if(ready)("a recording in the console in a browser", () => {
     ({ id } = await client.create(samplePath("jfk.mp3"), { language: "en" }));
     await client.waitUntilEnded(id, 50);
     page = await openPage(await browser.context(), errors);
-    await page.goto((await server.cli("console")).stdout.trim());
-    await page.getByRole("link", { name: "Recordings" }).waitFor();
+    await signIn(page, server);
     await page.goto(`${server.origin}/console/#/recordings/${id}`);
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());

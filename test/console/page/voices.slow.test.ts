@@ -4,7 +4,7 @@ import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
 import { VoiceAccount, voiceOf } from "../../voices/support.ts";
-import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
+import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
 
 const ready = found !== null && available("voices in a browser");
 
@@ -38,8 +38,7 @@ describe.if(ready)("voices in the console in a browser", () => {
     await server.start();
     context = await browser.context();
     page = await openPage(context);
-    await page.goto((await server.cli("console")).stdout.trim());
-    await page.getByRole("link", { name: "Recordings" }).waitFor();
+    await signIn(page, server);
   }, startTimeout);
   afterAll(() => server[Symbol.asyncDispose]());
 

@@ -1,7 +1,8 @@
 import { type ProviderPerson, TestProvider } from "../../../harness/sign-in-provider.ts";
+import { listUsers, type User } from "../../../src/users/index.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 
-/** A console and a provider whose people sign in to it. */
+/** A console with the account `acme`, and a provider whose people sign in to it. */
 export class ProviderStage implements AsyncDisposable {
   readonly server: ConsoleServer;
   readonly provider: TestProvider;
@@ -30,24 +31,29 @@ export class ProviderStage implements AsyncDisposable {
     } = {},
   ): Promise<ProviderStage> {
     const server = new ConsoleServer({ trustedProxies });
+    server.api.account("acme");
     const page = `${origin?.(server.origin) ?? server.origin}/console/`;
     const provider = await TestProvider.start({
       ...{ page, people, claimsInToken, hasOwnKey },
       ...(secret === undefined ? {} : { secret }),
     });
-    const { oidc } = server.settings;
-    const scopes = [...oidc.scopes, "groups"];
-    server.settings = {
-      ...server.settings,
-      oidc: { ...oidc, issuer: provider.issuer, client_id: "transcribe", name: "Example", scopes, rules: [...rules] },
-    };
-    return new ProviderStage(server, provider, page);
+    const stage = new ProviderStage(server, provider, page);
+    const scopes = [...server.settings.oidc.scopes, "groups"];
+    stage.change({ issuer: provider.issuer, client_id: "transcribe", name: "Example", scopes, rules: [...rules] });
+    return stage;
   }
 
-  /** Replaces the rules, as a reload of the settings does. */
-  setRules(...rules: readonly string[]): void {
+  /** Changes settings of the provider, as a reload of the settings does. */
+  change(changed: Partial<ConsoleServer["settings"]["oidc"]>): void {
     const { settings } = this.server;
-    this.server.settings = { ...settings, oidc: { ...settings.oidc, rules: [...rules] } };
+    this.server.settings = { ...settings, oidc: { ...settings.oidc, ...changed } };
+  }
+
+  /** Returns the only user that is stored. */
+  onlyUser(): User {
+    const [user, ...others] = listUsers(this.server.api.store);
+    if (user === undefined || others.length > 0) throw new Error("not exactly one user is stored");
+    return user;
   }
 
   /** Begins a sign-in in a browser, which gets the cookie. @returns where the console sends the browser */
@@ -59,10 +65,15 @@ export class ProviderStage implements AsyncDisposable {
     return String(body.location);
   }
 
+  /** Begins a sign-in in which the provider identifies a person. @returns the query that it sends the browser back with */
+  async identify(browser: Browser, person: string): Promise<string> {
+    return this.provider.signIn(await this.begin(browser), person);
+  }
+
   /** Signs a person in, in a new browser. @throws if the console refuses it */
   async enter(person: string): Promise<Browser> {
     const browser = this.server.stranger();
-    await browser.enter({ provider_query: await this.provider.signIn(await this.begin(browser), person) });
+    await browser.enter({ provider_query: await this.identify(browser, person) });
     return browser;
   }
 

@@ -58,10 +58,9 @@ describe("a person whom the provider identifies", () => {
       "operator: email omar@example.org",
       "reader acme: domain example.org",
     ]);
-    stage.server.api.account("acme");
     for (const person of ["fake", "rita"]) {
       const browser = stage.server.stranger();
-      const query = await stage.provider.signIn(await stage.begin(browser), person);
+      const query = await stage.identify(browser, person);
       const refused = await message(browser.send("POST", "/session", { provider_query: query }));
       expect(refused).toBe("Example knows you, but this server gives you no access. Ask its operator.");
     }
@@ -74,9 +73,8 @@ describe("a person whom the provider identifies", () => {
     ["a session that was over before time began", "anna", { session_expiry: -1e300 }, "has ended"],
   ])("does not get in with %s, and is told why", async (_what, subject, claims, why) => {
     await using stage = await ProviderStage.open({ [subject]: { ...people.anna, ...claims } }, rules);
-    stage.server.api.account("acme");
     const browser = stage.server.stranger();
-    const query = await stage.provider.signIn(await stage.begin(browser), subject);
+    const query = await stage.identify(browser, subject);
     const answer = browser.send("POST", "/session", { provider_query: query });
     expect([(await answer).status, await message(answer)]).toEqual([401, expect.stringContaining(`Example ${why}`)]);
     expect(listUsers(stage.server.api.store)).toEqual([]);
@@ -90,7 +88,6 @@ describe("a person whom the provider identifies", () => {
     ["names of other types", { name: ["Anna"], email: { a: 1 }, email_verified: "yes" }],
   ])("gets in with %s", async (_what, claims) => {
     await using stage = await ProviderStage.open({ anna: { ...people.anna, ...claims } as never }, rules);
-    stage.server.api.account("acme");
     const browser = await stage.enter("anna");
     expect(await browser.read("/session", sessionSchema)).toMatchObject({ role: "member" });
   });
@@ -110,8 +107,7 @@ describe("a person whom the provider identifies", () => {
     const id = api.enterCompleted(api.account("acme").id, 1);
     const browser = await stage.enter("anna");
     expect((await browser.send("DELETE", `/recordings/${id}`)).status).toBe(204);
-    const [user] = listUsers(api.store);
-    if (user === undefined) throw new Error("nobody was stored");
+    const user = stage.onlyUser();
     const authors = api.store.$client
       .query("SELECT DISTINCT actor FROM audit_log WHERE action = 'recordings.delete'")
       .all();
@@ -140,13 +136,11 @@ describe("a session of the provider", () => {
       const groups = ["sales"];
       await using stage = await ProviderStage.open({ anna: { ...people.anna, groups } }, ["member acme: group sales"]);
       const { api } = stage.server;
-      api.account("acme");
       const before = await stage.enter("anna");
       await change(stage, groups);
       await expect(stage.enter("anna")).rejects.toThrow(why);
       expect((await before.data("/session")).status).toBe(401);
-      const [user] = listUsers(api.store);
-      if (user === undefined) throw new Error("nobody is stored");
+      const user = stage.onlyUser();
       expect([user.role, user.allAccounts, accountIdsOf(api.store, user)]).toEqual(["reader", false, []]);
       expect(readAudit(api.store, 1)).toMatchObject([{ action: "users.change", subject: user.id }]);
       groups.splice(0, 1, "sales");
@@ -174,13 +168,12 @@ describe("a session of the provider", () => {
 
   test("ends when the rules or the provider change, and a later sign-in follows the new rules", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const before = await stage.enter("anna");
-    stage.setRules("reader acme: group sales");
+    stage.change({ rules: ["reader acme: group sales"] });
     expect((await before.data("/session")).status).toBe(401);
     const after = await stage.enter("anna");
     expect(await after.read("/session", sessionSchema)).toMatchObject({ role: "reader" });
-    stage.setRules("reader acme: group others");
+    stage.change({ rules: ["reader acme: group others"] });
     expect((await after.data("/session")).status).toBe(401);
     expect(stage.enter("anna")).rejects.toThrow("no access");
   });
@@ -188,10 +181,8 @@ describe("a session of the provider", () => {
   test("ends when the user is disabled, who can't sign in again until enabled", async () => {
     await using stage = await ProviderStage.open(people, rules);
     const { api } = stage.server;
-    api.account("acme");
     const browser = await stage.enter("anna");
-    const [user] = listUsers(api.store);
-    if (user === undefined) throw new Error("nobody was stored");
+    const user = stage.onlyUser();
     setDisabled(api.store, user, true, api.operator());
     expect((await browser.data("/session")).status).toBe(401);
     expect(stage.enter("anna")).rejects.toThrow("disabled");
@@ -204,7 +195,6 @@ describe("a session of the provider", () => {
     const anna = { ...people.anna, session_expiry: ends };
     await using stage = await ProviderStage.open({ anna }, rules, { claimsInToken: true });
     const { api } = stage.server;
-    api.account("acme");
     const browser = await stage.enter("anna");
     expect(Date.parse((await browser.read("/session", sessionSchema)).ends_at)).toBe(ends * 1000);
     api.advance(21 * minute);
@@ -214,7 +204,6 @@ describe("a session of the provider", () => {
   test("ends after oidc.session_minutes at the latest", async () => {
     await using stage = await ProviderStage.open(people, rules);
     const { api } = stage.server;
-    api.account("acme");
     const browser = await stage.enter("anna");
     api.advance(11 * 60 * minute);
     expect((await browser.data("/session")).status).toBe(200);
@@ -224,87 +213,52 @@ describe("a session of the provider", () => {
 });
 
 describe("a sign-in by the provider", () => {
-  const refusals: [string, (stage: ProviderStage, browser: Browser) => Promise<string>][] = [
-    [
-      "with another state",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
-        return query.replace(/state=[^&]*/, "state=other");
-      },
-    ],
-    [
-      "with another nonce",
-      async (stage, browser) => {
-        const location = await stage.begin(browser);
-        return stage.provider.signIn(location.replace(/nonce=[^&]*/, "nonce=other"), "anna");
-      },
-    ],
-    [
-      "with another code challenge",
-      async (stage, browser) => {
-        const location = await stage.begin(browser);
-        return stage.provider.signIn(
-          location.replace(/code_challenge=[^&]*/, `code_challenge=${"A".repeat(43)}`),
-          "anna",
-        );
-      },
-    ],
-    [
-      "of another issuer",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
-        return query.replace(/iss=[^&]*/, "iss=https%3A%2F%2Fevil.example");
-      },
-    ],
-    [
-      "with a made-up code",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
-        return query.replace(/code=[^&]*/, "code=made-up");
-      },
-    ],
+  type Attempt = (stage: ProviderStage, browser: Browser) => Promise<string>;
+  const withQuery = (part: RegExp, other: string): Attempt => {
+    return async (stage, browser) => (await stage.identify(browser, "anna")).replace(part, other);
+  };
+  const withRequest = (part: RegExp, other: string): Attempt => {
+    return async (stage, browser) => stage.provider.signIn((await stage.begin(browser)).replace(part, other), "anna");
+  };
+  /** Changes something between the answer of the provider and the end of the sign-in. */
+  const after = (change: (stage: ProviderStage, browser: Browser) => void): Attempt => {
+    return async (stage, browser) => {
+      const query = await stage.identify(browser, "anna");
+      change(stage, browser);
+      return query;
+    };
+  };
+  const refusals: [string, Attempt][] = [
+    ["with another state", withQuery(/state=[^&]*/, "state=other")],
+    ["with another nonce", withRequest(/nonce=[^&]*/, "nonce=other")],
+    ["with another code challenge", withRequest(/code_challenge=[^&]*/, `code_challenge=${"A".repeat(43)}`)],
+    ["of another issuer", withQuery(/iss=[^&]*/, "iss=https%3A%2F%2Fevil.example")],
+    ["with a made-up code", withQuery(/code=[^&]*/, "code=made-up")],
     [
       "that began in another browser",
       async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(stage.server.stranger()), "anna");
+        const query = await stage.identify(stage.server.stranger(), "anna");
         await stage.begin(browser);
         return query;
       },
     ],
     [
       "that began before the settings named another provider",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
-        const { settings } = stage.server;
-        const issuer = stage.provider.issuer.replace("127.0.0.1", "localhost");
-        stage.server.settings = { ...settings, oidc: { ...settings.oidc, issuer } };
-        return query;
-      },
+      after((stage) => stage.change({ issuer: stage.provider.issuer.replace("127.0.0.1", "localhost") })),
     ],
     [
       "without the cookie of its begin",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+      after((_stage, browser) => {
         browser.cookie = "";
-        return query;
-      },
+      }),
     ],
     [
       "with an altered cookie",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+      after((_stage, browser) => {
         browser.cookie = `${browser.cookie.slice(0, -4)}AAAA`;
-        return query;
-      },
+      }),
     ],
-    [
-      "that took longer than 15 minutes",
-      async (stage, browser) => {
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
-        stage.server.api.advance(15 * minute);
-        return query;
-      },
-    ],
+    ["that took longer than 15 minutes", after(({ server }) => server.api.advance(15 * minute))],
     [
       "that the person has cancelled",
       async (stage, browser) => {
@@ -322,7 +276,6 @@ describe("a sign-in by the provider", () => {
   ];
   test.each(refusals)("%s signs nobody in", async (_what, queryOf) => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const browser = stage.server.stranger();
     const answer = await browser.send("POST", "/session", { provider_query: await queryOf(stage, browser) });
     expect(answer.headers.get("set-cookie")).toBeNull();
@@ -334,9 +287,8 @@ describe("a sign-in by the provider", () => {
 
   test("works once: its code is not accepted again", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const [browser, thief] = [stage.server.stranger(), stage.server.stranger()];
-    const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+    const query = await stage.identify(browser, "anna");
     thief.cookie = browser.cookie;
     await browser.enter({ provider_query: query });
     expect(await thief.refusal(thief.send("POST", "/session", { provider_query: query }), 401)).toBe("sign_in_failed");
@@ -350,13 +302,11 @@ describe("a sign-in by the provider", () => {
       using directory = temporaryDirectory();
       const file = join(directory.path, "secret");
       const { server } = stage;
-      const { settings } = server;
-      server.settings = { ...settings, oidc: { ...settings.oidc, client_secret_file: file } };
-      server.api.account("acme");
+      stage.change({ client_secret_file: file });
       for (const written of [text, "wrong", `${text}\n`]) {
         writeFileSync(file, written);
         const browser = server.stranger();
-        const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+        const query = await stage.identify(browser, "anna");
         const answer = browser.send("POST", "/session", { provider_query: query });
         if (written !== "wrong") expect((await answer).status).toBe(200);
         else expect(await message(answer)).toBe("Example has refused the sign-in (invalid_client). Sign in again.");
@@ -401,7 +351,6 @@ describe("a sign-in by the provider", () => {
       trustedProxies: ["127.0.0.1"],
       origin: (own) => own.replace("http:", "https:"),
     });
-    stage.server.api.account("acme");
     const headers = { "X-Forwarded-Proto": "https", Origin: stage.server.origin.replace("http:", "https:") };
     const browser = stage.server.stranger();
     const post = (path: string, body: object) =>
@@ -440,8 +389,7 @@ describe("a sign-in by the provider", () => {
 
   test("by many at once makes few requests to the provider at a time, and the others are asked to try again", async () => {
     await using stage = await ProviderStage.open(people, rules, { trustedProxies: ["127.0.0.1"] });
-    const { provider, server } = stage;
-    server.api.account("acme");
+    const { provider } = stage;
     const anna = await stage.enter("anna");
     const ready = Promise.withResolvers<void>();
     provider.tokensAfter = ready.promise;
@@ -464,7 +412,6 @@ describe("a sign-in by the provider", () => {
 
   test("is refused by the provider 30 times for one address, and then no more asked for in 15 minutes", async () => {
     await using stage = await ProviderStage.open(people, rules, { trustedProxies: ["127.0.0.1"] });
-    stage.server.api.account("acme");
     for (let count = 0; count < 30; count++) {
       expect((await (await madeUp(stage))("203.0.113.1")).status).toBe(401);
     }
@@ -477,9 +424,8 @@ describe("a sign-in by the provider", () => {
 
   test("that has begun is used once, also after its code was refused", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const browser = stage.server.stranger();
-    const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+    const query = await stage.identify(browser, "anna");
     const foreign = query.replace(/state=[^&]*/, "state=other");
     expect(await message(browser.send("POST", "/session", { provider_query: foreign }))).toContain("not valid");
     const wrong = query.replace(/code=[^&]*/, "code=made-up");
@@ -490,14 +436,12 @@ describe("a sign-in by the provider", () => {
   test("is refused with the reason when the provider can't be reached, and works when it is back", async () => {
     await using stage = await ProviderStage.open(people, rules);
     const { server } = stage;
-    server.api.account("acme");
-    const { settings } = server;
-    server.settings = { ...settings, oidc: { ...settings.oidc, issuer: "http://127.0.0.1:1" } };
+    stage.change({ issuer: "http://127.0.0.1:1" });
     const browser = server.stranger();
     expect(await message(browser.send("POST", "/provider-sign-in", { page: stage.page }))).toContain(
       "can't be reached",
     );
-    server.settings = settings;
+    stage.change({ issuer: stage.provider.issuer });
     expect((await (await stage.enter("anna")).data("/session")).status).toBe(200);
   });
 });
@@ -509,7 +453,6 @@ describe("a logout token of the provider", () => {
 
   test("ends all sessions of its person, and no others", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const [anna, again, omar] = [await stage.enter("anna"), await stage.enter("anna"), await stage.enter("omar")];
     const link = await stage.server.operator();
     expect((await logout(stage, await stage.provider.logoutToken({ sub: "anna" }))).status).toBe(200);
@@ -525,7 +468,6 @@ describe("a logout token of the provider", () => {
 
   test("ends one session that it names, and nothing for a person or session that is unknown", async () => {
     await using stage = await ProviderStage.open(people, rules, { claimsInToken: true });
-    stage.server.api.account("acme");
     const browsers = [await stage.enter("anna"), await stage.enter("anna")];
     for (const claims of [{ sub: "nobody" }, { sid: "unknown" }, { sub: "omar", sid: "unknown" }]) {
       expect((await logout(stage, await stage.provider.logoutToken(claims))).status).toBe(200);
@@ -535,9 +477,8 @@ describe("a logout token of the provider", () => {
 
   test("also ends a sign-in that is not finished yet", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const browser = stage.server.stranger();
-    const query = await stage.provider.signIn(await stage.begin(browser), "anna");
+    const query = await stage.identify(browser, "anna");
     const finishing = Promise.withResolvers<void>();
     stage.provider.tokensAfter = finishing.promise;
     const answer = message(browser.send("POST", "/session", { provider_query: query }));
@@ -550,8 +491,7 @@ describe("a logout token of the provider", () => {
   test("that can't be checked now is to be sent again", async () => {
     await using stage = await ProviderStage.open(people, rules);
     const token = await stage.provider.logoutToken({ sub: "anna" });
-    const { settings } = stage.server;
-    stage.server.settings = { ...settings, oidc: { ...settings.oidc, issuer: "http://127.0.0.1:1" } };
+    stage.change({ issuer: "http://127.0.0.1:1" });
     const answer = await logout(stage, token);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "5"]);
   });
@@ -573,7 +513,6 @@ describe("a logout token of the provider", () => {
   ];
   test.each(faulty)("%s is refused and ends nothing", async (_what, claims) => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const anna = await stage.enter("anna");
     const answer = await logout(stage, await stage.provider.logoutToken({ sub: "anna", ...claims }));
     expect(answer.status).toBe(400);
@@ -583,7 +522,6 @@ describe("a logout token of the provider", () => {
 
   test("that is not signed by the provider is refused", async () => {
     await using stage = await ProviderStage.open(people, rules);
-    stage.server.api.account("acme");
     const anna = await stage.enter("anna");
     await using other = await ProviderStage.open(people, rules, { hasOwnKey: true });
     const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
@@ -606,8 +544,7 @@ describe("a logout token of the provider", () => {
   test("is refused by a server without a provider", async () => {
     await using stage = await ProviderStage.open(people, rules);
     const token = await stage.provider.logoutToken({ sub: "anna" });
-    const { settings } = stage.server;
-    stage.server.settings = { ...settings, oidc: { ...settings.oidc, issuer: "" } };
+    stage.change({ issuer: "" });
     expect((await logout(stage, token)).status).toBe(400);
   });
 });
