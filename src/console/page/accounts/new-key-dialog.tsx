@@ -1,13 +1,17 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Account, AccountPage, Answers, Key } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
-import { Button, Dialog, FormDialog, Options } from "../parts/index.ts";
+import { Button, Dialog, FormDialog, Select } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { strings } from "../strings.ts";
 
 const texts = strings.accounts;
 /** Lifetimes of a key to choose from, in days; 0: it never expires. */
 const LIFETIMES_DAYS = [0, 30, 90, 365] as const;
+const lifetimes = LIFETIMES_DAYS.map((days) => ({
+  id: String(days),
+  name: days === 0 ? texts.never : texts.inDays(days),
+}));
 
 interface NewKeyDialogProps {
   readonly account: Account;
@@ -43,13 +47,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
         <input name="name" required maxLength={100} autocomplete="off" />
       </label>
       {account.workspaces.length > 0 && (
-        <label>
-          {texts.access}
-          <select name="workspace">
-            <option value="">{texts.allWorkspaces}</option>
-            <Options of={account.workspaces} />
-          </select>
-        </label>
+        <Select label={texts.access} name="workspace" of={account.workspaces} none={texts.allWorkspaces} />
       )}
       <fieldset>
         <legend>{texts.scopesTitle}</legend>
@@ -60,16 +58,7 @@ export function NewKeyDialog({ account, scopes, onKey, onClose }: NewKeyDialogPr
           </label>
         ))}
       </fieldset>
-      <label>
-        {texts.expiry}
-        <select name="days">
-          {LIFETIMES_DAYS.map((days) => (
-            <option key={days} value={days}>
-              {days === 0 ? texts.never : texts.inDays(days)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select label={texts.expiry} name="days" of={lifetimes} />
     </FormDialog>
   );
 }

@@ -31,15 +31,34 @@ export function SearchField({ label, words, onWords, onKeyDown, field }: SearchF
   );
 }
 
-/** Renders the options of a select element. The text is the name, the value is the id. */
-export function Options({ of }: { of: readonly Named[] }) {
+interface SelectProps {
+  readonly label: string;
+  /** Class of the label, whose text is then for users who hear the page. */
+  readonly class?: string;
+  /** The options. */
+  readonly of: readonly Named[];
+  /** Text of the first option, which stands for none of the others. */
+  readonly none?: string;
+  /** Name of the chosen id in the form. */
+  readonly name?: string;
+  /** The chosen id, if `onChoose` changes it. */
+  readonly value?: string;
+  readonly onChoose?: (id: string) => void;
+}
+
+/** Renders a list to choose from, with its label. */
+export function Select({ label, class: hidden, of, none, name, value, onChoose }: SelectProps) {
   return (
-    <>
-      {of.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </>
+    <label class={hidden}>
+      {hidden === undefined ? label : <span class="unseen">{label}</span>}
+      <select name={name} value={value} onChange={(event) => onChoose?.(event.currentTarget.value)}>
+        {none !== undefined && <option value="">{none}</option>}
+        {of.map((option) => (
+          <option key={option.id} value={option.id}>
+            {option.name}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }

@@ -2,16 +2,7 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { alphabetical, languageName } from "../format.ts";
-import {
-  Button,
-  Dialog,
-  FormDialog,
-  Options,
-  Problem,
-  ProgressBar,
-  recordingName,
-  statusText,
-} from "../parts/index.ts";
+import { Button, Dialog, FormDialog, Problem, ProgressBar, recordingName, Select, statusText } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -80,6 +71,7 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
     );
   }
   const model = options.models.find((each) => each.id === chosen) ?? options.models[0];
+  const models = options.models.map(({ id: name }) => ({ id: name, name }));
   const languages = (model?.languages ?? [])
     .map(({ code }) => ({ id: code, name: languageName(code) }))
     .sort((a, b) => alphabetical(a.name, b.name));
@@ -93,19 +85,14 @@ function ProcessingDialog({ recording, onChange, onClose }: ProcessingProps & { 
   return (
     <FormDialog title={title} action={texts.submit} onSubmit={send} onClose={onClose}>
       <p>{texts.means}</p>
-      <label>
-        {texts.model}
-        <select value={model?.id} onChange={(event) => setModel(event.currentTarget.value)}>
-          <Options of={options.models.map((each) => ({ id: each.id, name: each.id }))} />
-        </select>
-      </label>
-      <label>
-        {texts.language}
-        <select value={language} onChange={(event) => setLanguage(event.currentTarget.value)}>
-          <option value="">{strings.upload.anyLanguage}</option>
-          <Options of={languages} />
-        </select>
-      </label>
+      <Select label={texts.model} of={models} value={model?.id ?? ""} onChoose={setModel} />
+      <Select
+        label={texts.language}
+        of={languages}
+        none={strings.upload.anyLanguage}
+        value={language}
+        onChoose={setLanguage}
+      />
     </FormDialog>
   );
 }

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { RecordingDetail, Speaker } from "../../contract/index.ts";
 import { announce } from "../announce.tsx";
 import { duration, percent } from "../format.ts";
-import { Button, FormDialog } from "../parts/index.ts";
+import { Button, FormDialog, Select } from "../parts/index.ts";
 import { call } from "../server.ts";
 import { useViewer } from "../session.tsx";
 import { strings } from "../strings.ts";
@@ -71,18 +71,10 @@ function MergeDialog({ recording, corrections, onClose }: Omit<SpeakersProps, "o
     announce(texts.merged);
     onClose();
   };
-  const choice = (label: string, value: number, change: (number: number) => void) => (
-    <label>
-      {label}
-      <select value={String(value)} onChange={(event) => change(Number(event.currentTarget.value))}>
-        {speakers.map(({ number, speaker, name }) => (
-          <option key={number} value={String(number)}>
-            {name ?? texts.letter(speaker)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+  const of = speakers.map(({ number, speaker, name }) => ({
+    id: String(number),
+    name: name ?? texts.letter(speaker),
+  }));
   return (
     <FormDialog
       title={texts.mergeTitle}
@@ -92,8 +84,8 @@ function MergeDialog({ recording, corrections, onClose }: Omit<SpeakersProps, "o
       onClose={onClose}
     >
       <p class="soft">{texts.mergeMeans}</p>
-      {choice(texts.mergeFrom, from, setFrom)}
-      {choice(texts.mergeInto, into, setInto)}
+      <Select {...{ label: texts.mergeFrom, of, value: String(from) }} onChoose={(id) => setFrom(Number(id))} />
+      <Select {...{ label: texts.mergeInto, of, value: String(into) }} onChoose={(id) => setInto(Number(id))} />
     </FormDialog>
   );
 }

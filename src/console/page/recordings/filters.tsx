@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { Options, SearchField } from "../parts/index.ts";
+import { SearchField, Select } from "../parts/index.ts";
 import type { ListFilter } from "../route.ts";
 import { strings } from "../strings.ts";
 import { useData } from "../use-data.ts";
@@ -75,15 +75,10 @@ function Owner({ filter, onChange }: FiltersProps) {
     onChange({ account, workspace });
   };
   return (
-    <label class="field">
-      <span class="unseen">{texts.owner}</span>
-      <select
-        value={filter.workspace === "" ? filter.account : `${filter.account}/${filter.workspace}`}
-        onChange={(event) => choose(event.currentTarget.value)}
-      >
-        <option value="">{texts.allAccounts}</option>
-        <Options of={owners} />
-      </select>
-    </label>
+    <Select
+      {...{ label: texts.owner, class: "field", of: owners, none: texts.allAccounts }}
+      value={filter.workspace === "" ? filter.account : `${filter.account}/${filter.workspace}`}
+      onChoose={choose}
+    />
   );
 }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import type { UploadOptions } from "../../contract/index.ts";
 import { alphabetical, bytes, languageName } from "../format.ts";
-import { Dialog, FormDialog, Options, Problem } from "../parts/index.ts";
+import { Dialog, FormDialog, Problem, Select } from "../parts/index.ts";
 import { strings } from "../strings.ts";
 import { useData } from "../use-data.ts";
 import type { Choice, UploadRequest } from "./use-uploads.ts";
@@ -70,29 +70,12 @@ function UploadForm(props: UploadDialogProps & { title: string; options: UploadO
         ))}
       </ul>
       {options.accounts.length > 1 && (
-        <label>
-          {texts.account}
-          <select value={accountId} onChange={(event) => setAccount(event.currentTarget.value)}>
-            <Options of={options.accounts} />
-          </select>
-        </label>
+        <Select label={texts.account} of={options.accounts} value={accountId} onChoose={setAccount} />
       )}
       {workspaces.length > 0 && (
-        <label key={accountId}>
-          {texts.workspace}
-          <select name="workspace">
-            <option value="">{texts.noWorkspace}</option>
-            <Options of={workspaces} />
-          </select>
-        </label>
+        <Select key={accountId} label={texts.workspace} name="workspace" of={workspaces} none={texts.noWorkspace} />
       )}
-      <label>
-        {texts.language}
-        <select name="language">
-          <option value="">{texts.anyLanguage}</option>
-          <Options of={languages} />
-        </select>
-      </label>
+      <Select label={texts.language} name="language" of={languages} none={texts.anyLanguage} />
       <label>
         {texts.prompt}
         <textarea name="prompt" rows={2} maxLength={2000} placeholder={texts.promptExample} />

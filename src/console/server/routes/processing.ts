@@ -19,28 +19,28 @@ export function processingHandlers(
       return { models: modelsOf(services), language: pinnedLanguage };
     },
 
-    async processAgain({ request, id, body: { model, language }, viewer: viewerNow }) {
-      const viewer = viewerNow();
-      const { accountId } = library.requireChangeable(viewer, id);
-      requireActive(requireAccount(services, viewer, accountId), now(), contextOf(request).origin);
+    async processAgain({ request, id, body: { model, language }, viewer }) {
+      const person = viewer();
+      const { accountId } = library.requireChangeable(person, id);
+      requireActive(requireAccount(services, person, accountId), now(), contextOf(request).origin);
       const chosen = modelsOf(services).find((each) => each.id === model);
       if (chosen === undefined) throw invalid("model", "This model is not installed.");
       if (language !== null && !chosen.languages.some(({ code }) => code === language)) {
         throw invalid("language", "The model does not know this language.");
       }
       const recordingsPerAccount = settings().limits.recordings_per_account;
-      await library.processAgain(viewer, id, { speechModel: model, pinnedLanguage: language, recordingsPerAccount });
-      return facts.show(viewer, library.require(viewer, id));
+      await library.processAgain(person, id, { speechModel: model, pinnedLanguage: language, recordingsPerAccount });
+      return facts.show(person, library.require(person, id));
     },
 
-    async cancelProcessing({ id, viewer: viewerNow }) {
-      const viewer = viewerNow();
-      const rerun = library.rerunOf(viewer, library.requireChangeable(viewer, id));
+    async cancelProcessing({ id, viewer }) {
+      const person = viewer();
+      const rerun = library.rerunOf(person, library.requireChangeable(person, id));
       if (rerun === null || !isOpen(rerun.status)) {
         throw new ConsoleError("not_ready", "The recording is not being processed again.");
       }
-      await library.cancel(viewer, id);
-      return facts.show(viewer, library.require(viewer, id));
+      await library.cancel(person, id);
+      return facts.show(person, library.require(person, id));
     },
   };
 }

@@ -58,9 +58,9 @@ export function transcriptHandlers(
       return searches.run(viewer().actor, find, request.signal);
     },
 
-    nameSpeakers({ id, body: { names }, viewer: viewerNow }) {
-      const viewer = viewerNow();
-      const transcript = library.transcript(viewer, library.requireChangeable(viewer, id));
+    nameSpeakers({ id, body: { names }, viewer }) {
+      const person = viewer();
+      const transcript = library.transcript(person, library.requireChangeable(person, id));
       const numbers = transcript.speakerNumbers();
       const renamed = Object.entries(names).map(([key, name]): [number, string] => {
         const number = Number(key);
@@ -70,7 +70,7 @@ export function transcriptHandlers(
       const before = transcript.namesByNumber();
       transcript.rename(new Map(renamed));
       voices.renamed(transcript, before);
-      return facts.show(viewer, transcript.recording);
+      return facts.show(person, transcript.recording);
     },
 
     exportTranscript({ request, id, format, viewer }) {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Outline, RecordingDetail } from "../../../contract/index.ts";
 import { clock } from "../../format.ts";
-import { Icon, IconButton, Problem, ProgressBar } from "../../parts/index.ts";
+import { Icon, IconButton, Problem, ProgressBar, Select } from "../../parts/index.ts";
 import { urlOf } from "../../server.ts";
 import { strings } from "../../strings.ts";
 import { useData } from "../../use-data.ts";
@@ -11,6 +11,8 @@ import { Wave } from "./wave.tsx";
 import { canMagnify } from "./wave-bars.ts";
 
 const texts = strings.player;
+
+const rates = RATES.map((rate) => ({ id: String(rate), name: texts.times(rate) }));
 
 interface PlayerProps {
   readonly recording: RecordingDetail;
@@ -94,21 +96,12 @@ function Controls({ playback, durationSeconds, onRetry, children }: ControlsProp
       <p class="time">
         <span>{clock(seconds)}</span> <span class="soft">/ {clock(durationSeconds)}</span>
       </p>
-      <label class="rate">
-        <span class="unseen">{texts.rate}</span>
-        <select
-          value={rate}
-          onChange={(event) => {
-            playback.audio.playbackRate = Number(event.currentTarget.value);
-          }}
-        >
-          {RATES.map((each) => (
-            <option key={each} value={each}>
-              {texts.times(each)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        {...{ label: texts.rate, class: "rate", of: rates, value: String(rate) }}
+        onChoose={(chosen) => {
+          playback.audio.playbackRate = Number(chosen);
+        }}
+      />
       <div class="zoom">{children}</div>
     </div>
   );
