@@ -109,7 +109,7 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
     "tools/release",
     ["cli/completion/bash-and-zsh", "cli/completion/fish", "cli/completion/places", "install/layout", "install/unit"],
   ],
-  ["signatures of a test's key", "tools/release", ["release/minisign"]],
+  ["signatures of a test's key", "tools/release", ["verification/minisign"]],
   [
     "pages and clients are generated from these descriptions",
     "tools/development",

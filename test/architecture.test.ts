@@ -24,9 +24,6 @@ const WIDE_ENTRY_POINTS: Readonly<Record<string, number>> = {
 const source = resolve(import.meta.dir, "../src");
 /** Starts the processes of the program, so it imports behind entry points that the server must not open. */
 const entry = "main.ts";
-/** Types that the browser's code shares with the server's. */
-const pageContract = "console/contract.ts";
-
 const texts = await readSources(source);
 texts.delete(entry);
 const files = [...texts.keys()];
@@ -49,9 +46,7 @@ describe("the folders of src/", () => {
   });
 
   test("import each other by their entry points alone", () => {
-    const isEntryPoint = ({ from, to }: Import) =>
-      /^[a-z-]+\/index\.ts$/.test(to) || (folderOf(from) === "console-page" && to === pageContract);
-    expect(between.filter((found) => !isEntryPoint(found))).toEqual([]);
+    expect(between.filter(({ to }) => !/^[a-z-]+\/index\.ts$/.test(to))).toEqual([]);
   });
 
   test("have entry points of a bounded width", () => {
@@ -83,19 +78,40 @@ test("a folder with an entry point is imported by it alone, inside its parent fo
   expect(within.filter(reachesPast)).toEqual([]);
 });
 
-test("the console's page takes nothing from the server but types", () => {
-  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
+describe("the console's parts", () => {
+  const partOf = (path: string) => /^console\/(?:server|page|contract)(?=\/)/.exec(path)?.[0] ?? path;
+  const pageFiles = [...texts].filter(([file]) => partOf(file) === "console/page");
   const isOwn = (path: string) => path.startsWith("..") || layerOf(folderOf(path)) >= 0;
-  const taken = page.flatMap(([file, text]) => importsOfValues(file, text));
-  expect(page.length).toBeGreaterThan(20);
-  expect(taken.filter((path) => isOwn(path) && folderOf(path) !== "console-page")).toEqual([]);
-});
 
-test("the console's page works without TLS: it requires nothing that browsers offer to secure pages alone", () => {
-  const page = [...texts].filter(([file]) => file.startsWith("console-page/"));
-  const forSecurePages =
-    /\bcrypto\.(?:randomUUID|subtle)|\bnavigator\.(?:clipboard|mediaDevices|serviceWorker|storage)(?!\?)/;
-  expect(page.filter(([, text]) => forSecurePages.test(text)).map(([file]) => file)).toEqual([]);
+  test("are its server and its page, which share the contract and nothing else", () => {
+    const inside = imports.filter(({ from, to }) => folderOf(from) === "console" && folderOf(to) === "console");
+    const crossing = inside.filter(({ from, to }) => partOf(from) !== partOf(to) && from !== "console/index.ts");
+    expect(crossing.length).toBeGreaterThan(20);
+    expect(crossing.filter(({ to }) => to !== "console/contract/index.ts")).toEqual([]);
+    expect(crossing.filter(({ from }) => partOf(from) === "console/contract")).toEqual([]);
+  });
+
+  test("meet in one place more: the server bundles the page's entry", () => {
+    const naming = [...texts].filter(
+      ([file, text]) => partOf(file) !== "console/page" && text.includes("page/main.tsx"),
+    );
+    expect(naming.map(([file]) => file)).toEqual(["console/server/bundle-page.ts"]);
+    expect(texts.has("console/page/main.tsx")).toBe(true);
+  });
+
+  test("keep the server's code from the browser: the page takes one value from other folders, the table of routes", () => {
+    const taken = pageFiles.flatMap(([file, text]) => importsOfValues(file, text).map((to) => ({ from: file, to })));
+    expect(pageFiles.length).toBeGreaterThan(20);
+    expect(taken.filter(({ to }) => isOwn(to) && partOf(to) !== "console/page")).toEqual([
+      { from: "console/page/server.ts", to: "console/contract/index.ts" },
+    ]);
+  });
+
+  test("work without TLS: the page requires nothing that browsers offer to secure pages alone", () => {
+    const forSecurePages =
+      /\bcrypto\.(?:randomUUID|subtle)|\bnavigator\.(?:clipboard|mediaDevices|serviceWorker|storage)(?!\?)/;
+    expect(pageFiles.filter(([, text]) => forSecurePages.test(text)).map(([file]) => file)).toEqual([]);
+  });
 });
 
 test("http/ touches no SQL; engine/, speech/ and timeline/ know no records", () => {

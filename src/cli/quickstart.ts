@@ -2,7 +2,7 @@ import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "nod
 import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
-import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api/index.ts";
+import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
 import { startTranscribeServer } from "../server/index.ts";

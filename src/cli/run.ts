@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 import { Command } from "commander";
-import type { SegmentResource } from "../api/index.ts";
+import type { SegmentResource } from "../api-contract/index.ts";
 import { type LocalPipeline, openLocalPipeline } from "../server/index.ts";
 import { databaseTrouble, MigrationError } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";

@@ -1,6 +1,6 @@
 import { isatty } from "node:tty";
 import { Command } from "commander";
-import { baseUrlOf } from "../api/index.ts";
+import { baseUrlOf } from "../api-contract/index.ts";
 import { faultText, locate, readSettings, type Settings, SettingsError } from "../config/index.ts";
 import { findSupervisor } from "../install/index.ts";
 import { settingFaults, startTranscribeServer, type TranscribeServer } from "../server/index.ts";

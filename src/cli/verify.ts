@@ -2,6 +2,8 @@ import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
+import { DataPaths, databaseState, readDatabase } from "../storage/index.ts";
+import { messageOf } from "../text/index.ts";
 import {
   type DatabaseToServe,
   type MinisignKey,
@@ -9,9 +11,7 @@ import {
   SignatureError,
   scanProgramFile,
   verifyProgram,
-} from "../release/index.ts";
-import { DataPaths, databaseState, readDatabase } from "../storage/index.ts";
-import { messageOf } from "../text/index.ts";
+} from "../verification/index.ts";
 import { CommandError, UsageError } from "./command-error.ts";
 import { type JsonOption, print, table } from "./output.ts";
 import { someText } from "./parse-option.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { basePath } from "../api/index.ts";
+import { basePath } from "../api-contract/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type ApiServices, apiRoutes } from "./api/routes.ts";
 import {

@@ -1,5 +1,5 @@
 import { KeyUsage, Usage } from "../accounts/index.ts";
-import { ServerStateFile } from "../api/index.ts";
+import { ServerStateFile } from "../api-contract/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../config/index.ts";
 import { SpeechModels } from "../models/index.ts";
 import { programFiles } from "../program/index.ts";

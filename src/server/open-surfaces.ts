@@ -1,4 +1,4 @@
-import { originOf } from "../api/index.ts";
+import { originOf } from "../api-contract/index.ts";
 import { createConsole } from "../console/index.ts";
 import { FolderWatcher, ownPlaces } from "../folders/index.ts";
 import { PlaybackCopies } from "../media/index.ts";

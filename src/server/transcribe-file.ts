@@ -1,6 +1,6 @@
 import { statSync, symlinkSync } from "node:fs";
 import { basename, extname, join } from "node:path";
-import { type SegmentResource, toSegment } from "../api/index.ts";
+import { type SegmentResource, toSegment } from "../api-contract/index.ts";
 import type { Engine } from "../engine/index.ts";
 import { type ExportFormat, exportTranscript, recordingDocument } from "../exports/index.ts";
 import { probeRecording } from "../media/index.ts";

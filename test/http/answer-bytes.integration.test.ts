@@ -2,13 +2,18 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import type { Static, TSchema } from "@sinclair/typebox";
 import { bodyOf } from "../../harness/client.ts";
 import { segmentPageContract } from "../../harness/contract.ts";
-import { comparisonSchema, replacementPageSchema } from "../../src/console/contract/corrections.ts";
-import { findSchema, outlineSchema, segmentPageSchema } from "../../src/console/contract/transcript.ts";
+import {
+  comparisonSchema,
+  findSchema,
+  outlineSchema,
+  replacementPageSchema,
+  segmentPageSchema,
+} from "../../src/console/contract/index.ts";
 import { MAX_HELD_BYTES } from "../../src/http/shared/held-answers.ts";
 import { MAX_PAGE_BYTES } from "../../src/http/shared/query.ts";
 import { tables } from "../../src/storage/index.ts";
 import { MAX_VOICES } from "../../src/voices/index.ts";
-import { type Browser, ConsoleServer } from "../console/support.ts";
+import { type Browser, ConsoleServer } from "../console/server/support.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 import { end, nextQueued, post, usualParts } from "./compat/support.ts";
 import type { KeyClient } from "./support.ts";

@@ -1,13 +1,12 @@
 /** Top-level folders of src/, the highest layer first. A folder may import the entry points of folders in lower layers. */
 export const layers: readonly (readonly string[])[] = [
   ["cli"],
-  ["diagnostics", "release"],
+  ["diagnostics", "verification"],
   ["install"],
   ["server"],
-  ["console-page"],
   ["console"],
   ["folders", "http"],
-  ["api"],
+  ["api-contract"],
   ["exports", "intake", "pipeline"],
   ["media", "models"],
   ["speech"],

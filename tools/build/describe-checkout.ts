@@ -10,8 +10,8 @@ import {
   programFiles,
   programVersion,
 } from "../../src/program/index.ts";
-import { markedDescription } from "../../src/release/index.ts";
 import { migrationNames } from "../../src/storage/migrate.ts";
+import { markedDescription } from "../../src/verification/index.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";
 import { checkoutCommit } from "./checkout-commit.ts";

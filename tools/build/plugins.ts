@@ -47,9 +47,9 @@ export function packedFonts(cacheRoot: string): BunPlugin {
   };
 }
 
-/** Replaces src/console/assets.ts, which bundles the console's page at run time, by the bundled page. */
+/** Replaces src/console/server/assets.ts, which bundles the console's page at run time, by the bundled page. */
 export function embeddedPage({ page, files }: ConsoleAssets): BunPlugin {
-  const module = new RegExp(`^${RegExp.escape(join(root, "src/console/assets.ts"))}$`);
+  const module = new RegExp(`^${RegExp.escape(join(root, "src/console/server/assets.ts"))}$`);
   const contents = `const files = new Map(${JSON.stringify([...files])});
 const assets = { page: ${JSON.stringify(page)}, files };
 export const consoleAssets = () => Promise.resolve(assets);

@@ -6,7 +6,7 @@ import { root } from "../shared/checkout.ts";
 /** Expressions in modules that depend on the place of the module's file. */
 const PLACES: readonly (readonly [file: string, expression: string])[] = [
   ["src/program/own-program.ts", "import.meta.dir"],
-  ["src/console/bundle-page.ts", "import.meta.dir"],
+  ["src/console/server/bundle-page.ts", "import.meta.dir"],
 ];
 /** The path of the program's entry, from which it starts its child processes. */
 const ENTRY = 'join(checkout, "src/main.ts")';

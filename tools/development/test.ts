@@ -18,7 +18,7 @@ const typeCheck = (name: string, ...args: readonly string[]) => {
 };
 const CHECKS = [
   { name: "type check", command: typeCheck("all") },
-  { name: "type check of the console's page", command: typeCheck("page", "-p", "src/console-page") },
+  { name: "type check of the console's page", command: typeCheck("page", "-p", "src/console/page") },
   { name: "lint", command: ["node_modules/.bin/biome", "check", "--error-on-warnings"] },
 ];
 /** Time limit of a test that sets no other. A busy machine needs many times what an idle one does. */

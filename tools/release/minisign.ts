@@ -5,7 +5,7 @@ import {
   prehash,
   TRUSTED_COMMENT,
   UNTRUSTED_COMMENT,
-} from "../../src/release/minisign.ts";
+} from "../../src/verification/minisign.ts";
 
 /** A secret key of minisign. */
 export interface SigningKey {

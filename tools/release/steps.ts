@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { makeCacheEntry } from "../../src/files/index.ts";
 import { programVersion } from "../../src/program/index.ts";
-import { verifySignature } from "../../src/release/index.ts";
+import { verifySignature } from "../../src/verification/index.ts";
 import { root } from "../shared/checkout.ts";
 import { runCommand } from "../shared/run-command.ts";
 import { readArtefacts, requireSame } from "./artefacts.ts";

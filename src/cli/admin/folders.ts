@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { checkName, getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import {

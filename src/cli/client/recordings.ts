@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import type { TranscriptionResource } from "../../api/index.ts";
+import type { TranscriptionResource } from "../../api-contract/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import type { Status } from "../../recordings/index.ts";
 import { values } from "../../storage/index.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { TranscriptionResource } from "../../api/index.ts";
+import type { TranscriptionResource } from "../../api-contract/index.ts";
 import { values } from "../../storage/index.ts";
 import { CommandError, exitCodes, throwAll } from "../command-error.ts";
 import { interruptedWith } from "../interrupts.ts";

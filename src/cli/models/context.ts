@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import { runtimeDirectoryOf, type Settings } from "../../config/index.ts";
 import {
   findModel,

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { decodeRecording, PCM_BYTES_PER_SAMPLE, PCM_SAMPLE_RATE_HZ } from "../../media/index.ts";
 import { familyFacts, type SpeechModel } from "../../models/index.ts";

@@ -1,4 +1,4 @@
-import type { RunningServer } from "../../api/index.ts";
+import type { RunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import type { SpeechModel, SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";

@@ -1,5 +1,5 @@
 import { constants, existsSync } from "node:fs";
-import { findRunningServer } from "../../api/index.ts";
+import { findRunningServer } from "../../api-contract/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
 import { describeKernels, type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";

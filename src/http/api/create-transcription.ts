@@ -1,4 +1,4 @@
-import { locationOf, toTranscription } from "../../api/index.ts";
+import { locationOf, toTranscription } from "../../api-contract/index.ts";
 import type { Sender } from "../../intake/index.ts";
 import type { Recording } from "../../recordings/index.ts";
 import type { Language } from "../../speech/index.ts";

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { locationOf } from "../../api/index.ts";
+import { locationOf } from "../../api-contract/index.ts";
 import { findAnswer, type IdempotencyScope, type StoredAnswer, storeAnswer } from "../../recordings/index.ts";
 import type { Store, Writer } from "../../storage/index.ts";
 import { ApiError, invalidField, notFound } from "../shared/errors.ts";

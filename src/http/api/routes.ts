@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type AnyElysia, Elysia } from "elysia";
-import { type SegmentResource, toSegment, toTranscription } from "../../api/index.ts";
+import { type SegmentResource, toSegment, toTranscription } from "../../api-contract/index.ts";
 import type { ExportFormat } from "../../exports/index.ts";
 import type { Library } from "../../library/index.ts";
 import { programVersion } from "../../program/index.ts";

@@ -1,5 +1,5 @@
 import { Elysia } from "elysia";
-import { aliveSchema, readySchema } from "../../api/index.ts";
+import { aliveSchema, readySchema } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
 import { type Metrics, metricsMediaType } from "../../telemetry/index.ts";
 import { openApiDocument, page, pagePolicy, pageScript, swaggerUiFiles } from "../api/openapi/index.ts";

@@ -8,7 +8,7 @@ import {
   segmentSchema,
   transcriptionPageSchema,
   transcriptionSchema,
-} from "../../../api/index.ts";
+} from "../../../api-contract/index.ts";
 import { wordSchema } from "../../../exports/index.ts";
 import { statusSchema } from "../../../recordings/index.ts";
 import {
