@@ -1,6 +1,6 @@
 import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
 import { frameDecibels } from "../silences.ts";
-import type { FrameSpan } from "./clean-speech.ts";
+import type { FrameSpan } from "./voices.ts";
 import { FrameAverage } from "./frame-average.ts";
 
 /** A frame below this probability of speech counts as a frame without speech. */
