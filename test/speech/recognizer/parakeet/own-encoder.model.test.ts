@@ -130,7 +130,7 @@ describe.skipIf(!isReady)("Parakeet's own encoder", () => {
   test.each(kinds)("ends within 0.2 s of an abort, and the state can be used again: %s", async (_name, options) => {
     using model = open({ ...options, width: 256, layers: 24, channels: 64 });
     const state = model.createState();
-    await expectQuickAbort(state, speechOf(50), 1 / 8);
+    await expectQuickAbort(state, speechOf(30), 1 / 8);
   });
 
   const hasBfloat16 = isReady && (openAddon() as ParakeetAddon & WhisperAddon).encoderForms().includes("bfloat16");

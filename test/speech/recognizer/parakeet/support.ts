@@ -86,8 +86,11 @@ export async function repeatedSpeech(): Promise<(seconds: number) => Float32Arra
 
 export const stepsOf = ({ tokens }: NativeTranscript) => tokens.map(({ id, frame, duration }) => [id, frame, duration]);
 
-/** Expects that a state ends within 0.2 s of an abort, at a share of a window's time, and can be used again. */
-export async function expectQuickAbort(state: NativeState, samples: Float32Array, share: number): Promise<void> {
+/**
+ * Expects that a state ends within 0.2 s of an abort, at a share of a window's time, and can be used again.
+ * @returns the window's time in milliseconds
+ */
+export async function expectQuickAbort(state: NativeState, samples: Float32Array, share: number): Promise<number> {
   const start = performance.now();
   const whole = await state.transcribe(samples, 1);
   const needed = performance.now() - start;
@@ -104,4 +107,5 @@ export async function expectQuickAbort(state: NativeState, samples: Float32Array
   }
   expect(Math.min(...ends)).toBeLessThan(allowed);
   expect(stepsOf(await state.transcribe(samples, 1))).toEqual(stepsOf(whole));
+  return needed;
 }
