@@ -9,7 +9,7 @@ import { forEachConcurrently } from "./concurrency.ts";
 export type StepEngine = Pick<Engine, "run" | "partsAtOnce"> & Partial<Pick<Engine, "recognizerLanes">>;
 
 /** The arguments of an engine's `run`. */
-export type EngineRequest<N extends OperationName> = [
+type EngineRequest<N extends OperationName> = [
   operation: N,
   params: Params<N>,
   signal: AbortSignal,
@@ -96,16 +96,12 @@ export async function forEachMissingPart(
   const finished = new Set<number>();
   for (const part of context.checkpoints.finished(step)) if (await isIntact(part)) finished.add(part);
   context.progress(finished.size / parts);
-  const missing = Array.from({ length: parts }, (_, part) => part).filter((part) => !finished.has(part));
-  await forEachConcurrently(
-    missing,
-    () => context.engine.partsAtOnce,
-    async (part) => {
-      context.signal.throwIfAborted();
-      await doPart(part);
-      finished.add(part);
-      context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
-      context.progress(finished.size / parts);
-    },
-  );
+  const missing = [...Array(parts).keys()].filter((part) => !finished.has(part));
+  await forEachConcurrently(missing, context.engine, async (part) => {
+    context.signal.throwIfAborted();
+    await doPart(part);
+    finished.add(part);
+    context.log.debug({ event: "recording.part_finished", recordingId: context.recording.id, step, part, parts });
+    context.progress(finished.size / parts);
+  });
 }

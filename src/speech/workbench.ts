@@ -17,7 +17,7 @@ import {
   knownSpeech,
   onnxLibraryOf,
   openDiarizationModels,
-  PcmReader,
+  readPcm,
   type SpeakerModelAddon,
   segment,
   speakersByVoice,
@@ -211,11 +211,10 @@ function loaded<T>(models: T | null): T {
 
 /** Reads the spans of a recording as one run of samples. */
 async function readSpans(pcm: PcmFile, spans: readonly Span[]): Promise<Float32Array> {
-  await using reader = await PcmReader.open(pcm);
   const parts: Float32Array[] = [];
   for (const { startSeconds, endSeconds } of spans) {
     const first = Math.floor(startSeconds * SAMPLE_RATE);
-    parts.push(await reader.read(first, Math.ceil(endSeconds * SAMPLE_RATE) - first));
+    parts.push(await readPcm(pcm, first, Math.ceil(endSeconds * SAMPLE_RATE) - first));
   }
   return new Float32Array(Bun.concatArrayBuffers(parts));
 }

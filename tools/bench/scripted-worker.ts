@@ -4,9 +4,9 @@ import { mkdirSync } from "node:fs";
 import type { OperationName, Params, Result, SpanOperation } from "../../src/engine/index.ts";
 import { Broker, FleetWorker, type LocalEngine } from "../../src/fleet/index.ts";
 import { BlockActivity } from "../../src/speech/diarization/activity.ts";
-import { type FrameSpan, localVoices } from "../../src/speech/diarization/clean-speech.ts";
+import { localVoices } from "../../src/speech/diarization/clean-speech.ts";
 import { writeSentenceVoices } from "../../src/speech/diarization/sentence-voices.ts";
-import { writeVoices } from "../../src/speech/diarization/voices.ts";
+import { type FrameSpan, writeVoices } from "../../src/speech/diarization/voices.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import {
   BLOCK_SECONDS,

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { readdir, readFile, stat } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { isCpuLibrary, isGpuLibrary } from "../ggml.ts";
+import { textOf } from "./gpu-presence.ts";
 import { runSelfTest, type SelfTestOptions } from "./run-self-test.ts";
 import type { SelfTestAnswer } from "./self-tests.ts";
 import { addVerdicts, readVerdicts, shortDigest, type Verdict } from "./verdicts.ts";
@@ -50,18 +50,6 @@ export class NoCpuLibraryError extends Error {
   }
 }
 
-/** Error if the variant of the setting cannot be used; the message lists the variants that can. */
-class CpuVariantError extends Error {
-  override readonly name = "CpuVariantError";
-
-  constructor(cpuVariant: string, reason: string, available: readonly string[]) {
-    const names = available.length === 0 ? "none" : available.join(", ");
-    super(
-      `engine.cpu_variant is ${JSON.stringify(cpuVariant)}, but ${reason}. Available here, fastest first: ${names}. Set one of these names, or ${ANY_CPU_VARIANT} for the fastest`,
-    );
-  }
-}
-
 /** Returns the name of a variant: libggml-cpu-zen4.so → zen4. */
 export function cpuVariantOf(library: string): string {
   return library.replace(/^libggml-cpu-(.+)\.so$/, "$1");
@@ -73,7 +61,7 @@ function isAllowed({ cpuVariant = ANY_CPU_VARIANT }: Pick<CpuTestOptions, "cpuVa
 
 /**
  * Checks that this build has the variant of the setting and that this CPU supports it. It is not self-tested.
- * @throws {CpuVariantError} with the variants that can be used
+ * @throws {Error} with the variants that can be used
  */
 export async function requireCpuVariant(
   options: Pick<CpuTestOptions, "nativeDirectory" | "cpuVariant" | keyof SelfTestOptions>,
@@ -87,10 +75,9 @@ export async function requireCpuVariant(
   const verdicts: Verdict[] = [];
   for (const library of libraries) verdicts.push((await rate(options, library)).verdict);
   const available = verdicts.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score);
-  throw new CpuVariantError(
-    cpuVariant,
-    reason,
-    available.map(({ library }) => cpuVariantOf(library)),
+  const names = available.map(({ library }) => cpuVariantOf(library)).join(", ") || "none";
+  throw new Error(
+    `engine.cpu_variant is ${JSON.stringify(cpuVariant)}, but ${reason}. Available here, fastest first: ${names}. Set one of these names, or ${ANY_CPU_VARIANT} for the fastest`,
   );
 }
 
@@ -136,7 +123,7 @@ export async function chooseCpuLibraryFor(
 /**
  * Chooses the best variant for one model. Tests the variants in separate processes, best first, until one passes.
  * Stores the results, so that later calls start no process.
- * @throws {CpuVariantError} if the variant of the setting cannot be used here
+ * @throws {Error} if the variant of the setting cannot be used here
  * @throws {NoCpuLibraryError} if no variant works
  */
 export async function chooseCpuLibrary(options: CpuTestOptions, excluded: readonly string[] = []): Promise<CpuChoice> {
@@ -268,14 +255,7 @@ export async function cpuLibraryKeys({
 
 /** Returns a text that identifies this CPU's instruction set: model and feature flags. */
 export function cpuIdentity(): string {
-  return `${process.arch} ${cpus()[0]?.model ?? ""} ${features()}`;
-}
-
-function features(): string {
-  try {
-    // "flags" on x86, "Features" on arm64
-    return /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync("/proc/cpuinfo", "utf8"))?.[1] ?? "";
-  } catch {
-    return "";
-  }
+  // "flags" on x86, "Features" on arm64
+  const features = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(textOf("/proc/cpuinfo"))?.[1] ?? "";
+  return `${process.arch} ${cpus()[0]?.model ?? ""} ${features}`;
 }

@@ -29,15 +29,20 @@ export function isGpuWithinReach(environment: Environment = process.env): boolea
 export function gpuIdentity(environment: Environment = process.env): string {
   const cards = list("/sys/class/drm", /^card\d+$/).map((card) =>
     ["vendor", "device", "subsystem_device", "driver/module/version"].map((name) =>
-      read(join("/sys/class/drm", card, "device", name)),
+      textOf(join("/sys/class/drm", card, "device", name)),
     ),
   );
   const drivers = driverFolders.flatMap((folder) =>
-    list(folder, /\.json$/).map((name) => [folder, name, changed(join(folder, name))]),
+    list(folder, /\.json$/).map((name) => [folder, name, readOr(0, () => statSync(join(folder, name)).mtimeMs)]),
   );
   const variables = Object.entries(environment).filter(([name]) => choosing.test(name));
-  const seen = [gpuNodes(), cards, read("/proc/driver/nvidia/version"), drivers, variables.sort()];
+  const seen = [gpuNodes(), cards, textOf("/proc/driver/nvidia/version"), drivers, variables.sort()];
   return createHash("sha256").update(JSON.stringify(seen)).digest("hex");
+}
+
+/** Returns the content of a text file; empty if it cannot be read. */
+export function textOf(path: string): string {
+  return readOr("", () => readFileSync(path, "utf8"));
 }
 
 function gpuNodes(): string[] {
@@ -45,27 +50,15 @@ function gpuNodes(): string[] {
 }
 
 function list(directory: string, name: RegExp): string[] {
-  try {
-    return readdirSync(directory)
-      .filter((each) => name.test(each))
-      .sort();
-  } catch {
-    return [];
-  }
+  const names = readOr<string[]>([], () => readdirSync(directory));
+  return names.filter((each) => name.test(each)).sort();
 }
 
-function read(path: string): string {
+/** Returns what a function reads; otherwise a value that stands for what is not there. */
+function readOr<T>(otherwise: T, read: () => T): T {
   try {
-    return readFileSync(path, "utf8");
+    return read();
   } catch {
-    return "";
-  }
-}
-
-function changed(path: string): number {
-  try {
-    return statSync(path).mtimeMs;
-  } catch {
-    return 0;
+    return otherwise;
   }
 }

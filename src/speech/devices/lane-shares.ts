@@ -25,6 +25,9 @@ export const laneSpeedSchema = Type.Composite([
 ]);
 export type LaneSpeed = Static<typeof laneSpeedSchema>;
 
+/** Shares that ended a worker. */
+const failedSharesSchema = Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })]);
+
 /** The measured lanes of a device with a model. */
 export const tuningSchema = Type.Object({
   /** The measured device, for people who read the file, and for `doctor`: label and name of the GPU, or `CPU` twice. */
@@ -42,9 +45,9 @@ export const tuningSchema = Type.Object({
   /** Shares that are being measured. A later start finds them if the program or the machine crashed meanwhile. */
   trying: Type.Optional(laneSharesSchema),
   /** Shares that ended a worker. They and more lanes are not used again. */
-  failed: Type.Optional(Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })])),
+  failed: Type.Optional(failedSharesSchema),
   /** Shares with slots that ended a worker. As many slots, or more, are not used again. */
-  failedSlots: Type.Optional(Type.Composite([laneSharesSchema, Type.Object({ reason: Type.String() })])),
+  failedSlots: Type.Optional(failedSharesSchema),
   /** Time of the last measurement in milliseconds since the epoch. */
   measuredAt: Type.Number(),
 });

@@ -83,9 +83,8 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
   let gpuBytes = memoryBefore?.totalBytes ?? null;
   const modelBytes = (await stat(device.start.speechModel)).size;
   await withChunks(withSample, async (area) => {
-    const speedWith = async (shares: LaneShares): Promise<LaneSpeed | null> => {
-      const known = tuning.measured.find((other) => isSame(other, shares));
-      if (known !== undefined) return known;
+    /** Returns whether the worker survived the measurement. */
+    const tryOut = async (shares: LaneShares): Promise<boolean> => {
       signal.throwIfAborted();
       store({ trying: shares });
       try {
@@ -93,51 +92,37 @@ export async function tuneDevice(device: TunedDevice, options: TuneOptions): Pro
         gpuBytes = gpuMemory?.totalBytes ?? gpuBytes;
         store({ measured: [...tuning.measured, speed], measuredAt: Date.now() });
         options.onMeasured?.(speed);
-        return speed;
+        return true;
       } catch (error) {
         const hasEnded = error instanceof WorkerEndedError && !signal.aborted;
         const failure = hasEnded ? { ...shares, reason: error.message } : undefined;
         const hasSlots = slotsOf(shares) > 1;
         store(failure === undefined ? {} : { [hasSlots ? "failedSlots" : "failed"]: failure, measuredAt: Date.now() });
         if (!hasEnded) throw error;
-        return null;
+        return false;
       }
     };
-    for (const shares of candidatesOf(device)) {
-      const measured = separate();
-      if (measured.some((other) => isSame(other, shares))) continue;
-      const { failed } = tuning;
-      const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
-      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured)) break;
-      if ((await speedWith(shares)) === null) break;
-    }
-    if (device.start.gpu === undefined) return;
-    const together = (): LaneSpeed[] => tuning.measured.filter((shares) => slotsOf(shares) > 1);
-    for (const shares of slotSharesOf(device.threads)) {
-      const { failedSlots } = tuning;
-      const measured = together();
-      const isUnsafe = failedSlots !== undefined && slotsOf(shares) >= slotsOf(failedSlots);
-      if (isUnsafe || hasPeaked(measured) || !fits(shares, measured.length === 0 ? separate() : measured)) break;
-      if ((await speedWith(shares)) === null) break;
+    const withSlots = device.start.gpu === undefined ? [] : slotSharesOf(device.threads);
+    for (const candidates of [candidatesOf(device), withSlots]) {
+      for (const shares of candidates) {
+        const { measured } = tuning;
+        const alike = measured.filter((other) => slotsOf(other) > 1 === slotsOf(shares) > 1);
+        if (alike.some(({ lanes }) => lanes === shares.lanes)) continue;
+        const failed = slotsOf(shares) > 1 ? tuning.failedSlots : tuning.failed;
+        const isUnsafe = failed !== undefined && shares.lanes >= failed.lanes;
+        if (isUnsafe || hasPeaked(alike) || !fits(shares, alike.length === 0 ? measured : alike)) break;
+        if (!(await tryOut(shares))) break;
+      }
     }
   });
   store({ isComplete: true });
   return tuning;
-
-  /** Returns the speeds of operations that decode alone. */
-  function separate(): LaneSpeed[] {
-    return tuning.measured.filter((shares) => slotsOf(shares) === 1);
-  }
 
   function fits(shares: LaneShares, measured: readonly LaneSpeed[]): boolean {
     if (device.start.gpu === undefined) return fitsCpu(shares, modelBytes, memoryOf().availableBytes);
     if (measured.length === 0 && !fitsTwice(modelBytes, memoryBefore?.freeBytes ?? null)) return false;
     return fitsGpu(shares, measured, gpuBytes);
   }
-}
-
-function isSame(a: LaneShares, b: LaneShares): boolean {
-  return a.lanes === b.lanes && slotsOf(a) === slotsOf(b);
 }
 
 /** Error if a worker ended during a measurement; the message is the reason. */

@@ -20,7 +20,7 @@ export {
   type SpeakerModelAddon,
   segment,
 } from "./models.ts";
-export { PcmReader } from "./pcm-reader.ts";
+export { readPcm } from "./read-pcm.ts";
 export { speakersByVoice, writeSentenceVoices } from "./sentence-voices.ts";
-export { type SpeakerVoice, speakerVoices } from "./speaker-voices.ts";
+export { speakerVoices } from "./speaker-voices.ts";
 export { knownSpeech, speechRegions } from "./speech-regions.ts";

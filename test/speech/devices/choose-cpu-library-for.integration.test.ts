@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
@@ -12,7 +12,14 @@ const variants: Record<string, { score: number; fails: string }> = {
   "libggml-cpu-foreign.so": { score: 0, fails: "" },
 };
 
-function made(path: string) {
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+function made() {
+  const { path } = directory;
   const nativeDirectory = join(path, "native");
   mkdirSync(nativeDirectory);
   for (const name of Object.keys(variants)) writeFileSync(join(nativeDirectory, name), name);
@@ -36,16 +43,14 @@ describe("the CPU variant of a worker that serves several models", () => {
     ["the same in another order", ["large", "small"], "libggml-cpu-good.so"],
     ["two that fail with different ones", ["large", "odd"], "libggml-cpu-plain.so"],
   ])("is the best that works with all of them: %s", async (_, names, library) => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     const choice = await chooseCpuLibraryFor(options, names.map(model));
     expect(choice.cpuLibrary).toBe(library);
     expect(choice.leftOut.map((each) => each.library)).not.toContain(library);
   });
 
   test("is chosen for several recordings at once, and the verdict for each is stored", async () => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     const models = Array.from({ length: 8 }, (_, index) => model(`small-${index}`));
     const choose = (how: typeof options) => Promise.all(models.map((path) => chooseCpuLibraryFor(how, [path])));
     const best = models.map(() => expect.objectContaining({ cpuLibrary: "libggml-cpu-best.so" }));
@@ -54,8 +59,7 @@ describe("the CPU variant of a worker that serves several models", () => {
   });
 
   test("is missing if a model fails with every variant, and the error names each reason", async () => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     const attempt = chooseCpuLibraryFor(options, [model("small"), model("large-odd"), model("x")]);
     expect((await attempt).cpuLibrary).toBe("libggml-cpu-plain.so");
     const command = [
@@ -76,8 +80,7 @@ describe("the CPU variant of the setting", () => {
     ["the best one", "best", "libggml-cpu-best.so"],
     ["any", "auto", "libggml-cpu-best.so"],
   ])("is the only one that is used: %s", async (_, cpuVariant, library) => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     // A stored verdict on a faster one changes nothing.
     await chooseCpuLibraryFor(options, [model("small")]);
     const choice = await chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]);
@@ -91,8 +94,7 @@ describe("the CPU variant of the setting", () => {
     ["is a file name", "libggml-cpu-good.so", /this build has no such CPU variant/],
     ["is empty", "", /"", but this build has no such CPU variant/],
   ])("that %s is refused with the variants that can be used", async (_, cpuVariant, reason) => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     const attempts = [
       () => requireCpuVariant({ ...options, cpuVariant }),
       () => chooseCpuLibraryFor({ ...options, cpuVariant }, [model("small")]),
@@ -107,8 +109,7 @@ describe("the CPU variant of the setting", () => {
   });
 
   test("that fails its self-test is not replaced by another", async () => {
-    using directory = temporaryDirectory();
-    const { options, model } = made(directory.path);
+    const { options, model } = made();
     const failing = chooseCpuLibraryFor({ ...options, cpuVariant: "best" }, [model("small"), model("large")]);
     await expect(failing).rejects.toThrow("libggml-cpu-best.so: no); engine.cpu_variant allows only best");
   });

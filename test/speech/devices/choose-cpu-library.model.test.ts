@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,23 +20,30 @@ const dyingAtWork =
 const dyingAtScore = "int ggml_backend_score(void) { __builtin_trap(); }";
 const notForThisCpu = "int ggml_backend_score(void) { return 0; }";
 
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
 /** Returns options with the real libraries, those compiled from the sources, and a file for verdicts. */
-async function directoryWith(path: string, fakes: Record<string, string>): Promise<CpuTestOptions> {
-  const directory = join(path, "native");
-  await mkdir(directory);
+async function directoryWith(fakes: Record<string, string>): Promise<CpuTestOptions> {
+  const { path } = directory;
+  const native = join(path, "native");
+  await mkdir(native);
   for (const name of readdirSync(nativeDirectory)) {
-    symlinkSync(join(nativeDirectory, name), join(directory, name));
+    symlinkSync(join(nativeDirectory, name), join(native, name));
   }
   for (const [name, source] of Object.entries(fakes)) {
     const file = join(path, `${name}.c`);
     writeFileSync(file, source);
-    const library = join(directory, `libggml-cpu-${name}.so`);
+    const library = join(native, `libggml-cpu-${name}.so`);
     const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", library, file]);
     expect(compiled.exitCode).toBe(0);
   }
   return {
     command: selfTest,
-    nativeDirectory: directory,
+    nativeDirectory: native,
     speechModel: basePath,
     verdictsPath: join(path, "state", "verdicts.json"),
   };
@@ -46,9 +53,8 @@ const canRun = canTranscribe("choosing a CPU variant") && available("choosing a 
 
 describe.skipIf(!canRun)("the choice of a CPU variant", () => {
   test("takes the best one that works and leaves out those that crash with an illegal instruction", async () => {
-    using directory = temporaryDirectory();
     const fakes = { dyingatwork: dyingAtWork, dyingatscore: dyingAtScore, notforthiscpu: notForThisCpu };
-    const options = await directoryWith(directory.path, fakes);
+    const options = await directoryWith(fakes);
     const choice = await chooseCpuLibrary(options);
     expect(choice.cpuLibrary).toMatch(/^libggml-cpu-/);
     expect(Object.keys(fakes).map((name) => `libggml-cpu-${name}.so`)).not.toContain(choice.cpuLibrary);
@@ -74,8 +80,7 @@ describe.skipIf(!canRun)("the choice of a CPU variant", () => {
   }, 60_000);
 
   test("leaves out one that ran out of memory or time, but stores no verdict on it", async () => {
-    using directory = temporaryDirectory();
-    const options = await directoryWith(directory.path, {});
+    const options = await directoryWith({});
     const works = `case "$1" in *rateCpuLibrary*) echo "{\\"score\\":5}";; *x64*) echo "{\\"seconds\\":1,\\"instructions\\":\\"none\\"}";; *) kill -KILL $$;; esac`;
     const choice = await chooseCpuLibrary({ ...options, command: ["sh", "-c", works, "self-test"] });
     expect(choice.cpuLibrary).toBe("libggml-cpu-x64.so");
@@ -84,9 +89,8 @@ describe.skipIf(!canRun)("the choice of a CPU variant", () => {
   });
 
   test("ignores verdicts of another CPU and a damaged file", async () => {
-    using directory = temporaryDirectory();
     const works = `case "$1" in *rateCpuLibrary*) echo '{"score":5}';; *) echo '{"seconds":1,"instructions":"none"}';; esac`;
-    const options = { ...(await directoryWith(directory.path, {})), command: ["sh", "-c", works, "self-test"] };
+    const options = { ...(await directoryWith({})), command: ["sh", "-c", works, "self-test"] };
     const choice = await chooseCpuLibrary(options);
     const failing = chooseCpuLibrary({ ...options, cpu: "another", command: ["false"] });
     await expect(failing).rejects.toThrow("no CPU backend");

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { available } from "../../../harness/checkout.ts";
@@ -30,12 +30,19 @@ function listed(...devices: ReturnType<typeof device>[]): string {
 }
 const oneEach = { [cuda]: listed(device("CUDA0")), [vulkan]: listed(device("Vulkan0")) };
 
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
 /** Returns options for a machine whose self-tests give these answers. @param lists the backends' device lists */
-function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOptions> = {}, lists: Answers = oneEach) {
-  const directory = join(path, "native");
-  mkdirSync(directory, { recursive: true });
+function machine(answers: Answers, changes: Partial<ChooseGpusOptions> = {}, lists: Answers = oneEach) {
+  const { path } = directory;
+  const native = join(path, "native");
+  mkdirSync(native, { recursive: true });
   for (const name of ["whisper.node", ...Object.keys(answers)])
-    if (name !== "") writeFileSync(resolve(directory, name), name);
+    if (name !== "") writeFileSync(resolve(native, name), name);
   const model = join(path, "model");
   writeFileSync(model, "weights");
   const tried = join(path, "tried");
@@ -48,7 +55,7 @@ function machine(path: string, answers: Answers, changes: Partial<ChooseGpusOpti
     case "$library" in ${casesOf(answers).join(" ")} esac`;
   const options: ChooseGpusOptions = {
     command: ["sh", "-c", script, "self-test"],
-    nativeDirectory: directory,
+    nativeDirectory: native,
     cpuLibrary: "libggml-cpu-x64.so",
     speechModel: model,
     withSample: (use) => use(join(path, "sample.pcm")),
@@ -112,8 +119,7 @@ describe("among the GPU backends", () => {
     ],
     ["what nobody can reach is not asked", { ...onCpu, [vulkan]: works }, { withinReach: () => false }, [], []],
   ])("%s", async (_, answers, changes, chosen, reasons) => {
-    using directory = temporaryDirectory();
-    const { options, all } = machine(directory.path, answers, changes);
+    const { options, all } = machine(answers, changes);
     const choice = await chooseGpus(options);
     expect(choice.gpus.map(({ label }) => label)).toEqual(chosen);
     expect(choice.leftOut.map(({ reason }) => reason)).toEqual(reasons.map((reason) => expect.stringMatching(reason)));
@@ -128,24 +134,21 @@ describe("among the GPU backends", () => {
     ["the sample can't be had", { withSample: () => Promise.reject(new Error("no ffmpeg")) }, onCpu, /no ffmpeg/],
     ["a self-test says nonsense", {}, { ...onCpu, [vulkan]: "echo 7" }, /./],
   ])("the CPU is used where %s", async (_, changes, answers, reason) => {
-    using directory = temporaryDirectory();
-    const { options } = machine(directory.path, { [vulkan]: "exit 1", ...answers }, changes);
+    const { options } = machine({ [vulkan]: "exit 1", ...answers }, changes);
     const choice = await chooseGpus(options);
     expect(choice).toEqual({ gpus: [], leftOut: [expect.objectContaining({ reason: expect.stringMatching(reason) })] });
   });
 
   test("an abort ends it", async () => {
-    using directory = temporaryDirectory();
     const controller = new AbortController();
-    const { options } = machine(directory.path, { ...onCpu, [vulkan]: "exec sleep 60" }, { signal: controller.signal });
+    const { options } = machine({ ...onCpu, [vulkan]: "exec sleep 60" }, { signal: controller.signal });
     const choice = chooseGpus(options);
     setTimeout(() => controller.abort(new Error("closed")), 20);
     await expect(choice).rejects.toThrow("closed");
   });
 
   test("a failure by chance is tested again the next time", async () => {
-    using directory = temporaryDirectory();
-    const { options, triedLibraries } = machine(directory.path, {
+    const { options, triedLibraries } = machine({
       ...onCpu,
       [vulkan]: "echo 'out of memory' >&2; exit 1",
     });
@@ -156,12 +159,7 @@ describe("among the GPU backends", () => {
   });
 
   test("a self-test that exceeds its time limit is repeated after a day", async () => {
-    using directory = temporaryDirectory();
-    const { options, triedLibraries } = machine(
-      directory.path,
-      { ...onCpu, [vulkan]: "exec sleep 60" },
-      { timeoutMilliseconds: 2000 },
-    );
+    const { options, triedLibraries } = machine({ ...onCpu, [vulkan]: "exec sleep 60" }, { timeoutMilliseconds: 2000 });
     const choice = await chooseGpus(options);
     expect(choice.leftOut).toEqual([{ library: vulkan, gpu: "Vulkan0", reason: "it did not finish within 2 s" }]);
     expect(await chooseGpus(options)).toEqual(choice);
@@ -175,9 +173,8 @@ describe("among the GPU backends", () => {
   });
 
   test("a verdict is valid for its library, its model and its condition on speed only", async () => {
-    using directory = temporaryDirectory();
     const slow = { ...onCpu, [vulkan]: heard(3, "ask", "not") };
-    const { options, triedLibraries } = machine(directory.path, slow);
+    const { options, triedLibraries } = machine(slow);
     await chooseGpus(options);
     expect((await chooseGpus({ ...options, mustBeFaster: false })).gpus).toHaveLength(1);
     const tries = () => triedLibraries().filter((name) => name === vulkan).length;
@@ -198,9 +195,8 @@ describe("among several GPUs", () => {
     gpus.map(({ label, environment }) => [label, environment]);
 
   test("each is tested alone by its number, and those that pass are used", async () => {
-    using directory = temporaryDirectory();
     const answer = `if [ "$number" = 1 ]; then kill -ABRT $$; else ${works}; fi`;
-    const { options, all } = machine(directory.path, { ...onCpu, [cuda]: answer }, {}, { [cuda]: listed(...two) });
+    const { options, all } = machine({ ...onCpu, [cuda]: answer }, {}, { [cuda]: listed(...two) });
     const choice = await chooseGpus(options);
     expect(environments(choice.gpus)).toEqual([["CUDA0", { CUDA_VISIBLE_DEVICES: "0" }]]);
     expect(choice.leftOut).toEqual([{ library: cuda, gpu: "CUDA1", reason: expect.stringMatching(/SIGABRT/) }]);
@@ -216,14 +212,8 @@ describe("among several GPUs", () => {
   });
 
   test("those that the environment selects keep their numbers", async () => {
-    using directory = temporaryDirectory();
     const environment = { CUDA_VISIBLE_DEVICES: "GPU-5a, 3" };
-    const { options } = machine(
-      directory.path,
-      { ...onCpu, [cuda]: works },
-      { environment },
-      { [cuda]: listed(...two) },
-    );
+    const { options } = machine({ ...onCpu, [cuda]: works }, { environment }, { [cuda]: listed(...two) });
     expect(environments((await chooseGpus(options)).gpus)).toEqual([
       ["CUDA0", { CUDA_VISIBLE_DEVICES: "GPU-5a" }],
       ["CUDA1", { CUDA_VISIBLE_DEVICES: "3" }],
@@ -231,14 +221,13 @@ describe("among several GPUs", () => {
   });
 
   test("Vulkan's have the backend's own numbers, which count devices that it does not list", async () => {
-    using directory = temporaryDirectory();
     const [first, software, second] = [device("", "Arc", ""), device("", "llvmpipe", ""), device("", "Arc", "")];
     const lists = `case "$number" in
       "") ${listed({ ...first, name: "Vulkan0" }, { ...second, name: "Vulkan1" })};;
       0,1,2) ${listed(first, software, second)};;
       *) exit 1;;
     esac`;
-    const { options } = machine(directory.path, { ...onCpu, [vulkan]: works }, {}, { [vulkan]: lists });
+    const { options } = machine({ ...onCpu, [vulkan]: works }, {}, { [vulkan]: lists });
     expect(environments((await chooseGpus(options)).gpus)).toEqual([
       ["Vulkan0", { GGML_VK_VISIBLE_DEVICES: "0" }],
       ["Vulkan1", { GGML_VK_VISIBLE_DEVICES: "2" }],
@@ -246,11 +235,9 @@ describe("among several GPUs", () => {
   });
 
   test("a card is used with Vulkan only where CUDA does not drive it or failed with it", async () => {
-    using directory = temporaryDirectory();
     const vulkans = [device("Vulkan0", "H200", "0000:01:00.0"), device("Vulkan1", "Radeon", "0000:03:00.0")];
     const vulkanLists = `case "$number" in "") ${listed(...vulkans)};; *) exit 1;; esac`;
     const { options } = machine(
-      directory.path,
       { ...onCpu, [cuda]: works, [vulkan]: works },
       {},
       { [cuda]: listed(two[0]), [vulkan]: vulkanLists },
@@ -263,10 +250,8 @@ describe("among several GPUs", () => {
   });
 
   test("CUDA's backend is recognized whatever its file is called", async () => {
-    using directory = temporaryDirectory();
     const elsewhere = join(directory.path, "of-mine.so");
     const { options } = machine(
-      directory.path,
       { ...onCpu, [elsewhere]: works },
       { cudaLibrary: elsewhere, backends: (kind) => kind === "cuda" },
       { [elsewhere]: listed(device("CUDA0")) },
@@ -275,9 +260,8 @@ describe("among several GPUs", () => {
   });
 
   test("an unreachable GPU is reported only if CUDA's backend is configured", async () => {
-    using directory = temporaryDirectory();
     const cudaLibrary = join(directory.path, "libggml-cuda.so");
-    const { options, all } = machine(directory.path, {}, { withinReach: () => false });
+    const { options, all } = machine({}, { withinReach: () => false });
     expect(await chooseGpus({ ...options, cudaLibrary })).toEqual({
       gpus: [],
       leftOut: [{ library: cudaLibrary, reason: "no GPU can be reached here: /dev has none" }],
@@ -288,8 +272,7 @@ describe("among several GPUs", () => {
   });
 
   test("a backend that crashes while it lists devices is not tested again", async () => {
-    using directory = temporaryDirectory();
-    const { options, all } = machine(directory.path, { ...onCpu, [cuda]: works }, {}, { [cuda]: "kill -SEGV $$" });
+    const { options, all } = machine({ ...onCpu, [cuda]: works }, {}, { [cuda]: "kill -SEGV $$" });
     const choice = await chooseGpus(options);
     expect(choice).toEqual({ gpus: [], leftOut: [{ library: cuda, reason: expect.stringMatching(/SIGSEGV/) }] });
     expect(await chooseGpus(options)).toEqual(choice);
@@ -336,8 +319,7 @@ describe.skipIf(!canRun)("among real GPU backends", () => {
   ])(
     "one that %s is left out with its reason",
     async (_, source, reason) => {
-      using directory = temporaryDirectory();
-      const { options } = machine(directory.path, {}, { ...real, backends: (kind) => kind === "vulkan" });
+      const { options } = machine({}, { ...real, backends: (kind) => kind === "vulkan" });
       const native = directoryWith(join(directory.path, "real"), vulkan, source);
       const choice = await chooseGpus({ ...options, nativeDirectory: native });
       expect(choice).toEqual({
@@ -376,8 +358,7 @@ describe.skipIf(!canRun)("among real GPU backends", () => {
   ])(
     "CUDA's that %s is left out before any of its code runs, and Vulkan's is still tested",
     async (_, make, reason) => {
-      using directory = temporaryDirectory();
-      const { options } = machine(directory.path, {}, real);
+      const { options } = machine({}, real);
       const native = directoryWith(join(directory.path, "real"), vulkan, "void *ggml_backend_init(void) { return 0; }");
       const cudaLibrary = join(directory.path, "of-mine.so");
       make(directory.path, cudaLibrary);

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
@@ -15,7 +15,14 @@ interface Given {
   readonly roomBytes?: number;
 }
 
-function encodersWith(root: string, given: Given) {
+let directory: ReturnType<typeof temporaryDirectory>;
+beforeEach(() => {
+  directory = temporaryDirectory();
+});
+afterEach(() => directory[Symbol.dispose]());
+
+function encodersWith(given: Given) {
+  const root = directory.path;
   const speechModel = join(root, "model.bin");
   writeFileSync(speechModel, "");
   const trials: string[] = [];
@@ -50,29 +57,23 @@ function encodersWith(root: string, given: Given) {
 }
 
 test("an encoder is tested once for all recordings, also concurrent ones, and for each CPU variant", async () => {
-  using directory = temporaryDirectory();
-  const { find, trials } = encodersWith(directory.path, {});
-  expect(await Promise.all([find(200), find(300), find(200)])).toEqual([
-    "/encoders/one",
-    "/encoders/one",
-    "/encoders/one",
-  ]);
-  expect(await find(1)).toBe("/encoders/one");
+  const { find, trials } = encodersWith({});
+  const one = "/encoders/one";
+  expect(await Promise.all([find(200), find(300), find(200)])).toEqual([one, one, one]);
+  expect(await find(1)).toBe(one);
   expect(trials).toEqual(["this"]);
   await find(200, "another");
   expect(trials).toEqual(["this", "another"]);
 });
 
 test.each([["/encoders/known"], [null]])("%p is not tried again where it is known", async (known) => {
-  using directory = temporaryDirectory();
-  const { find, trials } = encodersWith(directory.path, { known });
+  const { find, trials } = encodersWith({ known });
   expect([await find(1), await find(1000)]).toEqual([known, known]);
   expect(trials).toEqual([]);
 });
 
 test("an encoder without a result stays unknown, and costs no self-test, until speech justifies one", async () => {
-  using directory = temporaryDirectory();
-  const { encoders, find, trials, speechModel } = encodersWith(directory.path, {});
+  const { encoders, find, trials, speechModel } = encodersWith({});
   const known = () => encoders.known({ cpuLibrary: "this", speechModel });
   expect([await known(), await find(100), await known()]).toEqual([undefined, null, undefined]);
   expect(trials).toEqual([]);
@@ -80,9 +81,8 @@ test("an encoder without a result stays unknown, and costs no self-test, until s
 });
 
 test("the encoder of a model is not used with another file under the same path", async () => {
-  using directory = temporaryDirectory();
   let known: string | null = "/encoders/one";
-  const { find, speechModel } = encodersWith(directory.path, {
+  const { find, speechModel } = encodersWith({
     get known() {
       return known;
     },
@@ -95,8 +95,7 @@ test("the encoder of a model is not used with another file under the same path",
 });
 
 test("an encoder is tested only for much speech, or after an hour of short recordings", async () => {
-  using directory = temporaryDirectory();
-  const { find, trials } = encodersWith(directory.path, {});
+  const { find, trials } = encodersWith({});
   for (let recording = 0; recording < 39; recording++) expect(await find(90)).toBeNull();
   expect(trials).toEqual([]);
   expect(await find(90)).toBe("/encoders/one");
@@ -106,9 +105,8 @@ test.each<[string, Given]>([
   ["a trial that fails", { found: new Error("killed") }],
   ["no room on the disk", { lack: "the disk is full" }],
 ])("after %s the model's own encoder is used for another hour of speech", async (_, given) => {
-  using directory = temporaryDirectory();
   let fails = true;
-  const { find, trials } = encodersWith(directory.path, {
+  const { find, trials } = encodersWith({
     get found() {
       return fails ? given.found : "/encoders/one";
     },
@@ -126,31 +124,27 @@ test.each([
   [199, null],
   [200, "/encoders/one"],
 ])("with %p bytes of disk space, a model of 100 bytes has the encoder %p", async (roomBytes, encoder) => {
-  using directory = temporaryDirectory();
-  const { find, speechModel } = encodersWith(directory.path, { roomBytes });
+  const { find, speechModel } = encodersWith({ roomBytes });
   writeFileSync(speechModel, new Uint8Array(100));
   expect(await find(200)).toBe(encoder);
 });
 
 test("closing does not wait for a running self-test", async () => {
-  using directory = temporaryDirectory();
-  const { encoders, find } = encodersWith(directory.path, {});
+  const { encoders, find } = encodersWith({});
   const finding = find(200);
   encoders.close();
   expect(await finding).toBeNull();
 });
 
 test("every recording records the use of its encoder, so that encoders in use are never removed", async () => {
-  using directory = temporaryDirectory();
-  const { find, uses } = encodersWith(directory.path, { known: "/encoders/known" });
+  const { find, uses } = encodersWith({ known: "/encoders/known" });
   await find(1);
   await find(1);
   expect(uses).toEqual(["/encoders/known", "/encoders/known"]);
 });
 
 test("a verdict for the model's own encoder is looked up again after a day", async () => {
-  using directory = temporaryDirectory();
-  const { find, clock, lookUps } = encodersWith(directory.path, { known: null });
+  const { find, clock, lookUps } = encodersWith({ known: null });
   for (const now of [0, 1, 86_399_999]) {
     clock.now = now;
     expect(await find(200)).toBeNull();

@@ -1,49 +1,45 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { available } from "../../../harness/checkout.ts";
-import { softwareGpu } from "../../../harness/software-gpu.ts";
-import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { smallSizes, smallWhisper } from "../../../harness/whisper/small-models.ts";
 import { Engine, type UnexpectedExit, type WorkerStart } from "../../../src/engine/index.ts";
 import { programFiles } from "../../../src/program/index.ts";
 import { listGpus } from "../../../src/speech/devices/list-gpus.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
-import { basePath, canTranscribe, nativeDirectory } from "../recognizer/whisper/support.ts";
-import { roleCommand, workingVariant, writePcm } from "./simulated.ts";
+import { linesOf } from "../recognizer/run-script.ts";
+import { basePath, nativeDirectory } from "../recognizer/whisper/support.ts";
+import { roleCommand, sampleCount, vulkan, vulkanTests } from "./simulated.ts";
 
-const what = "Vulkan on a software device";
-const recording = "formats/jfk.flac";
-const canRun = canTranscribe(what, recording) && available(what, join(nativeDirectory, "libggml-vulkan.so"));
-const gpu = canRun ? await softwareGpu(what) : null;
+const { canRun, gpu, directory, path, cpuLibrary } = await vulkanTests();
+const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 
-const vulkan = "libggml-vulkan.so";
 const device = { library: vulkan, label: "Vulkan0", name: "llvmpipe", environment: {} };
 /** A model with random weights, whose kernels the device compiles in half a minute. */
 const multilingual = { ...smallSizes, vocabulary: 51_865 };
 const compiledWithin = 300_000;
-const sampleCount = 4 * 16_000;
+
+/** Returns how a worker starts. */
+const startWith = (lanes: number, threads: number): WorkerStart => ({
+  ...{ type: "start", nativeDirectory, cpuLibrary: cpuLibrary(), speechModel: basePath },
+  ...{ onnxBinding, segmentationModel, embeddingModel, threads, speechThreads: threads, lanes },
+});
+const span = { startSeconds: 0, endSeconds: 4 };
+const params = {
+  area: { directory: "/", pcm: { path, sampleCount } },
+  chunk: { ...span, speech: [span] },
+  model: basePath,
+};
 
 describe.skipIf(!canRun)("whisper on Vulkan", () => {
-  const directory = temporaryDirectory();
-  const path = join(directory.path, "sample.pcm");
-  let cpuLibrary = "";
-  beforeAll(async () => {
-    cpuLibrary = await workingVariant();
-    await writePcm(path, recording, sampleCount);
-  });
-  afterAll(() => directory[Symbol.dispose]());
-
   test.skipIf(gpu === null)(
     "computes the CPU's language probabilities",
     async () => {
-      const model = join(directory.path, "small.bin");
+      const model = join(directory, "small.bin");
       writeFileSync(model, smallWhisper(multilingual).bytes);
       const probabilitiesOn = async (gpuLibrary: string): Promise<Record<string, number>> => {
-        const args = [join(import.meta.dir, "detect-with.ts"), "libggml-cpu-x64.so", model, gpuLibrary];
-        const environment = { ...process.env, ...gpu };
-        const child = Bun.spawn([process.execPath, ...args], { env: environment, stdout: "pipe", stderr: "inherit" });
-        return (await new Response(child.stdout).json()) as Record<string, number>;
+        const args = ["libggml-cpu-x64.so", model, gpuLibrary];
+        const [answer = ""] = await linesOf(join(import.meta.dir, "detect-with.ts"), args, gpu ?? {});
+        return JSON.parse(answer) as Record<string, number>;
       };
       const [expected, found] = [await probabilitiesOn(""), await probabilitiesOn(vulkan)];
       const values = Object.values(expected);
@@ -74,11 +70,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       async () => {
         const deaths: (UnexpectedExit | null)[] = [];
         const devices: string[] = [];
-        const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
-        const start: WorkerStart = {
-          ...{ type: "start", nativeDirectory, cpuLibrary, speechModel: basePath },
-          ...{ onnxBinding, segmentationModel, embeddingModel, threads: 2, speechThreads: 2, lanes: 1 },
-        };
+        const start = startWith(1, 2);
         const engine = new Engine({
           command: roleCommand("__worker", environment),
           prepare: async (death) => {
@@ -89,12 +81,6 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
           log: createLogger("silent"),
         });
         try {
-          const span = { startSeconds: 0, endSeconds: 4 };
-          const params = {
-            area: { directory: "/", pcm: { path, sampleCount } },
-            chunk: { ...span, speech: [span] },
-            model: basePath,
-          };
           const { probabilities } = await engine.run("detectLanguage", params, new AbortController().signal);
           expect(probabilities.en).toBeGreaterThan(0.9);
           const failure = { message: expect.stringContaining(reason), outOfMemory: false };
@@ -115,7 +101,7 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       // The same device twice, for whoever is given no number.
       const two = '[ "$GGML_VK_VISIBLE_DEVICES" ] || export GGML_VK_VISIBLE_DEVICES=0,0; exec "$0" "$@"';
       const seeing = (mode: string) => ["sh", "-c", two, ...roleCommand(mode, drivers)];
-      const options = { command: seeing("__selftest"), nativeDirectory, cpuLibrary };
+      const options = { command: seeing("__selftest"), nativeDirectory, cpuLibrary: cpuLibrary() };
       const named = { GGML_VK_VISIBLE_DEVICES: "0,0" };
       const devices = await listGpus(options, { kind: "vulkan", library: vulkan }, named);
       expect(devices.map(({ label, environment }) => [label, environment])).toEqual([
@@ -123,11 +109,9 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
         ["Vulkan1", { GGML_VK_VISIBLE_DEVICES: "0" }],
       ]);
 
-      const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
       const fault = { WORKER_TEST_FAULT: `detectLanguage:${sampleCount}:GPU` };
       const starts = devices.map((found, index) => ({
-        ...{ type: "start" as const, nativeDirectory, cpuLibrary, speechModel: basePath, onnxBinding },
-        ...{ segmentationModel, embeddingModel, threads: 1, speechThreads: 1, lanes: 2 },
+        ...startWith(2, 1),
         gpu: { ...found, environment: { ...found.environment, ...(index === 1 ? fault : {}) } },
       }));
       const left = new Set(["Vulkan0", "Vulkan1"]);
@@ -143,18 +127,9 @@ describe.skipIf(!canRun)("whisper on Vulkan", () => {
       });
       try {
         while (engine.status().workers.filter(({ state }) => state === "ready").length < 2) await Bun.sleep(20);
-        const span = { startSeconds: 0, endSeconds: 4 };
-        const params = {
-          area: { directory: "/", pcm: { path, sampleCount } },
-          chunk: { ...span, speech: [span] },
-          model: basePath,
-        };
         const told: string[] = [];
-        const tries = {
-          crashes: 0,
-          onStart: () => told.push("begins"),
-          onInterrupted: (how: string) => told.push(how),
-        };
+        const onInterrupted = (how: string) => told.push(how);
+        const tries = { crashes: 0, onStart: () => told.push("begins"), onInterrupted };
         // A CPU that simulates the GPU would take a minute to transcribe them.
         const enough = new AbortController();
         const both = [1, 2].map(() => engine.run("detectLanguage", params, enough.signal, tries).catch(() => "enough"));

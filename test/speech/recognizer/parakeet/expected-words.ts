@@ -1,4 +1,4 @@
-import { PcmReader } from "../../../../src/speech/diarization/index.ts";
+import { readPcm } from "../../../../src/speech/diarization/index.ts";
 import { placeWords } from "../../../../src/speech/place-words.ts";
 import { cutWindows } from "../../../../src/speech/recognizer/parakeet/windows.ts";
 import { toWords } from "../../../../src/speech/recognizer/parakeet/words.ts";
@@ -16,9 +16,9 @@ export async function expectedWords(
   chunk: Chunk,
 ): Promise<{ words: Omit<EngineWord, "probability">[]; margin: number }> {
   const spans = transcribedSpans(chunk);
-  await using reader = await PcmReader.open({ path, sampleCount: Bun.file(path).size / 2 });
+  const pcm = { path, sampleCount: Bun.file(path).size / 2 };
   const first = Math.floor(chunk.startSeconds * SAMPLE_RATE);
-  const samples = await reader.read(first, Math.ceil(chunk.endSeconds * SAMPLE_RATE) - first);
+  const samples = await readPcm(pcm, first, Math.ceil(chunk.endSeconds * SAMPLE_RATE) - first);
   const words: EngineWord[] = [];
   let margin = Number.POSITIVE_INFINITY;
   for (const { first: from, end } of cutWindows(samples)) {

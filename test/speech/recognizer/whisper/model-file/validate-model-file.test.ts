@@ -1,11 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
-import { join } from "node:path";
+import { truncateSync } from "node:fs";
 import { available } from "../../../../../harness/checkout.ts";
-import { temporaryDirectory } from "../../../../../harness/temporary-directory.ts";
 import { type ModelBytes, smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
-import { ModelFileError } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { refusal as refusalBy, withFile } from "../../refusal.ts";
 import { basePath } from "../support.ts";
 
 const model = smallWhisper();
@@ -37,17 +35,8 @@ const text =
   };
 
 function refusal(spoil: Spoil): string {
-  using directory = temporaryDirectory();
-  const path = join(directory.path, "model.bin");
   const copy: Buffer = Buffer.from(model.bytes);
-  writeFileSync(path, spoil(copy) ?? copy);
-  try {
-    validateModelFile(path);
-  } catch (error) {
-    if (error instanceof ModelFileError) return error.message;
-    throw error;
-  }
-  return "";
+  return refusalBy(spoil(copy) ?? copy, validateModelFile);
 }
 
 describe("a model file", () => {
@@ -109,12 +98,10 @@ describe("a model file", () => {
   });
 
   test("that claims to be as large as it is, all of it holes, is refused without reading it", () => {
-    using directory = temporaryDirectory();
-    const path = join(directory.path, "model.bin");
-    const file = openSync(path, "w");
-    writeSync(file, model.bytes.subarray(0, firstTensor));
-    ftruncateSync(file, 2 ** 42);
-    expect(() => validateModelFile(path)).toThrow("dimensions is 0, not 1 to 4");
+    withFile(model.bytes.subarray(0, firstTensor), (path) => {
+      truncateSync(path, 2 ** 42);
+      expect(() => validateModelFile(path)).toThrow("dimensions is 0, not 1 to 4");
+    });
   });
 
   test.skipIf(!available("the base model's tensors", basePath))("of OpenAI's is accepted", () => {
