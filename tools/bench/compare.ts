@@ -17,7 +17,7 @@ import { whisperCpp } from "./whisper-cpp.ts";
 
 /** The programs that are compared. */
 const entries: Readonly<Record<string, CompetitorFactory>> = {
-  transcribe,
+  transcribe: async (settings) => [transcribe(settings)],
   "whisper-cli": whisperCpp,
   "faster-whisper": fasterWhisper,
 };

@@ -26,19 +26,17 @@ export const ourName = "transcribe, with speakers";
  * Prepares our program: recordings are sent to a server over HTTP until they are completed, with speakers. The one-time
  * benchmarks of a server run before.
  */
-export async function transcribe(settings: RunSettings): Promise<Competitor[]> {
+export function transcribe(settings: RunSettings): Competitor {
   let prepared: Promise<PreparedState> | null = null;
-  return [
-    {
-      name: ourName,
-      run: async (files) => {
-        prepared ??= prepareState(files.slice(0, 1), settings);
-        const { directory, kernels } = await prepared;
-        const useState = (server: TestServer) => cpSync(directory, stateOf(server), { recursive: true });
-        return { ...(await sendAll(files, settings, useState)), ...(kernels === null ? {} : { kernels }) };
-      },
+  return {
+    name: ourName,
+    run: async (files) => {
+      prepared ??= prepareState(files.slice(0, 1), settings);
+      const { directory, kernels } = await prepared;
+      const useState = (server: TestServer) => cpSync(directory, stateOf(server), { recursive: true });
+      return { ...(await sendAll(files, settings, useState)), ...(kernels === null ? {} : { kernels }) };
     },
-  ];
+  };
 }
 
 interface PreparedState {
