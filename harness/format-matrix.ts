@@ -102,7 +102,6 @@ function speex(containers: string, channels: readonly number[], options: readonl
   });
 }
 
-/** One file of the matrix. */
 export interface FormatCase extends Pick<Format, "encoder" | "options" | "isOfDebian" | "leastLikeness"> {
   readonly muxer: string | null;
   readonly extension: string;
@@ -110,7 +109,6 @@ export interface FormatCase extends Pick<Format, "encoder" | "options" | "isOfDe
   readonly channelCount: number;
 }
 
-/** Returns the files of a format. */
 export function casesOf({ containers, rates, channels, ...rest }: Format): FormatCase[] {
   return containers.split(" ").flatMap((container) => {
     const [muxer = null, extension = ""] = container.includes(":") ? container.split(":") : [null, container];

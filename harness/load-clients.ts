@@ -3,12 +3,10 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import type { TestClient } from "./client.ts";
 
-/** A server under load. */
 export interface LoadTarget {
   readonly dataDirectory: string;
 }
 
-/** Returns the number of files in a folder of the server. */
 export function filesIn({ dataDirectory }: LoadTarget, folder: "incoming" | "uploads"): number {
   return readdirSync(join(dataDirectory, folder)).length;
 }
@@ -61,7 +59,6 @@ export interface PollOptions {
 }
 
 export interface Polls {
-  /** Durations of all GETs. */
   readonly milliseconds: readonly number[];
   /** Statuses other than 200, and errors. */
   readonly failures: readonly string[];
@@ -116,7 +113,6 @@ function headOf(request: string, key: string, more: readonly string[] = []): str
   return `${lines.join("\r\n")}\r\n`;
 }
 
-/** Returns the lines of a form's head. */
 function formLines(length: number): string[] {
   return ["Content-Type: multipart/form-data; boundary=x", `Content-Length: ${length}`];
 }

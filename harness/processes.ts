@@ -17,3 +17,13 @@ export function isAlive(pid: number): boolean {
   const [state = ""] = statOf(pid);
   return state !== "" && state !== "Z";
 }
+
+/** Runs a command line until it exits. @param options env: the complete environment; nothing is inherited */
+export async function run(
+  command: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+) {
+  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  return { exitCode: await child.exited, stdout, stderr };
+}

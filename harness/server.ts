@@ -8,6 +8,7 @@ import { createAccount, createKey } from "../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
+import { run } from "./processes.ts";
 import { programCommand, programSettings } from "./program.ts";
 import { reuseSelfTests } from "./self-test-results.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -24,16 +25,11 @@ const generousLimits = {
 
 const lineSchema = Type.Object({ event: Type.String() }, { additionalProperties: true });
 
-/** One line of the server's log. */
 export interface LogLine extends Record<string, unknown> {
   readonly event: string;
 }
 
-export interface CliResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type CliResult = Awaited<ReturnType<typeof run>>;
 
 /**
  * The real server, started as its users start it. Its data directory survives the process, so that tests can kill the
@@ -230,7 +226,6 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-/** Reads the log of a process, one line at a time. */
 export async function* logLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<LogLine> {
   for await (const line of lines(stream)) {
     const parsed = parseLine(line);
@@ -252,19 +247,7 @@ export async function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<CliResult> {
-  const child = Bun.spawn(programCommand(...args), {
-    cwd: root,
-    env: environmentWith(environment),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return { exitCode, stdout, stderr };
+  return await run(programCommand(...args), { cwd: root, env: environmentWith(environment) });
 }
 
 /** Returns the environment of this process without a developer's own settings. */

@@ -58,7 +58,6 @@ export function withSmallDisk(size: string, use: (path: string) => void): void {
   use(directory.path);
 }
 
-/** Whether this process may mount file systems. */
 export const canMount: boolean = tryMount();
 if (!canMount) console.warn("SKIPPED: tests with a full disk; mounting needs privileges");
 

@@ -12,7 +12,6 @@ export interface Expected {
 /** A file, which is built on demand, because some take a second. */
 export type SpecialFile = readonly [bytes: () => Uint8Array, expected: Expected];
 
-/** Returns a function that computes its result once, at the first call. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | null = null;
   return () => {
@@ -21,7 +20,6 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
-/** Returns whether a file may have a result. */
 export function isPermitted(end: End, { refused, seconds, tooLong, undecodable }: Expected): boolean {
   switch (end.kind) {
     case "refused":

@@ -225,7 +225,6 @@ function mp3Claiming(mp3: Buffer, frames: number): Buffer {
   return made;
 }
 
-/** Changes the position of the last page. */
 function oggClaiming(ogg: Buffer, samples: bigint): Buffer {
   const made = Buffer.from(ogg);
   const at = made.lastIndexOf("OggS");

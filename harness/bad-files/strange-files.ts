@@ -151,7 +151,6 @@ function firstPage(ogg: Buffer): Buffer {
   return ogg.subarray(0, ogg.indexOf("OggS", 4));
 }
 
-/** Inserts chunks before the one with the samples. */
 function withChunks(file: Buffer, chunks: Buffer): Buffer {
   return Buffer.concat([file.subarray(0, 36), chunks, file.subarray(36)]);
 }

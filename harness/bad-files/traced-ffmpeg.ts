@@ -1,13 +1,11 @@
 import { join } from "node:path";
 import { withoutConfinement } from "../media.ts";
 
-/** Whether system calls can be traced on this machine. */
 export const canTrace =
   process.platform === "linux" && Bun.spawnSync(["/bin/sh", "-c", "strace -qq true"]).exitCode === 0;
 if (!canTrace)
   console.warn("SKIPPED: that ffmpeg opens no other file is not looked at; strace is missing or may not trace");
 
-/** An ffmpeg whose opened files and connections are traced. */
 export interface TracedFfmpeg extends AsyncDisposable {
   readonly path: string;
   /** Ends the trace and returns its lines, each a system call. */

@@ -142,7 +142,6 @@ export function writeRandomModel(path: string, options: RandomModelOptions): voi
   }
 }
 
-/** Yields the bytes of a random model's file, part by part. */
 export function* partBytes(options: RandomModelOptions): Generator<Uint8Array> {
   const weightType = weightTypes.get(options.weightForm % VERSION_FACTOR) ?? FLOAT32;
   const types = expectedTensors(options, weightType);

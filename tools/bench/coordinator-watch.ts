@@ -6,7 +6,6 @@ import type { TestServer } from "../../harness/server.ts";
 import { timed } from "../shared/figures.ts";
 import { peakBytesOf, resetPeak } from "../shared/processes.ts";
 
-/** Figures of a coordinator under a load. */
 export interface CoordinatorFigures {
   readonly seconds: number;
   readonly cpuSeconds: number;

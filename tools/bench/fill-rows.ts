@@ -4,7 +4,6 @@ import { newServer } from "../../harness/measured-server.ts";
 import { createAccount, createKey, createWorkspace } from "../../src/accounts/index.ts";
 import { openDatabase } from "../../src/storage/index.ts";
 
-/** Keys and ids for requests on a filled database. */
 export interface FilledDatabase {
   /** Key of an account that has 90 % of the recordings. */
   readonly secret: string;

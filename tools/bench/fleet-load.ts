@@ -21,7 +21,6 @@ export interface Load {
   readonly hours: number;
 }
 
-/** Figures of one load. */
 export interface LoadFigures {
   readonly load: Load;
   /** From the start of the first recording to the completion of the last one. */
@@ -51,7 +50,6 @@ interface Coordinator {
   readonly build: string;
   /** SHA-256 of its speech model. */
   readonly model: string;
-  /** Folder of the recordings. */
   readonly folder: string;
 }
 

@@ -3,7 +3,6 @@ import { asText, type Table } from "../shared/table.ts";
 import type { Passes } from "./gpu-passes.ts";
 import { coresTable, type SpeakerFigures } from "./speakers-tables.ts";
 
-/** Everything that `scripts/bench gpu` measures. */
 export interface GpuFigures {
   /** By GPU, with its label and its name, and by model. */
   readonly passes: { readonly gpu: string; readonly name: string; readonly model: string; readonly passes: Passes[] }[];

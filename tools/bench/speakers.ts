@@ -104,7 +104,6 @@ export async function measureSpeakers(
   }
 }
 
-/** Returns whether all workers have loaded their models. */
 function areReady(engine: Engine, workers: number): boolean {
   const states = engine.status().workers.map(({ state }) => state);
   return states.length === workers && states.every((state) => state === "ready");

@@ -19,7 +19,6 @@ const stepNames: Readonly<Record<string, string>> = {
   finalize: "finalization",
 };
 
-/** Name of this program in the table. */
 export const ourName = "transcribe, with speakers";
 
 /**

@@ -23,7 +23,6 @@ export interface Target {
   readonly cuda: readonly string[];
 }
 
-/** The options of the commands that build the program. */
 export const targetOptions = {
   target: text("NAME", "platform: linux-x64 or linux-arm64"),
   cuda: flag("also build ggml's CUDA backend"),
@@ -57,8 +56,9 @@ export function targetOf(args: readonly string[], architectures: readonly string
   return { ...target, cuda };
 }
 
-/** The parts of a program for another platform. */
 export interface ForeignTarget {
+  /** e.g. `linux-arm64` */
+  readonly name: string;
   readonly files: ProgramFiles;
   readonly bun: string;
   readonly ffmpeg: FfmpegReport;
@@ -81,6 +81,7 @@ export async function foreignTarget(context: SetupContext, architecture: string)
   const fetchBun = join(root, "tools/shared/fetch-bun");
   const bun = await runCommand([fetchBun, `Linux-${targetMachine(architecture)}`, context.cacheRoot]);
   return {
+    name: `linux-${architecture}`,
     files: { ...files, nativeDirectory, onnxBinding, ffmpeg, confine },
     bun: bun.trim(),
     launcher,

@@ -12,7 +12,6 @@ import { CommandError } from "../shared/run-command.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
 
-/** Schemathesis and its dependencies. */
 export const SCHEMATHESIS: PythonPackages = {
   name: "schemathesis",
   packages: ["schemathesis"],

@@ -15,7 +15,6 @@ const PAUSE_MILLISECONDS = 200;
 
 interface Attack {
   readonly name: string;
-  /** Options of slowhttptest. */
   readonly mode: string;
   /** Methods and paths. */
   readonly targets: readonly string[];

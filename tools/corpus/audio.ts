@@ -76,7 +76,6 @@ export async function repeat(source: string, seconds: number, target: string): P
   await runFfmpeg(["-stream_loop", "-1", "-i", source, "-t", String(seconds), target]);
 }
 
-/** Writes silence. */
 export async function makeSilence(seconds: number, target: string): Promise<void> {
   const source = ["-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono,asetnsamples=n=16000", "-t", String(seconds)];
   await runFfmpeg([...source, "-compression_level", "0", target]);

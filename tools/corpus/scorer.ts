@@ -5,7 +5,6 @@ import type { NamedTurn } from "../../harness/rttm.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { askPython, installPythonPackages } from "../shared/python.ts";
 
-/** Reference turns and found turns to compare. */
 interface Talk {
   readonly reference: readonly NamedTurn[];
   readonly found: readonly NamedTurn[];

@@ -5,7 +5,6 @@ import { text, UsageError } from "../shared/options.ts";
 import { CommandError } from "../shared/run-command.ts";
 import { type Reference, readCorpus } from "./references.ts";
 
-/** Names the corpus of a command. */
 export const corpusOption = text("DIRECTORY", "use another corpus in the same format", corpusPath(""));
 
 export function hasCorpus(directory: string): boolean {

@@ -1,4 +1,3 @@
-/** The result of a run of `bun test`. */
 export interface TestSummary {
   readonly passed: number;
   readonly failed: number;

@@ -8,9 +8,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { wavHeader } from "../../src/media/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../src/timeline/index.ts";
 
-/** A long recording and its references. */
 export interface LongConversation {
-  /** Path of a WAV file. */
   readonly path: string;
   readonly seconds: number;
   /** Turns in order; a speaker has the same name in the whole recording. */

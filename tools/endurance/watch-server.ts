@@ -70,7 +70,6 @@ export class ServerWatch implements Disposable {
     if (name !== "") this.#reportProgress(name);
   }
 
-  /** Runs a phase. */
   async run<T>(phase: string, work: () => Promise<T>): Promise<T> {
     this.begin(phase);
     const result = await work();
@@ -78,7 +77,6 @@ export class ServerWatch implements Disposable {
     return result;
   }
 
-  /** Returns the duration of a phase in seconds. */
   seconds(phase: string): number {
     return this.took.seconds.get(phase) ?? 0;
   }
@@ -201,7 +199,6 @@ export async function readResults(watch: ServerWatch, client: TestClient, id: st
   return { watch, segments, exports };
 }
 
-/** Returns the rows for the pages and the exports. */
 export function readingRows({ watch, segments, exports }: Reading): Row[] {
   const timed = (measured: string, phase: string, over: string) => {
     const seconds = watch.seconds(phase);

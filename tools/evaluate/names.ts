@@ -13,7 +13,6 @@ export const namesByLanguage: Readonly<Record<string, readonly string[]>> = {
   fr: ["Giancarlo Fisichella", "Mashhad", "USOC"],
 };
 
-/** Occurrences of names in a recording. */
 export interface NameCount {
   readonly said: number;
   /** Occurrences in the transcript, at most as many as were said, name by name. */
@@ -29,7 +28,6 @@ export function promptFor(normalise: Normalise, { language, text }: Reference): 
   return names.some((name) => occurrences(words, normalise(language, name)) > 0) ? names.join(", ") : null;
 }
 
-/** Counts the names of a recording in its transcript. */
 export function countNames(normalise: Normalise, { language, text }: Reference, transcript: string): NameCount {
   const words = { said: normalise(language, text ?? ""), found: normalise(language, transcript) };
   const counts = (namesByLanguage[language] ?? []).map((name) => {

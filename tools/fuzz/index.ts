@@ -34,7 +34,6 @@ const whisperSizes: readonly Partial<ModelSizes>[] = [
 const whispers = whisperSizes.map((sizes) => smallWhisper({ ...smallSizes, ...sizes }));
 /** Parakeet models of 32 and 16 bits, in 8 bits and in 5 bits. */
 const parakeets = [0, 1, 2_007, 2_008].map((weightForm) => smallParakeet({ ...tinyModel, layers: 1, weightForm }));
-/** Returns the models that a seed mutates. */
 const modelsOf = (seed: number) =>
   Object.entries({ whisper: whispers, parakeet: parakeets }).map(([kind, models]) => ({
     kind,

@@ -18,7 +18,6 @@ function accepted(
   return Object.entries(skips).map(([notice, files]) => ({ notice, files, steps, reason }));
 }
 
-/** The skips that are no failure. */
 export const acceptedSkips: readonly AcceptedSkip[] = [
   ...accepted("runs in the step service", ["tests"], {
     "the service under systemd itself": ["test/install/booted/booted.slow.test.ts"],

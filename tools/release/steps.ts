@@ -13,7 +13,6 @@ import { readSecretKey, signFile } from "./minisign.ts";
 import { checkChangelog, checkTools } from "./preconditions.ts";
 import { acceptedSkips, findSkips } from "./skips.ts";
 
-/** Options of a release. */
 export interface ReleaseOptions {
   readonly dryRun: boolean;
   /** Whether CUDA's backend, and an image with it, belong to the release. */
@@ -22,7 +21,6 @@ export interface ReleaseOptions {
   readonly key: string | null;
 }
 
-/** One step of a release. */
 export interface ReleaseStep {
   readonly name: string;
   /** Runs the step. @returns its result in a few words @throws {Error} when it fails */

@@ -5,9 +5,7 @@ import { cachedDebianPackages, ownSuite } from "./debian-packages.ts";
 
 /** The headless browser, and fonts for the scripts in which transcripts are written. */
 const packages = ["chromium-headless-shell", "chromium-common", "fonts-noto-core"];
-/** Chromium in the cache. */
 export interface Chromium {
-  /** Path of its program. */
   readonly executablePath: string;
   /** Variables with which it finds its libraries and fonts. */
   readonly environment: Readonly<Record<string, string>>;

@@ -2,7 +2,6 @@ import { cpus } from "node:os";
 import { root } from "./checkout.ts";
 import { CommandError, runCommand } from "./run-command.ts";
 
-/** Date, commit and machine of measurements. */
 export interface Circumstances {
   /** Day in UTC: 2026-11-21. */
   readonly date: string;

@@ -7,7 +7,6 @@ import { runCommand } from "./run-command.ts";
 
 /** The names of the files that pin the packages: exact versions, and the digests of all packages. */
 const PINS = ["package.json", "bun.lock"] as const;
-/** Time after which an installation is killed. */
 const INSTALLATION_MILLISECONDS = 300_000;
 
 /** Packages of npm, and the programs that run scripts with them. */

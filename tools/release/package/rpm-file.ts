@@ -42,7 +42,6 @@ export const relationFlags = {
   rpmlib: 1 << 24,
 } as const;
 
-/** Metadata of a package. */
 export interface RpmMetadata {
   readonly name: string;
   readonly version: string;
