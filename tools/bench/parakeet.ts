@@ -27,6 +27,7 @@ type WeightForm = keyof typeof weightForms;
 
 /** The code that determines the model's bytes. */
 const generator = [
+  "harness/ggml-model.ts",
   "harness/parakeet/random-model.ts",
   "harness/parakeet/random-parts.ts",
   "harness/parakeet/quantize.ts",

@@ -26,7 +26,7 @@ export const ourName = "transcribe, with speakers";
  * benchmarks of a server run before.
  */
 export function transcribe(settings: RunSettings): Competitor {
-  let prepared: Promise<PreparedState> | null = null;
+  let prepared: ReturnType<typeof prepareState> | null = null;
   return {
     name: ourName,
     run: async (files) => {
@@ -38,18 +38,12 @@ export function transcribe(settings: RunSettings): Competitor {
   };
 }
 
-interface PreparedState {
-  /** A copy of the directory `state`, which is removed with this process. */
-  readonly directory: string;
-  /** How the CPU computes; null if the server's doctor does not say it. */
-  readonly kernels: string | null;
-}
-
 /**
  * Returns the state of a server that has transcribed a recording, and measured how many operations a GPU runs at once.
+ * @returns a copy of the directory `state`, which is removed with this process, and how the CPU computes, if it is known
  */
-async function prepareState(files: readonly string[], settings: RunSettings): Promise<PreparedState> {
-  let kernels: string | null = null;
+async function prepareState(files: readonly string[], settings: RunSettings) {
+  let kernels = null as string | null;
   const directory = temporaryDirectory();
   process.once("exit", () => directory[Symbol.dispose]());
   await sendAll(files, settings, undefined, async (server) => {

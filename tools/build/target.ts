@@ -5,11 +5,11 @@ import { cudaArchitectures, defaultCudaArchitecture } from "../../native/build-c
 import { buildFfmpeg } from "../../native/build-ffmpeg.ts";
 import { buildLauncher } from "../../native/build-launcher.ts";
 import { buildNativeWithGpu } from "../../native/build-vulkan.ts";
-import { type ProgramFiles, programFiles } from "../../src/program/index.ts";
+import { programFiles } from "../../src/program/index.ts";
 import { root, type SetupContext } from "../shared/checkout.ts";
 import { flag, readArguments, text } from "../shared/options.ts";
 import { runCommand } from "../shared/run-command.ts";
-import { type FfmpegReport, readFfmpeg } from "./ffmpeg-notice.ts";
+import { readFfmpeg } from "./ffmpeg-notice.ts";
 
 /** Architectures with a Bun, by Node's names. */
 const bunArchitectures = ["x64", "arm64"] as const;
@@ -56,21 +56,12 @@ export function targetOf(args: readonly string[], architectures: readonly string
   return { ...target, cuda };
 }
 
-export interface ForeignTarget {
-  /** e.g. `linux-arm64` */
-  readonly name: string;
-  readonly files: ProgramFiles;
-  readonly bun: string;
-  readonly ffmpeg: FfmpegReport;
-  readonly launcher: string;
-}
-
 /**
  * Fetches and compiles the parts for another platform, unless the cache has them.
  * @param architecture Node's name of the architecture
  * @throws {Error} with the tools that are missing on this machine
  */
-export async function foreignTarget(context: SetupContext, architecture: string): Promise<ForeignTarget> {
+export async function foreignTarget(context: SetupContext, architecture: string) {
   const files = await programFiles("");
   // Fails before anything is fetched when the compiler is missing.
   const nativeDirectory = await buildNativeWithGpu(context, architecture);
@@ -88,3 +79,5 @@ export async function foreignTarget(context: SetupContext, architecture: string)
     ffmpeg: await readFfmpeg(ffmpeg),
   };
 }
+
+export type ForeignTarget = Awaited<ReturnType<typeof foreignTarget>>;

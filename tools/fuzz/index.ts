@@ -8,8 +8,7 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tinyModel } from "../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../harness/parakeet/random-model.ts";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { mutate } from "../../harness/whisper/mutate-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";

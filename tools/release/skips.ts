@@ -56,17 +56,12 @@ export const acceptedSkips: readonly AcceptedSkip[] = [
   }),
 ];
 
-/** The skips of a run: reasons of accepted ones, and lines of all others. */
-export interface Skips {
-  readonly accepted: readonly AcceptedSkip[];
-  readonly unexpected: readonly string[];
-}
-
 /**
  * Finds the skips in the output of tests: notices, which begin with `SKIPPED: `, and skipped tests, `(skip) `. A skipped
  * test is accepted if its file is listed and has given its notice.
+ * @returns the accepted skips, and the lines of all others
  */
-export function findSkips(output: string, step: string, accepted: readonly AcceptedSkip[]): Skips {
+export function findSkips(output: string, step: string, accepted: readonly AcceptedSkip[]) {
   const here = accepted.filter(({ steps }) => steps.includes(step));
   const given = new Set<AcceptedSkip>();
   const unexpected: string[] = [];

@@ -2,8 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { ftruncateSync, openSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../../../../harness/checkout.ts";
+import type { ModelBytes } from "../../../../../harness/ggml-model.ts";
 import { temporaryDirectory } from "../../../../../harness/temporary-directory.ts";
-import { type ModelBytes, smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
+import { smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
+
 import { ModelFileError } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { basePath } from "../support.ts";
