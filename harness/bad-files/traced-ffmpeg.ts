@@ -6,14 +6,8 @@ export const canTrace =
 if (!canTrace)
   console.warn("SKIPPED: that ffmpeg opens no other file is not looked at; strace is missing or may not trace");
 
-export interface TracedFfmpeg extends AsyncDisposable {
-  readonly path: string;
-  /** Ends the trace and returns its lines, each a system call. */
-  calls(): Promise<string[]>;
-}
-
 /** Runs ffmpeg under strace, whose output goes through a pipe, because a confined process can create no file. */
-export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<TracedFfmpeg> {
+export async function traceFfmpeg(ffmpegPath: string, folder: string) {
   const path = join(folder, "traced-ffmpeg");
   const pipe = join(folder, "trace");
   const log = join(folder, "trace.log");
@@ -28,7 +22,8 @@ export async function traceFfmpeg(ffmpegPath: string, folder: string): Promise<T
   const reader = Bun.spawn(["/bin/sh", "-c", `exec cat <> '${pipe}' > '${log}'`], { stdin: "ignore" });
   return {
     path,
-    async calls() {
+    /** Ends the trace and returns its lines, each a system call. */
+    async calls(): Promise<string[]> {
       const end = `the end ${crypto.randomUUID()}`;
       await Bun.spawn(["/bin/sh", "-c", `echo '${end}' > '${pipe}'`]).exited;
       for (;;) {

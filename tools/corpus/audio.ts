@@ -35,19 +35,14 @@ export interface Excerpt {
 /** Time over which an excerpt fades in and out by default, so that its cuts are not audible. */
 const FADE_SECONDS = 0.01;
 
-/** The way in which a mix is written. */
-interface MixOptions {
-  /** Options of ffmpeg for the target. */
-  readonly output?: readonly string[];
-  /** Time over which each excerpt fades in and out; 0 for excerpts that begin and end in silence. */
-  readonly fadeSeconds?: number;
-}
-
-/** Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one. */
+/**
+ * Adds up excerpts at their places, as mono at 16 kHz, with 0.3 s of silence after the last one.
+ * @param options output: options of ffmpeg for the target; fadeSeconds: 0 for excerpts that begin and end in silence
+ */
 export async function mix(
   excerpts: readonly Excerpt[],
   target: string,
-  { output = [], fadeSeconds = FADE_SECONDS }: MixOptions = {},
+  { output = [], fadeSeconds = FADE_SECONDS }: { output?: readonly string[]; fadeSeconds?: number } = {},
 ): Promise<void> {
   const chains = excerpts.map(({ startSeconds, endSeconds, atSeconds, gain = 1 }, index) => {
     const end = endSeconds - startSeconds;

@@ -13,17 +13,15 @@ const REASONS: readonly string[] = ["no_speech", "too_short", "internal"];
 /** The limit of open recordings per account. */
 const LANES = 5;
 
-export interface UploadCounts {
-  readonly damaged: number;
-  /** Maximum number of crafted files, spread over their list. */
-  readonly built: number;
-}
-
 /**
  * Sends damaged and crafted files to a server and waits for their results. Accepted files must complete, or fail with a
  * reason of the API contract other than a fault of the service.
+ * @param counts maximum numbers of damaged and of crafted files, the latter spread over their list
  */
-export async function hostileUploads({ seed, reportProgress }: PartOptions, counts: UploadCounts): Promise<Row[]> {
+export async function hostileUploads(
+  { seed, reportProgress }: PartOptions,
+  counts: { damaged: number; built: number },
+): Promise<Row[]> {
   using directory = temporaryDirectory();
   await using server = new TestServer({ TRANSCRIBE_LIMITS_RECORDING_SECONDS: "1800" });
   using lures = await setLures(directory.path);

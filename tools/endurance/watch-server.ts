@@ -19,13 +19,6 @@ interface Sample {
   readonly diskBytes: number;
 }
 
-/** A GET: its duration, how long this process itself was blocked during it, both in milliseconds, and the phase. */
-interface Poll {
-  readonly took: number;
-  readonly stalled: number;
-  readonly during: string;
-}
-
 const SAMPLE_MILLISECONDS = 500;
 /** Samples per measurement of the disk, which takes long with thousands of files. */
 const SAMPLES_PER_DISK_SAMPLE = 10;
@@ -42,7 +35,8 @@ export class ServerWatch implements Disposable {
   readonly #reportProgress: (text: string) => void;
   readonly #timers: readonly ReturnType<typeof setInterval>[];
   readonly #samples: Sample[] = [];
-  readonly #polls: Poll[] = [];
+  /** Durations of GETs, how long this process itself was blocked during each, both in milliseconds, and the phase. */
+  readonly #polls: { readonly took: number; readonly stalled: number; readonly during: string }[] = [];
   #phase = { name: "", since: 0, cpuSecondsBefore: 0 };
   #tickedAt = performance.now();
   #longestGap = 0;
