@@ -94,16 +94,3 @@ export async function buildProgram(report: (output: string) => void = () => {}):
   if ((await child.exited) !== 0 || file === undefined) throw new Error(`scripts/build failed: ${output}`);
   return join(root, file);
 }
-
-export interface RunOptions {
-  readonly cwd: string;
-  /** The complete environment: nothing of the tests' environment is inherited. */
-  readonly env: Readonly<Record<string, string>>;
-}
-
-/** Runs a command line until it exits. */
-export async function run(command: readonly string[], { cwd, env }: RunOptions) {
-  const child = Bun.spawn([...command], { cwd, env, stdin: "ignore", stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
-  return { exitCode: await child.exited, stdout, stderr };
-}

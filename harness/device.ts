@@ -8,11 +8,9 @@ import { programCommand } from "./program.ts";
 import type { LogLine } from "./server.ts";
 import { softwareGpu } from "./software-gpu.ts";
 
-/** The device of a server. */
 export interface Device {
   /** The name in the log: `cpu`, `vulkan` or `cuda`. */
   readonly speechDevice: string;
-  /** Settings and variables that select it. */
   readonly environment: Readonly<Record<string, string>>;
 }
 

@@ -6,7 +6,6 @@ import { newRecording } from "./new-recording.ts";
 export interface Filled {
   /** A recording of many segments and three speakers; the last segment contains `Zanzibar`. */
   readonly longId: string;
-  /** Number of all recordings. */
   readonly count: number;
   /** An Arabic recording with a number in its text. */
   readonly arabicId: string;

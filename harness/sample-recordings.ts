@@ -38,16 +38,8 @@ export async function makeRecordingOfChunks(directory: string, chunks = 3, name 
 export async function makeLongRecording(directory: string): Promise<string> {
   const inputs = ["sample.wav", "jfk.mp3", "sample.wav"].flatMap((name) => ["-i", samplePath(name)]);
   const path = join(directory, "long.wav");
-  await runFfmpeg([
-    ...inputs,
-    "-filter_complex",
-    "[0:a][1:a][2:a]concat=n=3:v=0:a=1",
-    "-ac",
-    "1",
-    "-ar",
-    "16000",
-    path,
-  ]);
+  const joined = "[0:a][1:a][2:a]concat=n=3:v=0:a=1";
+  await runFfmpeg([...inputs, "-filter_complex", joined, "-ac", "1", "-ar", "16000", path]);
   return path;
 }
 

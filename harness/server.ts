@@ -3,11 +3,12 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import type { ReadableSubprocess, Subprocess } from "bun";
+import type { Subprocess } from "bun";
 import { createAccount, createKey } from "../src/accounts/index.ts";
 import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
 import { root } from "./checkout.ts";
 import { TestClient } from "./client.ts";
+import { type CommandResult, resultOf } from "./processes.ts";
 import { programCommand, programSettings } from "./program.ts";
 import { reuseSelfTests } from "./self-test-results.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
@@ -24,15 +25,8 @@ const generousLimits = {
 
 const lineSchema = Type.Object({ event: Type.String() }, { additionalProperties: true });
 
-/** One line of the server's log. */
 export interface LogLine extends Record<string, unknown> {
   readonly event: string;
-}
-
-export interface CliResult {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
 /**
@@ -170,7 +164,7 @@ export class TestServer implements AsyncDisposable {
   }
 
   /** Runs a command of the CLI on the server's data directory. */
-  cli(...args: readonly string[]): Promise<CliResult> {
+  cli(...args: readonly string[]): Promise<CommandResult> {
     return runCli([...args, "--data-dir", this.dataDirectory], this.#environment);
   }
 
@@ -230,7 +224,6 @@ export class TestServer implements AsyncDisposable {
   }
 }
 
-/** Reads the log of a process, one line at a time. */
 export async function* logLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<LogLine> {
   for await (const line of lines(stream)) {
     const parsed = parseLine(line);
@@ -252,16 +245,9 @@ export function runCli(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
   stdin: "ignore" | Uint8Array = "ignore",
-): Promise<CliResult> {
+): Promise<CommandResult> {
   const env = environmentWith(environment);
   return resultOf(Bun.spawn(programCommand(...args), { cwd: root, env, stdin, stdout: "pipe", stderr: "pipe" }));
-}
-
-/** Waits until a process exits, and returns what it printed. */
-export async function resultOf({ stdout, stderr, exited }: ReadableSubprocess): Promise<CliResult> {
-  const texts = [stdout, stderr].map((stream) => new Response(stream).text());
-  const [printed = "", errors = ""] = await Promise.all(texts);
-  return { exitCode: await exited, stdout: printed, stderr: errors };
 }
 
 /** Returns the environment of this process without a developer's own settings. */

@@ -1,7 +1,8 @@
 import { expect } from "bun:test";
 import { type Static, type TProperties, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { type CliResult, runCli } from "../../harness/server.ts";
+import type { CommandResult } from "../../harness/processes.ts";
+import { runCli } from "../../harness/server.ts";
 
 const strict = { additionalProperties: false };
 const instant = Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$" });
@@ -80,12 +81,12 @@ export class Commands {
     this.#dataDirectory = dataDirectory;
   }
 
-  run(...args: readonly string[]): Promise<CliResult> {
+  run(...args: readonly string[]): Promise<CommandResult> {
     return runCli([...args, "--data-dir", this.#dataDirectory]);
   }
 
   /** Runs a command with this text on standard input. */
-  runWith(input: string, args: readonly string[], environment: Record<string, string> = {}): Promise<CliResult> {
+  runWith(input: string, args: readonly string[], environment: Record<string, string> = {}): Promise<CommandResult> {
     return runCli([...args, "--data-dir", this.#dataDirectory], environment, Buffer.from(input));
   }
 

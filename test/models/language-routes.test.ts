@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { tinyModel } from "../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../harness/parakeet/random-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
 import { parseLanguageRoutes } from "../../src/models/index.ts";
 import { SpeechLibrary } from "./support.ts";

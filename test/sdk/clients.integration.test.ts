@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { waveHeader } from "../../harness/media.ts";
-import { resultOf } from "../../harness/server.ts";
+import { resultOf } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { ApiServer } from "../http/support.ts";
 import { BadNetwork } from "../support/bad-network.ts";

@@ -13,7 +13,7 @@ const FRAMES = 240;
 /** Times that each action is repeated. Figures are medians. */
 const REPEATS = 7;
 
-/** Runs in the page: scrolls it and records when frames start and how long each keeps the page busy. */
+/** Runs in the page: scrolls it and records when frames start and how long each keeps the page busy, in milliseconds. */
 const scrolling = (speed: number) => `new Promise((resolve) => {
   const between = [];
   const work = [];
@@ -32,14 +32,6 @@ const scrolling = (speed: number) => `new Promise((resolve) => {
   };
   requestAnimationFrame(step);
 })`;
-
-interface Scrolled {
-  /** Milliseconds from one frame to the next. */
-  readonly between: readonly number[];
-  /** Milliseconds of work per frame. */
-  readonly work: readonly number[];
-  readonly elements: number;
-}
 
 export const command = defineCommand({
   name: "scripts/bench console",
@@ -81,7 +73,9 @@ async function measureReading(page: Page, address: string): Promise<void> {
   });
   for (const speed of speeds) {
     await page.evaluate("scrollTo(0, 0)");
-    const { between, work, elements } = await page.evaluate<Scrolled>(scrolling(speed));
+    const { between, work, elements } = await page.evaluate<{ between: number[]; work: number[]; elements: number }>(
+      scrolling(speed),
+    );
     console.log(
       `  scroll ${speed} pixels per frame: ${at(between, 0.5)} ms between frames, 99 % within ${at(between, 0.99)}; busy for ` +
         `${at(work, 0.5)} ms, 95 % within ${at(work, 0.95)}; ${elements} elements in the page`,

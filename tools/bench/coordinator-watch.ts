@@ -6,21 +6,6 @@ import type { TestServer } from "../../harness/server.ts";
 import { timed } from "../shared/figures.ts";
 import { peakBytesOf, resetPeak } from "../shared/processes.ts";
 
-/** Figures of a coordinator under a load. */
-export interface CoordinatorFigures {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly peakBytes: number;
-  /** Committed transactions of the database. */
-  readonly transactions: number;
-  readonly sentBytes: number;
-  readonly receivedBytes: number;
-  /** The longest delay of the event loop in each second. */
-  readonly delaysSeconds: readonly number[];
-  /** Response times of GET requests, half of them lists and half of them single recordings. */
-  readonly responsesSeconds: readonly number[];
-}
-
 /** Pause between two GET requests of each of the two clients. */
 const REQUEST_MILLISECONDS = 50;
 const METRICS_MILLISECONDS = 1000;
@@ -61,7 +46,7 @@ export class CoordinatorWatch {
     ];
   }
 
-  async stop(): Promise<CoordinatorFigures> {
+  async stop() {
     this.#stops = true;
     const seconds = (performance.now() - this.#startedAt) / 1000;
     const after = await metricsOf(this.#server);
@@ -72,11 +57,13 @@ export class CoordinatorWatch {
       seconds,
       cpuSeconds: grown("process_cpu_seconds_total"),
       peakBytes: peakBytesOf(this.#server.pid),
+      /** Committed transactions of the database. */
       transactions: transactionsOf(this.#server) - this.#transactionsBefore,
       sentBytes: grown("transcribe_fleet_sent_bytes_total"),
       receivedBytes: grown("transcribe_fleet_received_bytes_total"),
-      // The first value covers the time before.
+      /** The longest delay of the event loop in each second. The first value covers the time before. */
       delaysSeconds: this.#delays.slice(1),
+      /** Response times of GET requests, half of them lists and half of them single recordings. */
       responsesSeconds: this.#responses,
     };
   }

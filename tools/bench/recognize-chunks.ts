@@ -80,7 +80,6 @@ const LANGUAGES = ["en", "de"];
 const MAX_SAMPLES = 420 * SAMPLE_RATE;
 const MAX_CHUNK_SAMPLES = 30 * SAMPLE_RATE;
 
-/** Samples in chunks, and their length. */
 type SpeechChunks = Pick<RecognizerTask, "samples" | "chunks"> & { readonly speechSeconds: number };
 
 /**

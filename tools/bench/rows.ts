@@ -12,7 +12,6 @@ import { residentBytesOf } from "../shared/processes.ts";
 import { report, reportOptions, type Table } from "../shared/table.ts";
 import { type FilledDatabase, filledServer } from "./fill-rows.ts";
 
-/** Measurements with their units. */
 const measured = {
   list: "list, first page, ms",
   listDeep: "list, page at nine tenths, ms",
@@ -65,12 +64,10 @@ export const command = defineCommand({
         return [measured[name], ...cells];
       }),
     };
-    const page = { path: "docs/benchmarks.md", command: "scripts/bench rows" };
-    await report({ terms: ["medians"], sections: [table], figures: { figures } }, values, page);
+    await report({ terms: ["medians"], sections: [table], figures: { figures } }, values, "scripts/bench rows");
   },
 });
 
-/** Fills a database with `count` recordings and measures a server on it. */
 async function measure(count: number, progress: (text: string) => void): Promise<Figures> {
   progress("filling the database");
   await using stack = new AsyncDisposableStack();

@@ -6,7 +6,6 @@ import type { RecordingName } from "./recordings.ts";
 export const speakerSteps = ["detectBlock", "embedBlock", "clusterSpeakers", "embedSentences"] as const;
 export type SpeakerStep = (typeof speakerSteps)[number];
 
-/** One run over a recording. */
 export interface SpeakerFigures {
   readonly recording: RecordingName;
   /** CPU seconds of each operation for an hour of audio. */

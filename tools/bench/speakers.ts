@@ -56,20 +56,13 @@ export const command = defineCommand({
   },
 });
 
-interface Terms {
-  readonly audio: string;
-  readonly workers: number;
-  readonly folder: string;
-  readonly signal: AbortSignal;
-}
-
 /**
  * Runs all operations of the speaker models on copies of a recording, one for each worker.
  * @throws the signal's reason
  */
 export async function measureSpeakers(
   recording: RecordingName,
-  { audio, workers, folder, signal }: Terms,
+  { audio, workers, folder, signal }: { audio: string; workers: number; folder: string; signal: AbortSignal },
 ): Promise<SpeakerFigures> {
   const { file } = await makeRecording(recording, audio, folder);
   const samples = await samplesOf(file);
@@ -104,7 +97,6 @@ export async function measureSpeakers(
   }
 }
 
-/** Returns whether all workers have loaded their models. */
 function areReady(engine: Engine, workers: number): boolean {
   const states = engine.status().workers.map(({ state }) => state);
   return states.length === workers && states.every((state) => state === "ready");

@@ -10,7 +10,6 @@ export interface CompileOptions {
   readonly embedded: Embedded;
   /** `process.platform` and `process.arch` of the program, which the compiler inserts as constants. */
   readonly target: Bun.Build.CompileTarget;
-  /** The Bun program that is embedded. */
   readonly bun: string;
   /** Path of the new inner program. Its name is part of its content. */
   readonly outfile: string;

@@ -70,7 +70,6 @@ export interface FfmpegReport {
   readonly licence: string | null;
 }
 
-/** Runs an ffmpeg on this machine and returns its report. */
 export async function askFfmpeg(path: string): Promise<FfmpegReport> {
   const ask = (option: string) =>
     runCommand([path, "-hide_banner", option]).then(

@@ -31,14 +31,12 @@ const typesOnly = /^(typescript|bun-types|undici-types|openapi-types|@types\/.+)
 
 const licenceFile = /licen[cs]e|copying|notice/i;
 
-/** An npm package in node_modules. */
 export interface InstalledPackage {
   readonly directory: string;
   readonly name: string;
   readonly version: string;
   /** An SPDX expression, as the package declares it. */
   readonly licence: string | undefined;
-  /** The address of its source. */
   readonly source: string;
   /** The directories of the packages that it requires. */
   readonly requires: readonly string[];

@@ -12,7 +12,6 @@ import { CommandError } from "../shared/run-command.ts";
 
 export type ConformanceOutcome = "passed" | "failed" | "skipped";
 
-/** Schemathesis and its dependencies. */
 export const SCHEMATHESIS: PythonPackages = {
   name: "schemathesis",
   packages: ["schemathesis"],
@@ -118,12 +117,7 @@ async function prepare(server: TestServer, client: TestClient): Promise<Record<s
   };
 }
 
-interface Report {
-  readonly exitCode: number;
-  readonly output: string;
-}
-
-async function runSchemathesis(args: readonly string[], environment: Record<string, string>): Promise<Report> {
+async function runSchemathesis(args: readonly string[], environment: Record<string, string>) {
   return withTemporaryFolder(defaultCacheRoot(), async (directory) => {
     const config = join(import.meta.dir, "schemathesis.toml");
     const child = Bun.spawn(

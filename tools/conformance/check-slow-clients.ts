@@ -13,21 +13,13 @@ const MODE_SECONDS = 45;
 const PATIENCE_MILLISECONDS = 20_000;
 const PAUSE_MILLISECONDS = 200;
 
-interface Attack {
-  readonly name: string;
-  /** Options of slowhttptest. */
-  readonly mode: string;
-  /** Methods and paths. */
-  readonly targets: readonly string[];
-}
-
 const LARGE_FILE = "/docs/swagger-ui-bundle.js";
 const TRANSCRIPTIONS = "/api/public/v1/transcriptions";
 
 /**
- * Every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
+ * Options of slowhttptest, and every kind of route: without a key, of the API, of the console, with small and large responses, and unknown paths.
  */
-const ATTACKS: readonly Attack[] = [
+const ATTACKS = [
   {
     name: "slow headers",
     mode: "-H -i 5 -x 24",

@@ -6,11 +6,9 @@ import { askPython, installPythonPackages } from "../shared/python.ts";
 
 const constraints = join(import.meta.dir, "faster-whisper-constraints.txt");
 
-/** The installed version. */
 export const fasterWhisperVersion =
   /^faster-whisper==(\S+)$/m.exec(readFileSync(constraints, "utf8"))?.[1] ?? "of unknown version";
 
-/** Settings of a run. */
 interface FasterWhisperSettings {
   /** Beam width; 1 for greedy decoding. */
   readonly beam: number;

@@ -120,7 +120,6 @@ const PYANNOTE: Wheel = {
 
 const JFK = join(root, "node_modules", UPSTREAM.package, UPSTREAM.tree, "samples", "jfk.mp3");
 
-/** SHA-256 of each sample. */
 const DIGESTS = {
   "jfk.mp3": "20d3323a2bcce6f25498b8911a397503a0a99fa92b6ba58d62788cb42b6e5459",
   "sample.wav": "c319b4abca767b124e41432d364fd7df006cb26bb79d09326c487d606a134e6e",

@@ -30,11 +30,9 @@ export interface TestSelection {
   readonly sizes: readonly TestSize[];
   /** Files and folders to run; empty for all. */
   readonly paths: readonly string[];
-  /** Options for `bun test`. */
   readonly options: readonly string[];
 }
 
-/** Reads the arguments of scripts/test. */
 export function readArguments(args: readonly string[]): TestSelection {
   const isSize = (arg: string): arg is TestSize => testSizes.some((size) => size === arg);
   const others = args.filter((arg) => !OWN_ARGUMENTS.includes(arg) && !isSize(arg));

@@ -108,7 +108,6 @@ async function sourceTests(files: readonly string[]): Promise<TestRun | null> {
   return { command: bunTest([...order, ...files]), env: { TEST_SIZES: "enforced", ...bundle } };
 }
 
-/** Returns the stored milliseconds of test files. */
 async function readTimings(): Promise<Record<string, number>> {
   for (const path of [TIMINGS, SHARED_TIMINGS]) {
     const stored = await Bun.file(path)

@@ -11,7 +11,6 @@ export interface RoundPlan {
   readonly recordings: readonly SmallRecording[];
   /** Number of chunks of the longest. */
   readonly chunks: number;
-  /** Whether the recordings are sent with their language. */
   readonly withLanguage: boolean;
 }
 

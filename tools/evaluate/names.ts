@@ -13,15 +13,6 @@ export const namesByLanguage: Readonly<Record<string, readonly string[]>> = {
   fr: ["Giancarlo Fisichella", "Mashhad", "USOC"],
 };
 
-/** Occurrences of names in a recording. */
-export interface NameCount {
-  readonly said: number;
-  /** Occurrences in the transcript, at most as many as were said, name by name. */
-  readonly found: number;
-  /** Occurrences in the transcript beyond those. */
-  readonly invented: number;
-}
-
 /** Returns the prompt for a recording; null if no name was said. */
 export function promptFor(normalise: Normalise, { language, text }: Reference): string | null {
   const names = namesByLanguage[language] ?? [];
@@ -29,8 +20,7 @@ export function promptFor(normalise: Normalise, { language, text }: Reference): 
   return names.some((name) => occurrences(words, normalise(language, name)) > 0) ? names.join(", ") : null;
 }
 
-/** Counts the names of a recording in its transcript. */
-export function countNames(normalise: Normalise, { language, text }: Reference, transcript: string): NameCount {
+export function countNames(normalise: Normalise, { language, text }: Reference, transcript: string) {
   const words = { said: normalise(language, text ?? ""), found: normalise(language, transcript) };
   const counts = (namesByLanguage[language] ?? []).map((name) => {
     const parts = normalise(language, name);
@@ -38,10 +28,14 @@ export function countNames(normalise: Normalise, { language, text }: Reference, 
   });
   return {
     said: total(counts, ({ said }) => said),
+    /** Occurrences in the transcript, at most as many as were said, name by name. */
     found: total(counts, ({ said, found }) => Math.min(said, found)),
+    /** Occurrences in the transcript beyond those. */
     invented: total(counts, ({ said, found }) => Math.max(0, found - said)),
   };
 }
+
+export type NameCount = ReturnType<typeof countNames>;
 
 function occurrences(words: readonly string[], parts: readonly string[]): number {
   return words.filter((_, at) => parts.every((part, index) => words[at + index] === part)).length;

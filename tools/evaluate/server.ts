@@ -10,20 +10,17 @@ import { openDatabase } from "../../src/storage/index.ts";
 import { concatenate, type Reference } from "../corpus/index.ts";
 import { CommandError } from "../shared/run-command.ts";
 
-/** A recognized word with its times. */
 export interface TranscribedWord {
   readonly text: string;
   readonly startSeconds: number;
   readonly endSeconds: number;
 }
 
-/** A segment as the API returns it, with its words. */
 interface TranscribedSegment extends NamedTurn {
   readonly text: string;
   readonly words: readonly TranscribedWord[];
 }
 
-/** The result of a recording. */
 export interface Hypothesis {
   /** `completed`, or the reason of the failure: `no_speech`, `too_short`, `internal`. */
   readonly outcome: string;

@@ -2,7 +2,6 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { digestFile } from "../../src/program/index.ts";
 
-/** A file that is handed over. */
 export interface Artefact {
   readonly name: string;
   readonly bytes: number;

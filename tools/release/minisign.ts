@@ -7,7 +7,6 @@ import {
   UNTRUSTED_COMMENT,
 } from "../../src/verification/minisign.ts";
 
-/** A secret key of minisign. */
 export interface SigningKey {
   /** Eight bytes that name the key pair. */
   readonly id: Buffer;

@@ -41,14 +41,8 @@ export function checkTools(isInstalled: (program: string) => boolean, isRoot: bo
   );
 }
 
-/** A section of CHANGELOG.md about one version. */
-interface Section {
-  /** e.g. `0.2.0 – 2026-11-22` or `Unreleased` */
-  readonly heading: string;
-  readonly entries: number;
-}
-
-function sectionsOf(changelog: string): Section[] {
+/** Returns the headings, e.g. `0.2.0 – 2026-11-22` or `Unreleased`, and the numbers of entries. */
+function sectionsOf(changelog: string) {
   const [, ...sections] = changelog.split(/^## /m);
   return sections.map((text) => ({
     heading: text.split("\n", 1)[0] ?? "",

@@ -13,7 +13,6 @@ import { readSecretKey, signFile } from "./minisign.ts";
 import { checkChangelog, checkTools } from "./preconditions.ts";
 import { acceptedSkips, findSkips } from "./skips.ts";
 
-/** Options of a release. */
 export interface ReleaseOptions {
   readonly dryRun: boolean;
   /** Whether CUDA's backend, and an image with it, belong to the release. */
@@ -22,7 +21,6 @@ export interface ReleaseOptions {
   readonly key: string | null;
 }
 
-/** One step of a release. */
 export interface ReleaseStep {
   readonly name: string;
   /** Runs the step. @returns its result in a few words @throws {Error} when it fails */
@@ -140,9 +138,9 @@ async function test(step: string, command: readonly string[], env: Record<string
 
 /** Returns a line for each accepted skip. @throws {Error} when something else was skipped */
 function requireListedSkips(output: string, step: string): string[] {
-  const { accepted, unexpected } = findSkips(output, step, acceptedSkips());
+  const { accepted, unexpected } = findSkips(output, step, acceptedSkips);
   if (unexpected.length > 0) {
-    throw new Error(`accepted-skips.json does not list what was skipped:\n${unexpected.join("\n")}`);
+    throw new Error(`tools/release/skips.ts does not list what was skipped:\n${unexpected.join("\n")}`);
   }
   return accepted.map(({ notice, reason }) => `  skipped: ${notice}: ${reason}`);
 }

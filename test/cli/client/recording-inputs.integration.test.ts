@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
+import { resultOf } from "../../../harness/processes.ts";
 import { programCommand } from "../../../harness/program.ts";
-import { environmentWith, resultOf } from "../../../harness/server.ts";
+import { environmentWith } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { ApiServer } from "../../http/support.ts";
 import { BadNetwork, refusal } from "../../support/bad-network.ts";

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { resultOf, runCli } from "../../../harness/server.ts";
+import { resultOf } from "../../../harness/processes.ts";
+import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 /** Words of a command line, the last one at the cursor, with offers that are required and forbidden. */

@@ -1,7 +1,7 @@
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
-import { type CliResult, resultOf } from "../../../harness/server.ts";
+import { type CommandResult, resultOf } from "../../../harness/processes.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 
 /** Units that are irrelevant for a service and take time without a console or a network. */
@@ -83,7 +83,7 @@ export class BootedMachine implements AsyncDisposable {
   }
 
   /** Runs a command in the system as its root. */
-  run(...command: string[]): Promise<CliResult> {
+  run(...command: string[]): Promise<CommandResult> {
     const enter = [
       "nsenter",
       `--target=${this.#first}`,

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, truncateSync } from "node:fs";
-import { corpusFiles } from "../../../harness/bad-files/corpus-files.ts";
-import { mutate } from "../../../harness/bad-files/mutate.ts";
+import { damagedFiles } from "../../../harness/bad-files/groups.ts";
 import { specialFiles } from "../../../harness/bad-files/special-files.ts";
 import { corpusPath } from "../../../harness/checkout.ts";
 import { available, FFMPEG, fakeFfmpeg, lavfi, loudness } from "../../../harness/media.ts";
@@ -169,12 +168,9 @@ describe.if(corpus)("a bad file that can be decoded has a copy of the same lengt
 
   test("if it is damaged at random", async () => {
     using folder = new MediaFolder();
-    const originals = corpusFiles();
-    const random = randomNumbers(11);
     const apart: number[] = [];
-    for (let index = 0; index < 20; index++) {
-      const bytes = mutate(originals[index % originals.length] ?? Buffer.alloc(0), originals, random);
-      apart.push(...[await decodable(bytes, folder)].filter((seconds) => seconds !== null));
+    for (const { bytes } of damagedFiles(20, randomNumbers(11))) {
+      apart.push(...[await decodable(bytes(), folder)].filter((seconds) => seconds !== null));
     }
     expect(apart.length).toBeGreaterThan(5);
     expect(Math.max(...apart)).toBeLessThan(TOGETHER_SECONDS);
@@ -183,7 +179,7 @@ describe.if(corpus)("a bad file that can be decoded has a copy of the same lengt
   test("if it is built to cost, mislead or confuse", async () => {
     using folder = new MediaFolder();
     const some = Object.values(specialFiles(folder.path)).filter((_, index) => index % everyNthSpecial === 0);
-    for (const { bytes } of some) {
+    for (const [bytes] of some) {
       expect((await decodable(bytes(), folder)) ?? 0).toBeLessThan(TOGETHER_SECONDS);
     }
   }, 120_000);

@@ -25,7 +25,6 @@ export function readIntegrity(lock: string): Integrity {
   return new Map(found);
 }
 
-/** Returns the digests of the packages of this checkout. */
 export async function checkoutIntegrity(): Promise<Integrity> {
   return readIntegrity(await Bun.file(join(root, "bun.lock")).text());
 }

@@ -83,7 +83,6 @@ export function withPart(text: string, name: string, part: string, by = "scripts
 /** The generated table of docs/metrics.md, with its markers. */
 const table = /(<!-- made from the program by \S+ -->\n).*(<!-- end -->)/s;
 
-/** Returns the descriptions of all metrics of a server. */
 export function describedMetrics(): MetricDescription[] {
   const metrics = new Metrics({ version: "", refusalCodes: [], failures: [], machine: null });
   metrics.observe({

@@ -4,20 +4,12 @@ import { nativeDirectory } from "../../../native/build.ts";
 import { patchFiles } from "../../../native/steps/source.ts";
 import { withPart } from "./pages.ts";
 
-/** What a patch of native/ says of itself in its first two lines, and the files that it changes. */
-export interface PatchHead {
-  /** Path below native/. */
-  readonly path: string;
-  readonly why: string;
-  readonly upstream: string;
-  readonly files: readonly string[];
-}
-
 /**
- * Returns the heads of all patches in the order in which they apply.
+ * Returns what the patches of native/ say of themselves in their first two lines, and the files that they change, in the
+ * order in which they apply.
  * @throws {Error} when a patch does not start with a line "Why: …" and a line "Upstream: …"
  */
-export async function patchHeads(): Promise<PatchHead[]> {
+export async function patchHeads() {
   const paths = await Promise.all([nativeDirectory, join(nativeDirectory, "vulkan")].map(patchFiles));
   return await Promise.all(
     paths.flat().map(async (file) => {

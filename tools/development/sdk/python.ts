@@ -1,5 +1,12 @@
-import type { ApiDescription, Definition, Field, OperationDefinition, Parameter, Shape } from "./describe-api.ts";
-import { wrap } from "./wrap.ts";
+import {
+  type ApiDescription,
+  type Definition,
+  type Field,
+  type OperationDefinition,
+  type Parameter,
+  type Shape,
+  wrap,
+} from "./describe-api.ts";
 
 const LINE_WIDTH = 100;
 const notice = "# scripts/sdk generates this file from the API's OpenAPI document.";

@@ -5,8 +5,8 @@ import {
   type OperationDefinition,
   pascalCase,
   type Shape,
+  wrap,
 } from "./describe-api.ts";
-import { wrap } from "./wrap.ts";
 
 const LINE_WIDTH = 120;
 const notice = "// scripts/sdk generates this file from the API's OpenAPI document.";

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
-import { smallParakeet } from "../../../../harness/parakeet/small-parakeet.ts";
+import { smallParakeet, tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { smallWhisper } from "../../../../harness/whisper/small-models.ts";
 import { familyOf, readModelLanguages, validateModelFile } from "../../../../src/speech/index.ts";
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";

@@ -1,7 +1,6 @@
 import { dequantize, quantize } from "../../../../../harness/parakeet/quantize.ts";
 import { type RandomModelOptions, randomModel } from "../../../../../harness/parakeet/random-model.ts";
 import { FLOAT16, FLOAT32 } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
-import { expectedTensors, weightTypes } from "../../../../../src/speech/recognizer/parakeet/model-file/index.ts";
 import { type Matrix, matrix } from "./matrix.ts";
 
 /** A random model's weights in 64 bits. */
@@ -18,7 +17,6 @@ export interface ReferenceModel {
 
 /** Reads a random model as its file would have it: matrices are rounded to their form. */
 export function referenceModel(sizes: RandomModelOptions): ReferenceModel {
-  const types = expectedTensors(sizes, weightTypes.get(sizes.weightForm) ?? FLOAT32);
   const floats: Float64Array[] = [];
   const numbers: number[] = [];
   const pieces: string[] = [];
@@ -28,8 +26,8 @@ export function referenceModel(sizes: RandomModelOptions): ReferenceModel {
     else if (part.kind === "floats") floats.push(Float64Array.from(part.values));
     else if (part.kind === "text") pieces.push(part.text);
     else {
-      const { name, shape } = part;
-      tensors.set(name, { shape, values: asStored(part.values, types.get(name)?.type ?? FLOAT32) });
+      const { name, shape, type } = part;
+      tensors.set(name, { shape, values: asStored(Float32Array.from(part.values), type) });
     }
   }
   const [filters = new Float64Array(), window = new Float64Array()] = floats;

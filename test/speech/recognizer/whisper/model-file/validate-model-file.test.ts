@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { truncateSync } from "node:fs";
 import { available } from "../../../../../harness/checkout.ts";
-import { type ModelBytes, smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
+import type { ModelBytes } from "../../../../../harness/ggml-model.ts";
+import { smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { refusal as refusalBy, withFile } from "../../refusal.ts";
 import { basePath } from "../support.ts";
