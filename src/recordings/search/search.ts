@@ -1,7 +1,6 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { type Store, tables } from "../../storage/index.ts";
-import type { RecordingFilter } from "../list-recordings.ts";
 import type { Recording } from "../recording-rows.ts";
 import { ABOVE_ALL_NUMBERS, readMatches, visibleNumbers } from "./matches.ts";
 import { NAME_ROW } from "./search-index.ts";
@@ -22,7 +21,11 @@ export interface SearchPage {
 }
 
 /** The recordings that are searched, of those that the viewer sees. */
-type SearchFilter = Pick<RecordingFilter, "accountId" | "workspaceId" | "statuses">;
+interface SearchFilter {
+  readonly accountId?: string | undefined;
+  readonly workspaceId?: string | undefined;
+  readonly statuses?: readonly Recording["status"][] | undefined;
+}
 
 /**
  * Maximum number of matching recordings that one search of all accounts examines, in some tens of milliseconds. The page
