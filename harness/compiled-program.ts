@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { lockFile } from "../src/storage/index.ts";
+import { lockFile } from "../src/files/index.ts";
 import { root } from "./checkout.ts";
 
 /** Long enough to build the program for the first time on a slow machine. */

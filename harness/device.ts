@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { requireCpuVariant } from "../src/devices/index.ts";
 import { programFiles } from "../src/program/index.ts";
-import { requireCpuVariant } from "../src/speech/index.ts";
 import { messageOf } from "../src/text/index.ts";
 import { FASTEST_CPU_VARIANT } from "../tools/shared/cpu-variant.ts";
 import { CommandError } from "../tools/shared/run-command.ts";

@@ -1,18 +1,19 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { blockCount } from "../src/blocks/index.ts";
 import { programFiles } from "../src/program/index.ts";
 import {
   cluster,
   type DiarizationModels,
   detectBlock,
   embedBlock,
-  openDiarizationModels,
   packChunks,
   speakerVoices,
   speechRegions,
 } from "../src/speech/diarization/index.ts";
-import { blockCount, type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
+import { openDiarizationModels } from "../src/speech/index.ts";
+import { type PcmFile, SAMPLE_RATE } from "../src/timeline/index.ts";
 import { corpusPath } from "./checkout.ts";
 import { runFfmpeg } from "./sample-recordings.ts";
 

@@ -1,6 +1,8 @@
 import { createAccount } from "../src/accounts/index.ts";
-import { newRecordingId, Recordings, type Segment } from "../src/recordings/index.ts";
-import { DataDirectory, openDatabaseOf } from "../src/storage/index.ts";
+import { openDatabaseOf } from "../src/database/index.ts";
+import { newRecordingId, Recordings } from "../src/recordings/index.ts";
+import type { Segment } from "../src/segments/index.ts";
+import { DataDirectory } from "../src/storage/index.ts";
 import { newRecording } from "./new-recording.ts";
 
 export interface Filled {

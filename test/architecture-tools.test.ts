@@ -59,18 +59,15 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
       "pipeline/second-pass",
       "speech/diarization/activity",
       "speech/diarization/index",
-      "timeline/grid",
     ],
   ],
   [
     "the speed of the native code is measured without a server",
     "tools/bench",
     [
-      "engine/cpu-shares",
-      "speech/devices/choose-gpus",
-      "speech/devices/lane-shares",
-      "speech/devices/tune-device",
-      "speech/ggml",
+      "devices/choose-gpus",
+      "devices/lane-shares",
+      "devices/tune-device",
       "speech/recognizer/index",
       "speech/recognizer/whisper/index",
     ],
@@ -90,18 +87,14 @@ const internals: readonly (readonly [reason: string, from: string, files: readon
       "speech/diarization/voices",
     ],
   ],
-  [
-    "states that share graphs are compared without a server",
-    "tools/evaluate",
-    ["speech/ggml", "speech/recognizer/whisper/index"],
-  ],
+  ["states that share graphs are compared without a server", "tools/evaluate", ["speech/recognizer/whisper/index"]],
   ["the loader's verdicts are compared with this check", "tools/fuzz", ["speech/recognizer/whisper/model-file/index"]],
   [
     "models are obtained with the program's own checks",
     "tools/models",
     ["models/catalogue", "models/convert/ctranslate2-file", "models/digests", "models/download"],
   ],
-  ["the program file's description lists its migrations", "tools/build", ["storage/migrate"]],
+  ["the program file's description lists its migrations", "tools/build", ["database/migrate"]],
   ["the program file ends with the description of the inner program", "tools/build", ["program/inner-program"]],
   ["an image contains the unpacked program", "tools/release", ["program/inner-program"]],
   [
@@ -181,7 +174,7 @@ const displaced: readonly string[] = [
   "test/speech/recognizer/parakeet/expected-words.ts",
   "test/speech/recognizer/parakeet/reference/index.ts",
   "test/speech/recognizer/whisper/support.ts",
-  "test/storage/released/index.ts",
+  "test/database/released/index.ts",
   "test/voices/support.ts",
 ];
 

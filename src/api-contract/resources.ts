@@ -1,16 +1,10 @@
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { getWorkspace } from "../accounts/index.ts";
+import type { Recording, Store } from "../database/index.ts";
 import { toWord, wordSchema } from "../exports/index.ts";
-import {
-  failureReasonSchema,
-  type Recording,
-  type SegmentWithWords,
-  type StoredSegment,
-  speakerLabel,
-  statusSchema,
-  stepSchema,
-} from "../recordings/index.ts";
-import type { Store } from "../storage/index.ts";
+import { failureReasonSchema, statusSchema, stepSchema } from "../recordings/index.ts";
+import type { SegmentWithWords, StoredSegment } from "../segments/index.ts";
+import { speakerLabel } from "../transcripts/index.ts";
 
 const nullableString = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { SettingsError } from "../config/index.ts";
+import { databaseTrouble } from "../disk/index.ts";
 import { programVersion } from "../program/index.ts";
-import { databaseTrouble } from "../storage/index.ts";
 import { ExpectedError, editDistance } from "../text/index.ts";
 import { decodedArguments, requireText } from "./byte-names.ts";
 import { CommandError, exitCodes, UsageError } from "./command-error.ts";

@@ -1,12 +1,14 @@
 import { existsSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { authenticate, createAccount, createKey, listAccounts } from "../accounts/index.ts";
+import { createAccount, listAccounts } from "../accounts/index.ts";
 import { baseUrlOf, findRunningServer, type RunningServer, trustOf } from "../api-contract/index.ts";
 import type { Settings } from "../config/index.ts";
+import type { Store } from "../database/index.ts";
+import { authenticate, createKey } from "../keys/index.ts";
 import { ownCommand, programFile } from "../program/index.ts";
 import { startTranscribeServer } from "../server/index.ts";
-import { becomeOwner, DataDirectory, type Store } from "../storage/index.ts";
+import { becomeOwner, DataDirectory } from "../storage/index.ts";
 import { createLogger } from "../telemetry/index.ts";
 import { auditor } from "./admin/audit.ts";
 import { transcribeFiles } from "./client/submit.ts";

@@ -9,8 +9,9 @@ import {
   type SettingsSources,
   settingEntries,
 } from "../config/index.ts";
+import { openDatabaseOf, type Store } from "../database/index.ts";
 import { serviceGroups } from "../install/index.ts";
-import { becomeOwner, becomeOwnerWith, DataDirectory, openDatabaseOf, type Store } from "../storage/index.ts";
+import { becomeOwner, becomeOwnerWith, DataDirectory } from "../storage/index.ts";
 import { valueOr } from "../text/index.ts";
 import { UsageError } from "./command-error.ts";
 

@@ -2,7 +2,8 @@ import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { Command } from "commander";
-import { DataPaths, databaseState, readDatabase } from "../storage/index.ts";
+import { databaseState, readDatabase } from "../database/index.ts";
+import { DataPaths } from "../storage/index.ts";
 import { messageOf } from "../text/index.ts";
 import {
   type DatabaseToServe,

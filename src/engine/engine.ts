@@ -1,8 +1,8 @@
 import { Value } from "@sinclair/typebox/value";
+import { type OperationName, operations, type Params, type Result } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import { type EngineOptions, type ResolvedOptions, withDefaults } from "./engine-options.ts";
 import { EngineOperationError } from "./errors.ts";
-import { type OperationName, operations, type Params, type Result } from "./protocol.ts";
 import { type AttemptRecord, countExit, finalError, type Task } from "./task.ts";
 import { TaskQueue } from "./task-queue.ts";
 import { modelOf } from "./time-limits.ts";

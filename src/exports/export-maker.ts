@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import type { Transcript } from "../recordings/index.ts";
-import type { DataDirectory, DiskSpace } from "../storage/index.ts";
+import type { DiskSpace } from "../disk/index.ts";
+import type { DataDirectory } from "../storage/index.ts";
+import type { Transcript } from "../transcripts/index.ts";
 import { ExportQueue } from "./export-queue.ts";
 import { type ExportOptions, type ExportResult, exportTranscript, writeText } from "./export-transcript.ts";
 import { type ExportFormat, isTextFormat } from "./formats.ts";

@@ -1,18 +1,15 @@
 import { Value } from "@sinclair/typebox/value";
+import { writeItem } from "../blocks/index.ts";
 import {
   type AttemptRecord,
-  dataOf,
   EngineCrashError,
   EngineKilledError,
   EngineOperationError,
   EngineStalledError,
-  operations,
-  type Params,
-  type Result,
-  type SpanOperation,
 } from "../engine/index.ts";
+import { dataOf, operations, type Params, type Result, type SpanOperation } from "../operations/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
-import { SAMPLE_RATE, writeItem } from "../timeline/index.ts";
+import { SAMPLE_RATE } from "../timeline/index.ts";
 import { MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";
 

@@ -1,4 +1,5 @@
-import { describeWork, type EngineOptions, RemoteAttempts } from "../engine/index.ts";
+import { type EngineOptions, RemoteAttempts } from "../engine/index.ts";
+import { describeWork } from "../operations/index.ts";
 import { messageOf } from "../text/index.ts";
 import { FirstReports, type ReportLimits } from "./first-reports.ts";
 import { MachineLog } from "./machine-log.ts";

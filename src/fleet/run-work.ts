@@ -1,20 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import {
-  dataOf,
-  EngineCrashError,
-  EngineKilledError,
-  EngineOperationError,
-  EngineStalledError,
-  operations,
-  type Params,
-  type SpanOperation,
-} from "../engine/index.ts";
-import { machineTrouble } from "../storage/index.ts";
+import { writeItem } from "../blocks/index.ts";
+import { machineTrouble } from "../disk/index.ts";
+import { EngineCrashError, EngineKilledError, EngineOperationError, EngineStalledError } from "../engine/index.ts";
+import { dataOf, operations, type Params, type SpanOperation } from "../operations/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { messageOf } from "../text/index.ts";
-import { type WorkArea, writeItem } from "../timeline/index.ts";
+import type { WorkArea } from "../timeline/index.ts";
 import type { LocalEngine } from "./fleet-engine.ts";
 import { layOut, MessageError, type Work, type WorkResult } from "./messages.ts";
 import { packItems } from "./pack-items.ts";

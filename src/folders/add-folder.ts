@@ -1,8 +1,8 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { eq } from "drizzle-orm";
 import { type Account, type Auditor, audit, type Workspace } from "../accounts/index.ts";
+import { type Store, tables, transact } from "../database/index.ts";
 import type { ExportFormat } from "../exports/index.ts";
-import { type Store, tables, transact } from "../storage/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { ClosedPlaces, isWithin, type OwnPlace } from "./closed-places.ts";
 import { mayBeInvalid } from "./file-names.ts";

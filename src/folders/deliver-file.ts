@@ -1,6 +1,7 @@
 import { parse } from "node:path";
 import type { Account } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
+import type { Recording } from "../database/index.ts";
 import {
   ExportError,
   type ExportFormat,
@@ -9,7 +10,7 @@ import {
   exportFileName,
 } from "../exports/index.ts";
 import type { Library } from "../library/index.ts";
-import type { InternalCause, Recording } from "../recordings/index.ts";
+import type { InternalCause } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { explanationOf } from "./fault-texts.ts";
 import type { FileFault, FolderFile, FolderFiles } from "./folder-files.ts";

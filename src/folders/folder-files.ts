@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNotNull, sql } from "drizzle-orm";
-import { deferSync, type Store, tables, transact, values, type Writer } from "../storage/index.ts";
+import { deferSync, type Store, tables, transact, values, type Writer } from "../database/index.ts";
 import type { Folder } from "./folders.ts";
 import type { FileFacts } from "./open-directory.ts";
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
+import { machineTrouble } from "../disk/index.ts";
 import { IntakeError } from "../intake/index.ts";
-import { machineTrouble } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { codeOf } from "../text/index.ts";
 import type { FolderFiles } from "./folder-files.ts";

@@ -1,6 +1,7 @@
-import { type Account, createWindows, parseAccountLimits, type Usage, type WindowState } from "../accounts/index.ts";
+import type { Account } from "../accounts/index.ts";
 import type { Settings } from "../config/index.ts";
 import type { Recordings } from "../recordings/index.ts";
+import { createWindows, parseAccountLimits, type Usage, type WindowState } from "../usage/index.ts";
 import { IntakeError } from "./intake-error.ts";
 
 export interface CreateLimitServices {

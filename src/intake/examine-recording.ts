@@ -1,7 +1,7 @@
 import PQueue from "p-queue";
 import type { Settings } from "../config/index.ts";
+import type { DiskSpace } from "../disk/index.ts";
 import { estimateDecodedBytes, estimateResultBytes, MediaError, type probeRecording } from "../media/index.ts";
-import type { DiskSpace } from "../storage/index.ts";
 import { IntakeError } from "./intake-error.ts";
 
 export interface ExamineServices {

@@ -1,7 +1,7 @@
 import { parse } from "node:path";
+import type { Recording, Writer } from "../database/index.ts";
 import type { Library } from "../library/index.ts";
-import type { Recording, RecordingQueue } from "../recordings/index.ts";
-import type { Writer } from "../storage/index.ts";
+import type { RecordingQueue } from "../queue/index.ts";
 import type { Hints } from "../text/index.ts";
 import { type CreateLimitServices, CreateLimits, type CreatePlace } from "./create-limits.ts";
 import { type ExamineServices, RecordingExaminer, type SourceFile } from "./examine-recording.ts";

@@ -1,4 +1,4 @@
-import type { DiskSpace } from "../storage/index.ts";
+import type { DiskSpace } from "../disk/index.ts";
 import type { IntakeRefusal } from "./intake-error.ts";
 
 /**

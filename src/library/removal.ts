@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Account, deleteAccount } from "../accounts/index.ts";
+import type { Store } from "../database/index.ts";
 import type { Recordings } from "../recordings/index.ts";
-import type { DataDirectory, Store } from "../storage/index.ts";
+import type { DataDirectory } from "../storage/index.ts";
 import { auditorOf, type Operator } from "./viewer.ts";
 
 export interface RemovalServices {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { MachineError, probeWriting } from "../storage/index.ts";
+import { MachineError, probeWriting } from "../disk/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { EXIT_OUT_OF_MEMORY, outputArgumentsOf, timedInputArguments } from "./ffmpeg-arguments.ts";
 import { MediaError } from "./media-error.ts";

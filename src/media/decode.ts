@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { machineTrouble } from "../disk/index.ts";
 import { syncDirectory } from "../files/index.ts";
-import { machineTrouble } from "../storage/index.ts";
 import { chooseChannels } from "./channels/choose-channels.ts";
 import { chooseMix } from "./channels/choose-mix.ts";
 import { chooseTrack } from "./choose-track.ts";

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Static, Type } from "@sinclair/typebox";
 import { EngineCrashError, EngineKilledError } from "../engine/index.ts";
-import { type Checkpoints, SuspendError } from "../recordings/index.ts";
+import { SuspendError } from "../queue/index.ts";
+import type { Checkpoints } from "../recordings/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { type StepEngine, withRun } from "./step.ts";
 

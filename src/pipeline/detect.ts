@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
+import { blockCount } from "../blocks/index.ts";
 import { orAborted } from "../text/index.ts";
-import { blockCount, type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
+import { type Chunk, chunkSchema, type WorkArea } from "../timeline/index.ts";
 import { forEachMissingBlock, type Track, type TrackContext } from "./tracks.ts";
 
 const planSchema = Type.Object({ chunks: Type.Array(chunkSchema) });

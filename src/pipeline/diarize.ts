@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
+import { blockCount } from "../blocks/index.ts";
+import { type Chunk, secondsOf, type Turn, turnSchema } from "../timeline/index.ts";
 import { knowsVoices, type SpeakerVoice } from "../voices/index.ts";
 import type { DetectedBlocks } from "./detect.ts";
 import { type Fragment, fragmentsOf, runSecondPass } from "./second-pass.ts";

@@ -1,5 +1,5 @@
 import { Type } from "@sinclair/typebox";
-import type { Recording } from "../recordings/index.ts";
+import type { Recording } from "../database/index.ts";
 import { type Language, otherLanguage, type Probabilities } from "../speech/index.ts";
 import { type Chunk, chunkAudioSeconds, clipChunk, transcribedSpans } from "../timeline/index.ts";
 import type { BoundModel } from "./bind-model.ts";

@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
+import { hasBlock } from "../blocks/index.ts";
 import { boundaryBetween } from "../text/index.ts";
-import { embeddedPart, hasBlock, OverlapFinder, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
+import { embeddedPart, OverlapFinder, secondsOf, spanSchema, type Turn } from "../timeline/index.ts";
 import { runsBySpeaker, type SpokenWord } from "./assign-speakers.ts";
 import { forEachConcurrently, yieldToEventLoop } from "./concurrency.ts";
 import type { TrackContext } from "./tracks.ts";

@@ -1,6 +1,8 @@
-import type { Engine, OperationName, Params, Result } from "../engine/index.ts";
+import type { Recording } from "../database/index.ts";
+import type { Engine } from "../engine/index.ts";
 import { MediaError } from "../media/index.ts";
-import type { Checkpoints, Failure, Recording } from "../recordings/index.ts";
+import type { OperationName, Params, Result } from "../operations/index.ts";
+import type { Checkpoints, Failure } from "../recordings/index.ts";
 import type { RecordingFiles } from "../storage/index.ts";
 import type { Logger } from "../telemetry/index.ts";
 import { forEachConcurrently } from "./concurrency.ts";

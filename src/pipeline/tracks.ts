@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
-import { blockCount, type Chunk, hasBlock, type PcmFile, type WorkArea } from "../timeline/index.ts";
+import { blockCount, hasBlock } from "../blocks/index.ts";
+import type { Chunk, PcmFile, WorkArea } from "../timeline/index.ts";
 import { forEachMissingPart, type StepContext } from "./step.ts";
 
 /**

@@ -1,5 +1,7 @@
+import type { Recording } from "../database/index.ts";
 import { PCM_SAMPLE_RATE_HZ } from "../media/index.ts";
-import { Checkpoints, type PackedSegment, packSegment, type Recording, type Step } from "../recordings/index.ts";
+import { Checkpoints, type Step } from "../recordings/index.ts";
+import { type PackedSegment, packSegment } from "../segments/index.ts";
 import { chunkAudioSeconds } from "../timeline/index.ts";
 import type { SpeakerVoice } from "../voices/index.ts";
 import { bindModel } from "./bind-model.ts";

@@ -1,7 +1,6 @@
 import { and, desc, eq, gt, gte, isNull, lt, sql } from "drizzle-orm";
-import { type Store, tables, values } from "../storage/index.ts";
+import { type Recording, type Store, tables, values } from "../database/index.ts";
 import { idsCreatedBetween } from "./recording-ids.ts";
-import type { Recording } from "./recording-rows.ts";
 import type { Status } from "./states.ts";
 
 /** The filter for a list of recordings. */

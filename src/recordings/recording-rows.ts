@@ -4,19 +4,17 @@ import {
   deferSync,
   deleteSome,
   preparedFor,
+  type Recording,
   type Store,
   tables,
   transact,
   truncateLog,
   values,
   type Writer,
-} from "../storage/index.ts";
-import { removeSearchable } from "./search/search-index.ts";
-import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
+} from "../database/index.ts";
+import { removeSearchable } from "../search/index.ts";
+import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
 import { ENDED_STATES, OPEN_STATES } from "./states.ts";
-
-/** The record of a recording. */
-export type Recording = typeof tables.recordings.$inferSelect;
 
 type InsertedRow = typeof tables.recordings.$inferInsert;
 

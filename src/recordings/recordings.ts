@@ -1,13 +1,13 @@
 import { and, eq, inArray, isNotNull, isNull, type Placeholder, sql } from "drizzle-orm";
 import type { SQLiteUpdateSetSource } from "drizzle-orm/sqlite-core";
-import { deferSync, type Store, tables, transact, type Writer } from "../storage/index.ts";
+import { deferSync, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
+import { type PackedSegment, type Segment, writeSegments } from "../segments/index.ts";
 import { countWork } from "./daily-work.ts";
 import { listRecordings, type RecordingFilter } from "./list-recordings.ts";
 import { OpenRecordings } from "./open-recordings.ts";
 import { storeEnd } from "./outbox.ts";
-import { insertQueued, type Recording, RecordingRows } from "./recording-rows.ts";
+import { insertQueued, RecordingRows } from "./recording-rows.ts";
 import { completeRerun, deleteRerunOf, Reruns } from "./reruns.ts";
-import { type PackedSegment, type Segment, writeSegments } from "./segments.ts";
 import { ENDED_STATES, type Failure, OPEN_STATES, type Status, type Step } from "./states.ts";
 import { clearAnswer } from "./stored-answers.ts";
 

@@ -1,11 +1,11 @@
 import { and, eq, inArray, isNotNull, isNull } from "drizzle-orm";
-import { preparedFor, type Store, tables, transact, type Writer } from "../storage/index.ts";
-import { applyRerun, recognizedSegments } from "./corrections/index.ts";
+import { preparedFor, type Recording, type Store, tables, transact, type Writer } from "../database/index.ts";
+import { readFacts } from "../segments/index.ts";
+import { applyRerun, recognizedSegments } from "../transcripts/index.ts";
 import { storeEnd } from "./outbox.ts";
 import { newRecordingId } from "./recording-ids.ts";
-import { insertQueued, type Recording } from "./recording-rows.ts";
+import { insertQueued } from "./recording-rows.ts";
 import { isOpen, OPEN_STATES } from "./states.ts";
-import { readFacts } from "./transcript-facts.ts";
 
 const { recordings, speakerVoices } = tables;
 

@@ -1,5 +1,5 @@
 import { and, eq, gt, lte } from "drizzle-orm";
-import { type Store, tables, type Writer } from "../storage/index.ts";
+import { type Store, tables, type Writer } from "../database/index.ts";
 
 /** The owner of an Idempotency-Key. */
 export interface IdempotencyScope {

@@ -1,12 +1,7 @@
-import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../engine/index.ts";
-import {
-  type PcmFile,
-  SAMPLE_RATE,
-  type Span,
-  secondsOf,
-  transcribedSpans,
-  WINDOW_SAMPLES,
-} from "../timeline/index.ts";
+import { WINDOW_SAMPLES } from "../blocks/index.ts";
+import type { DecoderWork, GpuMemory, OperationName, Params, Result, WorkerStart } from "../operations/index.ts";
+import { loadGgml, onnxLibraryOf } from "../runtimes/index.ts";
+import { type PcmFile, SAMPLE_RATE, type Span, secondsOf, transcribedSpans } from "../timeline/index.ts";
 import {
   cluster,
   type DiarizationModels,
@@ -15,7 +10,6 @@ import {
   embedBlock,
   embedSentences,
   knownSpeech,
-  onnxLibraryOf,
   openDiarizationModels,
   readPcm,
   type SpeakerModelAddon,
@@ -25,7 +19,6 @@ import {
   speechRegions,
   writeSentenceVoices,
 } from "./diarization/index.ts";
-import { loadGgml } from "./ggml.ts";
 import { GpuError } from "./gpu-error.ts";
 import { ModelPool } from "./model-pool.ts";
 import { placeWords } from "./place-words.ts";

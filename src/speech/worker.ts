@@ -1,7 +1,13 @@
 import { dlopen, FFIType } from "bun:ffi";
 import { writeFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
-import { type FromWorker, type OperationName, operations, toWorkerSchema, type WorkerStart } from "../engine/index.ts";
+import {
+  type FromWorker,
+  type OperationName,
+  operations,
+  toWorkerSchema,
+  type WorkerStart,
+} from "../operations/index.ts";
 import { dieWithParent, isCompiled, yieldProcessor } from "../program/index.ts";
 import { codeOf, messageOf } from "../text/index.ts";
 import { GpuError } from "./gpu-error.ts";

@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
 import { type Account, audit, findAccount } from "../accounts/index.ts";
-import { type Store, tables, transact } from "../storage/index.ts";
+import { type Store, tables, transact } from "../database/index.ts";
 import { foldAscii } from "../text/index.ts";
 import {
   accountIdsOf,

@@ -1,6 +1,6 @@
 import { and, eq, getTableColumns, isNotNull, isNull } from "drizzle-orm";
 import { type Account, type Auditor, audit } from "../accounts/index.ts";
-import { type Store, tables, transact, type values, type Writer } from "../storage/index.ts";
+import { type Store, tables, transact, type values, type Writer } from "../database/index.ts";
 import { cleanText, ExpectedError, isEmailAddress } from "../text/index.ts";
 
 /** Failure of an administrative request. The message gives the reason and the remedy. */

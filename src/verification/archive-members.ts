@@ -1,6 +1,6 @@
 import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { tar } from "../storage/index.ts";
+import { tar } from "../files/index.ts";
 import { codeOf } from "../text/index.ts";
 import { ByteStream, FormatError } from "./byte-stream.ts";
 

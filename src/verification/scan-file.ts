@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { normalize } from "node:path/posix";
+import { tar } from "../files/index.ts";
 import { packagePaths, servicePaths } from "../install/index.ts";
-import { tar } from "../storage/index.ts";
 import {
   arMembers,
   cpioMembers,

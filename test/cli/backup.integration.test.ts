@@ -17,8 +17,9 @@ import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase, type Store } from "../../src/storage/index.ts";
-import { writeReleased } from "../storage/released/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { writeReleased } from "../database/released/index.ts";
 import { Commands, maybe, shape } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

@@ -6,7 +6,8 @@ import { programCommand } from "../../harness/program.ts";
 import { environmentWith } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase, tables } from "../../src/storage/index.ts";
+import { openDatabase, tables } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { Commands, maybe, shape } from "./support.ts";
 
 setDefaultTimeout(60_000);

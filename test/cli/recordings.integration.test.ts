@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
-import { Recordings, Transcript } from "../../src/recordings/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { refusalOf } from "../http/secrets.ts";
 import { ApiServer } from "../http/support.ts";
 import { Commands, shapes } from "./support.ts";

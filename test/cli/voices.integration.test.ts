@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { DataDirectory, openDatabase } from "../../src/storage/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { VoiceAccount, voiceOf } from "../voices/support.ts";
 import { Commands, shape, shapes } from "./support.ts";
 

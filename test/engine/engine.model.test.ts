@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, spyOn, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { CompletedOperation } from "../../src/engine/completed-operation.ts";
 import {
   EngineCrashError,
   EngineKilledError,
@@ -9,6 +8,7 @@ import {
   type UnexpectedExit,
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
+import type { CompletedOperation } from "../../src/operations/index.ts";
 import { closeEngines, never, notedRecord, pidOf, run, script, scriptedEngine, until } from "./scripted-engine.ts";
 import { scriptedStart } from "./scripted-start.ts";
 

@@ -1,4 +1,4 @@
-import type { WorkerStart } from "../../src/engine/index.ts";
+import type { WorkerStart } from "../../src/operations/index.ts";
 
 /** Start parameters of the scripted worker, which loads nothing. */
 export const scriptedStart: WorkerStart = {

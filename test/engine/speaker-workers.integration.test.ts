@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { Engine, EngineOptions, UnexpectedExit, WorkerStart } from "../../src/engine/index.ts";
+import type { Engine, EngineOptions, UnexpectedExit } from "../../src/engine/index.ts";
+import type { WorkerStart } from "../../src/operations/index.ts";
 import { closeEngines, gpuOf, never, script, scriptedEngine, until } from "./scripted-engine.ts";
 import { scriptedStart } from "./scripted-start.ts";
 

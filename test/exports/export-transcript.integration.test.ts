@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { MachineError } from "../../src/disk/index.ts";
 import {
   ExportError,
   type ExportFormat,
@@ -10,7 +11,6 @@ import {
   exportFormats,
   exportTranscript,
 } from "../../src/exports/index.ts";
-import { MachineError } from "../../src/storage/index.ts";
 import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
 
 setDefaultTimeout(60_000);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { NatsServer } from "../../harness/nats-server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import type { AttemptRecord, OperationName, Params, Result } from "../../src/engine/index.ts";
+import type { AttemptRecord } from "../../src/engine/index.ts";
 import {
   Broker,
   type BrokerOptions,
@@ -15,6 +15,7 @@ import {
   type LocalEngine,
 } from "../../src/fleet/index.ts";
 import { encode } from "../../src/fleet/messages.ts";
+import type { OperationName, Params, Result } from "../../src/operations/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 

@@ -2,8 +2,10 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, statfsSync, writeFi
 import { join } from "node:path";
 import pino from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { type AccountLimits, changeAccount, createAccount, findAccount, Usage } from "../../src/accounts/index.ts";
+import { changeAccount, createAccount, findAccount } from "../../src/accounts/index.ts";
 import { loadSettings, type Settings } from "../../src/config/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { DiskSpace } from "../../src/disk/index.ts";
 import { type ExportFormat, ExportMaker } from "../../src/exports/index.ts";
 import { ClosedPlaces, type OwnPlace } from "../../src/folders/closed-places.ts";
 import { Delays } from "../../src/folders/delays.ts";
@@ -21,8 +23,10 @@ import { SeenFiles } from "../../src/folders/seen-files.ts";
 import { RecordingIntake } from "../../src/intake/index.ts";
 import { Library } from "../../src/library/index.ts";
 import type { probeRecording } from "../../src/media/index.ts";
-import { Recordings, type Segment } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { type AccountLimits, Usage } from "../../src/usage/index.ts";
 import { ownFileSystem } from "./own-file-system.ts";
 
 const MINUTE = 60_000;

@@ -17,6 +17,8 @@ import {
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { changeAccount, createAccount, deleteAccount, requireAccount } from "../../src/accounts/index.ts";
+import { tables } from "../../src/database/index.ts";
+import { MachineError } from "../../src/disk/index.ts";
 import { ExportError, ExportTooLargeError } from "../../src/exports/index.ts";
 import { ClosedPlaces } from "../../src/folders/closed-places.ts";
 import type { Entries, FileSystem } from "../../src/folders/file-calls.ts";
@@ -24,7 +26,7 @@ import { HindranceError } from "../../src/folders/hindrances.ts";
 import { FolderError, listFolders } from "../../src/folders/index.ts";
 import { OpenDirectory } from "../../src/folders/open-directory.ts";
 import { OpenFile } from "../../src/folders/open-file.ts";
-import { isRecordingId, MachineError, tables } from "../../src/storage/index.ts";
+import { isRecordingId } from "../../src/storage/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { FolderBench } from "./folder-bench.ts";
 import { ownFileSystem } from "./own-file-system.ts";

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
-import { revokeKey } from "../../src/accounts/index.ts";
+import { revokeKey } from "../../src/keys/index.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer();

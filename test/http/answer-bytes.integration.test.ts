@@ -9,9 +9,9 @@ import {
   replacementPageSchema,
   segmentPageSchema,
 } from "../../src/console/contract/index.ts";
+import { tables } from "../../src/database/index.ts";
 import { MAX_HELD_BYTES } from "../../src/http/shared/held-answers.ts";
 import { MAX_PAGE_BYTES } from "../../src/http/shared/query.ts";
-import { tables } from "../../src/storage/index.ts";
 import { MAX_VOICES } from "../../src/voices/index.ts";
 import { type Browser, ConsoleServer } from "../console/server/support.ts";
 import { UnreadResponse } from "../support/unread-response.ts";

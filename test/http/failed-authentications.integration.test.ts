@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { changeAccount, revokeKey } from "../../src/accounts/index.ts";
+import { changeAccount } from "../../src/accounts/index.ts";
+import { revokeKey } from "../../src/keys/index.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 

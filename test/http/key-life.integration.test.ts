@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { TestClient } from "../../harness/client.ts";
-import { revokeKey, rotateKey } from "../../src/accounts/index.ts";
+import { revokeKey, rotateKey } from "../../src/keys/index.ts";
 import { refusalOf } from "./secrets.ts";
 import { ApiServer } from "./support.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { errorOf } from "../../harness/client.ts";
-import { type Scope, scopes } from "../../src/accounts/index.ts";
+import { type Scope, scopes } from "../../src/keys/index.ts";
 import { ApiServer } from "./support.ts";
 
 const server = new ApiServer();

@@ -9,14 +9,13 @@ import {
   type Account,
   type Auditor,
   createAccount,
-  createKey,
   createWorkspace,
-  KeyUsage,
   requireAccount,
-  Usage,
   type Workspace,
 } from "../../src/accounts/index.ts";
 import type { Settings } from "../../src/config/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { DiskSpace } from "../../src/disk/index.ts";
 import { ExportMaker } from "../../src/exports/index.ts";
 import type { AppOptions } from "../../src/http/app.ts";
 import {
@@ -31,16 +30,14 @@ import {
 import { clientOf } from "../../src/http/shared/client.ts";
 import type { PaceLimits } from "../../src/http/shared/upload/index.ts";
 import { RecordingIntake } from "../../src/intake/index.ts";
+import { createKey, KeyUsage } from "../../src/keys/index.ts";
 import { Library, removeAccount } from "../../src/library/index.ts";
 import { checkRecordingUrl, parseAllowList, probeRecording } from "../../src/media/index.ts";
-import {
-  newRecordingId,
-  RecordingEvents,
-  type RecordingQueue,
-  Recordings,
-  type Segment,
-} from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, type Store } from "../../src/storage/index.ts";
+import type { RecordingQueue } from "../../src/queue/index.ts";
+import { newRecordingId, RecordingEvents, Recordings } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 
 export interface ApiServerOptions {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
 import { loadSettings } from "../../src/config/index.ts";
+import { DiskSpace } from "../../src/disk/index.ts";
 import { type ExamineServices, RecordingExaminer } from "../../src/intake/examine-recording.ts";
 import { IntakeError, type IntakeRefusal } from "../../src/intake/index.ts";
 import { MediaError } from "../../src/media/index.ts";
-import { DiskSpace } from "../../src/storage/index.ts";
 
 type Probed = Awaited<ReturnType<ExamineServices["probe"]>>;
 

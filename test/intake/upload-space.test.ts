@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type StatsFs, statfsSync } from "node:fs";
+import { DiskSpace } from "../../src/disk/index.ts";
 import { UploadSpace } from "../../src/intake/upload-space.ts";
-import { DiskSpace } from "../../src/storage/index.ts";
 
 const KB = 1000;
 const MB = 1000 * KB;

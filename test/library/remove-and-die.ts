@@ -1,8 +1,10 @@
 // Removes a recording in one way, and ends this process with SIGKILL before a step of it: DIRECTORY WAY STEP.
-import { requireAccount, Usage } from "../../src/accounts/index.ts";
+import { requireAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import { applyRetention, Library, type Operator, removeAccount } from "../../src/library/index.ts";
 import { Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase, RecordingFiles } from "../../src/storage/index.ts";
+import { DataDirectory, RecordingFiles } from "../../src/storage/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { dieAtStep } from "../support/die-at-step.ts";
 
 type Way = "application" | "operator" | "retention" | "withdrawal" | "account" | "rerun";

@@ -4,9 +4,10 @@ import { eq } from "drizzle-orm";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase, type Store, tables } from "../../src/database/index.ts";
 import { applyRetention } from "../../src/library/index.ts";
 import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, openDatabase, type Store, tables } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 
 const day = 86_400_000;
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { FFMPEG, fakeFfmpeg, lavfi, namesIn } from "../../harness/media.ts";
 import { isAlive } from "../../harness/processes.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
+import { machineTrouble } from "../../src/disk/index.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
-import { machineTrouble } from "../../src/storage/index.ts";
 import { canDecode, ffmpegsNaming, MediaFolder, sparseWave, until } from "./media-folder.ts";
 
 setDefaultTimeout(60_000);

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { tar } from "../../src/files/index.ts";
 import { ModelError } from "../../src/models/index.ts";
-import { tar } from "../../src/storage/index.ts";
 import { bundleAt, hash, OWN, SMALL, TestLibrary } from "./support.ts";
 
 // It takes seconds on an idle machine, more on a busy one.

@@ -1,6 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { NewFile } from "../../src/disk/index.ts";
 import {
   type ImportOptions,
   type InstalledModel,
@@ -11,7 +13,6 @@ import {
   SpeechModels,
   writeBundle,
 } from "../../src/models/index.ts";
-import { NewFile, openDatabase } from "../../src/storage/index.ts";
 
 export const hash = (algorithm: "sha256" | "sha1", content: string | Uint8Array) =>
   new Bun.CryptoHasher(algorithm).update(content).digest("hex");

@@ -4,7 +4,7 @@ import { waveHeader } from "../../harness/media.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { attempt } from "../../src/pipeline/attempt.ts";
 import { fetchLink } from "../../src/pipeline/index.ts";
-import { SuspendError } from "../../src/recordings/index.ts";
+import { SuspendError } from "../../src/queue/index.ts";
 import { never, QuietPipeline } from "./services.ts";
 
 describe.if(available("tests of attempts", ffmpegPath))("an attempt at a recording", () => {

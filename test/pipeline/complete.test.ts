@@ -1,10 +1,14 @@
 import { beforeEach, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import type { Recording, Store } from "../../src/database/index.ts";
+import { DiskSpace, WorkReservations } from "../../src/disk/index.ts";
 import { complete, removeWork, removeWorkOfEnded } from "../../src/pipeline/complete.ts";
 import { recoverWork } from "../../src/pipeline/index.ts";
-import { packSegment, type Recording, type Recordings, Transcript } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, type Store, WorkReservations } from "../../src/storage/index.ts";
+import type { Recordings } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { storedRecording } from "./step-context.ts";
 

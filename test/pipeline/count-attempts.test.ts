@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import pino from "pino";
 import { type Engine, EngineCrashError, EngineKilledError } from "../../src/engine/index.ts";
 import { countAttempts } from "../../src/pipeline/count-attempts.ts";
-import { Checkpoints, SuspendError } from "../../src/recordings/index.ts";
+import { SuspendError } from "../../src/queue/index.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
 import { createLogger, type Logger } from "../../src/telemetry/index.ts";
 import { storedRecording } from "./step-context.ts";
 

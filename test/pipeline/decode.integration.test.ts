@@ -5,8 +5,9 @@ import pino from "pino";
 import { available, corpusPath, ffmpegPath, mediaToolPath } from "../../harness/checkout.ts";
 import { lavfi, makeWithFfmpeg } from "../../harness/media.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { DiskSpace, WorkReservations } from "../../src/disk/index.ts";
 import { decode } from "../../src/pipeline/decode.ts";
-import { DataDirectory, DataPaths, DiskSpace, WorkReservations } from "../../src/storage/index.ts";
+import { DataDirectory, DataPaths } from "../../src/storage/index.ts";
 import { stepContext, storedRecording } from "./step-context.ts";
 
 /** Returns a recording that an earlier server decoded, with this checkpoint and files of these sizes. */

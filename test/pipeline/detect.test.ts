@@ -3,8 +3,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { writeBlock } from "../../src/blocks/index.ts";
 import { DetectedBlocks, detect } from "../../src/pipeline/detect.ts";
-import { writeBlock } from "../../src/timeline/index.ts";
 import { stepContext, storedRecording } from "./step-context.ts";
 
 const wholeBlock: Uint8Array | null = await blockOfNothing();

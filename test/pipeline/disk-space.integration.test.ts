@@ -7,7 +7,7 @@ import { lavfi, makeWithFfmpeg, waveHeader } from "../../harness/media.ts";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { recoverWork } from "../../src/pipeline/index.ts";
-import { RecordingQueue } from "../../src/recordings/index.ts";
+import { RecordingQueue } from "../../src/queue/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
 import { QuietPipeline, unused } from "./services.ts";

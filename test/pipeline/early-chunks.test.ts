@@ -1,12 +1,14 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
+import { BLOCK_SECONDS, blockCount } from "../../src/blocks/index.ts";
+import { tables } from "../../src/database/index.ts";
 import type { PipelineServices } from "../../src/pipeline/index.ts";
 import type { StepEngine } from "../../src/pipeline/step.ts";
 import { transcript } from "../../src/pipeline/transcript.ts";
-import { Checkpoints, SuspendError } from "../../src/recordings/index.ts";
-import { tables } from "../../src/storage/index.ts";
-import { BLOCK_SECONDS, blockCount, type Chunk, SAMPLE_RATE } from "../../src/timeline/index.ts";
+import { SuspendError } from "../../src/queue/index.ts";
+import { Checkpoints } from "../../src/recordings/index.ts";
+import { type Chunk, SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { QuietPipeline } from "./services.ts";
 
 /** The recognizer's lanes next to a GPU, lanes that all operations share, and a machine with none to spare. */

@@ -1,10 +1,11 @@
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { BLOCK_SECONDS, blockCount, writeBlock } from "../../src/blocks/index.ts";
 import { DetectedBlocks } from "../../src/pipeline/detect.ts";
 import { findVoices } from "../../src/pipeline/diarize.ts";
 import type { Track, TrackContext } from "../../src/pipeline/tracks.ts";
-import { BLOCK_SECONDS, blockCount, SAMPLE_RATE, writeBlock } from "../../src/timeline/index.ts";
+import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { stepContext, storedRecording } from "./step-context.ts";
 
 const track: Track = {

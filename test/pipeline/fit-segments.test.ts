@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitSegments } from "../../src/pipeline/fit-to-turns.ts";
-import type { Segment } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
 import type { Span, Turn } from "../../src/timeline/index.ts";
 import { rounded, spans, turn } from "../timeline/spans.ts";
 import { wordsFrom } from "./words.ts";

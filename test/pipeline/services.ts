@@ -1,12 +1,15 @@
 import { ffmpegPath } from "../../harness/checkout.ts";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { createAccount, Usage } from "../../src/accounts/index.ts";
+import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { DiskSpace, WorkReservations } from "../../src/disk/index.ts";
 import { parseAllowList } from "../../src/media/index.ts";
 import { type PipelineServices, processRecording } from "../../src/pipeline/index.ts";
 import { RecordingEvents, Recordings } from "../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase, WorkReservations } from "../../src/storage/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { Usage } from "../../src/usage/index.ts";
 import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
 
 /** Stands for a service that a test must not use. */

@@ -1,8 +1,9 @@
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { Checkpoints, Recordings } from "../../src/recordings/index.ts";
-import { DataPaths, openDatabase } from "../../src/storage/index.ts";
+import { DataPaths } from "../../src/storage/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 
 /** Creates a recording of an account in a database of its own. */

@@ -4,9 +4,9 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import { findAnswer, packSegment, Recordings, storeAnswer } from "../../src/recordings/index.ts";
-
-import { openDatabase, type Store, tables } from "../../src/storage/index.ts";
+import { openDatabase, type Store, tables } from "../../src/database/index.ts";
+import { findAnswer, Recordings, storeAnswer } from "../../src/recordings/index.ts";
+import { packSegment } from "../../src/segments/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
 import { Shelf } from "./shelf.ts";
 

@@ -1,17 +1,11 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { requireAccount, setVocabulary } from "../../src/accounts/index.ts";
-import {
-  Checkpoints,
-  indexMissing,
-  indexRecording,
-  type Recordings,
-  type Segment,
-  speakerLabel,
-  Transcript,
-} from "../../src/recordings/index.ts";
-
-import type { Store } from "../../src/storage/index.ts";
+import type { Store } from "../../src/database/index.ts";
+import { Checkpoints, type Recordings } from "../../src/recordings/index.ts";
+import { indexMissing, indexRecording } from "../../src/search/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { speakerLabel, Transcript } from "../../src/transcripts/index.ts";
 import { Shelf } from "./shelf.ts";
 
 const segment: Segment = {

@@ -1,15 +1,10 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
-import {
-  type corrections,
-  indexRecording,
-  type Recordings,
-  SearchQuery,
-  type Segment,
-  searchRecordings,
-  Transcript,
-} from "../../src/recordings/index.ts";
-import { type Store, tables } from "../../src/storage/index.ts";
+import { type Store, tables } from "../../src/database/index.ts";
+import type { Recordings } from "../../src/recordings/index.ts";
+import { indexRecording, SearchQuery, searchRecordings } from "../../src/search/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { type Correction, Transcript } from "../../src/transcripts/index.ts";
 import { bytesOf } from "../../src/voices/speaker-voices.ts";
 import { Shelf } from "./shelf.ts";
 
@@ -39,7 +34,7 @@ beforeEach(() => {
   transcript = new Transcript(store, recording);
 });
 
-const correct = (correction: corrections.Correction) => {
+const correct = (correction: Correction) => {
   now += 60_000;
   sequence += 1;
   return transcript.correct(correction, {

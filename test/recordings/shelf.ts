@@ -1,13 +1,9 @@
 import { newRecording } from "../../harness/new-recording.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import {
-  type PackedSegment,
-  type Recording,
-  Recordings,
-  type Segment,
-  Transcript,
-} from "../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { openDatabase, type Recording, type Store } from "../../src/database/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import type { PackedSegment, Segment } from "../../src/segments/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 
 type Values = Parameters<typeof newRecording>[2];
 

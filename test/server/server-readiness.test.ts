@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import type { MachineTroubleKind } from "../../src/disk/index.ts";
 import { ServerReadiness } from "../../src/server/server-readiness.ts";
-import type { MachineTroubleKind } from "../../src/storage/index.ts";
 
 /** Returns the readiness of a server without any trouble but that of these parts. */
 const readinessWith = (parts: Partial<ConstructorParameters<typeof ServerReadiness>[0]>) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { placeWords } from "../../src/speech/place-words.ts";
-import { transcribedSpans } from "../../src/timeline/chunk-audio.ts";
+import { transcribedSpans } from "../../src/timeline/index.ts";
 import { rounded, spans } from "../timeline/spans.ts";
 
 const sampleRate = 16_000;

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { migrationNames } from "../../src/storage/migrate.ts";
+import { migrationNames } from "../../src/database/migrate.ts";
 import { markedDescription } from "../../src/verification/program-file.ts";
 import { controlFile, packPackage } from "../../tools/release/package/debian-package.ts";
 import type { PackageFacts } from "../../tools/release/package/facts.ts";

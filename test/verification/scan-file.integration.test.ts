@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { tar } from "../../src/storage/index.ts";
+import { tar } from "../../src/files/index.ts";
 import { scanBytes } from "../../src/verification/scan-file.ts";
 import { writeImageArchive } from "../../tools/release/container/archives.ts";
 import { packPackage, writeAptRepository } from "../../tools/release/package/debian-package.ts";

@@ -1,8 +1,10 @@
 import { newRecording } from "../../harness/new-recording.ts";
 import { normalNumbers } from "../../harness/random-numbers.ts";
 import { createAccount } from "../../src/accounts/index.ts";
-import { newRecordingId, Recordings, type Segment, Transcript } from "../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../src/storage/index.ts";
+import { openDatabase, type Store } from "../../src/database/index.ts";
+import { newRecordingId, Recordings } from "../../src/recordings/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { type SpeakerVoice, storeSpeakerVoices, switchVoices, Voices } from "../../src/voices/index.ts";
 
 export const by = { actor: "operator", now: 1000 };

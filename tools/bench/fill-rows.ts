@@ -1,8 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { newServer } from "../../harness/measured-server.ts";
-import { createAccount, createKey, createWorkspace } from "../../src/accounts/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { createAccount, createWorkspace } from "../../src/accounts/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { createKey } from "../../src/keys/index.ts";
 
 const DAY = 86_400_000;
 const YEARS = 2;

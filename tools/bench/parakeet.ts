@@ -6,7 +6,7 @@ import { root } from "../../harness/checkout.ts";
 import { largeModel, writeRandomModel } from "../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
-import { cpuShares } from "../../src/engine/cpu-shares.ts";
+import { cpuShares } from "../../src/engine/index.ts";
 import { makeCacheEntry, removeCacheEntry } from "../../src/files/index.ts";
 import { corpusOption, requireCorpus } from "../corpus/index.ts";
 import { defineCommand } from "../shared/command.ts";

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { loadGgml } from "../../src/speech/ggml.ts";
-import { familyOf, type Recognizer } from "../../src/speech/recognizer/index.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
+import { familyOf } from "../../src/speech/index.ts";
+import type { Recognizer } from "../../src/speech/recognizer/index.ts";
 import { SAMPLE_RATE } from "../../src/timeline/index.ts";
 import { readCorpus, samplesOf } from "../corpus/index.ts";
 import { peakBytesOf } from "../shared/processes.ts";

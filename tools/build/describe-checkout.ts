@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { zstdSource } from "../../native/build-launcher.ts";
 import { UPSTREAM } from "../../native/upstream.ts";
+import { migrationNames } from "../../src/database/migrate.ts";
 import {
   type BuildInfo,
   builtInModels,
@@ -10,7 +11,6 @@ import {
   programFiles,
   programVersion,
 } from "../../src/program/index.ts";
-import { migrationNames } from "../../src/storage/migrate.ts";
 import { markedDescription } from "../../src/verification/index.ts";
 import { isOwnFfmpeg } from "../development/ffmpeg.ts";
 import { root } from "../shared/checkout.ts";

@@ -64,7 +64,7 @@ export const consoleAssets = () => Promise.resolve(assets);
 
 /** Replaces the path from which ONNX Runtime's package requires its addon by the unpacked addon. */
 export function onnxBinding(): BunPlugin {
-  const loader = join(root, "src/speech/onnx-runtime.ts");
+  const loader = join(root, "src/runtimes/onnx-runtime.ts");
   return {
     name: "onnx-binding",
     setup(builder) {

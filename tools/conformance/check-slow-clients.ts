@@ -1,6 +1,7 @@
 import { TestServer } from "../../harness/server.ts";
 import { createLink } from "../../src/console/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../src/storage/index.ts";
+import { openDatabaseOf } from "../../src/database/index.ts";
+import { DataDirectory } from "../../src/storage/index.ts";
 import { messageOf } from "../../src/text/index.ts";
 import { CommandError, runCommand } from "../shared/run-command.ts";
 import type { ConformanceOutcome } from "./check-conformance.ts";

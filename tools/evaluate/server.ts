@@ -5,8 +5,9 @@ import { newServer, PATIENCE_MILLISECONDS, patientClient } from "../../harness/m
 import type { NamedTurn } from "../../harness/rttm.ts";
 import type { TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { Recordings, Transcript } from "../../src/recordings/index.ts";
-import { openDatabase } from "../../src/storage/index.ts";
+import { openDatabase } from "../../src/database/index.ts";
+import { Recordings } from "../../src/recordings/index.ts";
+import { Transcript } from "../../src/transcripts/index.ts";
 import { concatenate, type Reference } from "../corpus/index.ts";
 import { CommandError } from "../shared/run-command.ts";
 

@@ -5,18 +5,18 @@ import {
   changeAccount,
   checkName,
   createAccount,
-  limitNames,
   listAccounts,
   normalizeVocabulary,
-  parseAccountLimits,
   requireAccount,
   type Standing,
   setVocabulary,
 } from "../../accounts/index.ts";
+import { values } from "../../database/index.ts";
 import { removeAccount } from "../../library/index.ts";
 import { Recordings } from "../../recordings/index.ts";
-import { DataDirectory, values } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { count } from "../../text/index.ts";
+import { limitNames, parseAccountLimits } from "../../usage/index.ts";
 import { switchVoices } from "../../voices/index.ts";
 import { UsageError } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, printTable, readableTime, table } from "../output.ts";

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { checkName, getAccount, requireAccount, requireWorkspace } from "../../accounts/index.ts";
 import { findRunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import {
   type AddedFolder,
@@ -16,7 +17,7 @@ import {
   removeFolder,
 } from "../../folders/index.ts";
 import { installedService } from "../../install/index.ts";
-import { DataDirectory, type Store } from "../../storage/index.ts";
+import { DataDirectory } from "../../storage/index.ts";
 import { UsageError } from "../command-error.ts";
 import { date, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { absolutePath, checkedBy, languageCode, listOf, orEmpty, positiveNumber } from "../parse-option.ts";

@@ -1,17 +1,15 @@
 import { Command } from "commander";
+import { checkName, requireAccount, requireWorkspace } from "../../accounts/index.ts";
 import {
   type ApiKey,
   checkedKeyName,
-  checkName,
   createKey,
   listKeys,
-  requireAccount,
-  requireWorkspace,
   revokeKey,
   rotateKey,
   type Scope,
   scopes,
-} from "../../accounts/index.ts";
+} from "../../keys/index.ts";
 import { date, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, duration, futureMoment, listOf, parsedBy, resourceId } from "../parse-option.ts";
 import { openStoreOf, settingsCommand } from "../settings-options.ts";

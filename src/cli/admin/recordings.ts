@@ -1,8 +1,9 @@
 import { Command } from "commander";
 import { checkName, requireAccount } from "../../accounts/index.ts";
+import { type Recording, type Store, values } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
-import type { Recording, Status, Transcript } from "../../recordings/index.ts";
-import { type Store, values } from "../../storage/index.ts";
+import type { Status } from "../../recordings/index.ts";
+import type { Transcript } from "../../transcripts/index.ts";
 import { nameOfActor } from "../../users/index.ts";
 import { date, facts, type JsonOption, optionalDate, print, printTable, readableTime } from "../output.ts";
 import { checkedBy, listOf, positiveNumber, resourceId } from "../parse-option.ts";

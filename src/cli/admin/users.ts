@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { checkName, getAccount, requireAccount } from "../../accounts/index.ts";
-import { type Store, values } from "../../storage/index.ts";
+import { type Store, values } from "../../database/index.ts";
 import { isEmailAddress } from "../../text/index.ts";
 import {
   accountIdsOf,

@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { checkName, requireAccount } from "../../accounts/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { Store } from "../../database/index.ts";
 import { isVoiceName, MAX_NAME_CHARACTERS, type Voice, Voices, VoicesError } from "../../voices/index.ts";
 import { CommandError } from "../command-error.ts";
 import { date, type JsonOption, print, printTable, readableTime } from "../output.ts";

@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import type { TranscriptionResource } from "../../api-contract/index.ts";
+import { values } from "../../database/index.ts";
 import { type ExportFormat, exportFormats } from "../../exports/index.ts";
 import type { Status } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
 import { CommandError, throwAll } from "../command-error.ts";
 import { facts, type JsonOption, print, printTable, readableTime } from "../output.ts";
 import { makeOutputDirectory, outputOption, planOutputs, standardOutput, writeOutput } from "../outputs.ts";

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { TranscriptionResource } from "../../api-contract/index.ts";
-import { values } from "../../storage/index.ts";
+import { values } from "../../database/index.ts";
 import { CommandError, exitCodes, throwAll } from "../command-error.ts";
 import { interruptedWith } from "../interrupts.ts";
 import { type JsonOption, print } from "../output.ts";

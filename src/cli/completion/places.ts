@@ -1,7 +1,7 @@
 import { Kind, type TSchema } from "@sinclair/typebox";
 import type { Command, Option } from "commander";
-import { scopes } from "../../accounts/index.ts";
 import { settingEntries } from "../../config/index.ts";
+import { scopes } from "../../keys/index.ts";
 import { statusSchema } from "../../recordings/index.ts";
 
 /** Possible values of an option or argument: file names, one of a list, or any text, which can't be completed. */

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { scopes } from "../../accounts/index.ts";
-import { values } from "../../storage/index.ts";
+import { values } from "../../database/index.ts";
+import { scopes } from "../../keys/index.ts";
 import type { Routes } from "./route.ts";
 import { countSchema, cursorSchema, limitSchema, namedSchema, nullable, timeSchema } from "./shared.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { corrections } from "../../recordings/index.ts";
-import { values } from "../../storage/index.ts";
+import { values } from "../../database/index.ts";
+import { correctionSchema, placeSchema, replacementSchema } from "../../transcripts/index.ts";
 import { type Routes, withDefault } from "./route.ts";
 import { countSchema, markSchema, nullable, secondsSchema, timeSchema } from "./shared.ts";
 import { segmentSchema } from "./transcript.ts";
@@ -16,7 +16,7 @@ const correctionRequestSchema = Type.Object(
     seen: countSchema,
     /** The latest revision that the page shows, after which the response has the changes. */
     shown: countSchema,
-    correction: corrections.correctionSchema,
+    correction: correctionSchema,
   },
   { additionalProperties: false },
 );
@@ -45,7 +45,7 @@ export const correctedSchema = Type.Composite([
     /** Number of the revision that this one continues and replaces, while a person types in a segment. */
     replaces: nullable(countSchema),
     /** `after` of the next request, if `replace` or `restore` is not complete. */
-    next: nullable(corrections.placeSchema),
+    next: nullable(placeSchema),
   }),
 ]);
 export type Corrected = Static<typeof correctedSchema>;
@@ -101,7 +101,7 @@ export type ReplacementPage = Static<typeof replacementPageSchema>;
 /** A number in a query. */
 const numberSchema = Type.Integer({ minimum: 0, maximum: 1_000_000_000, description: "a whole number" });
 const flagSchema = withDefault(Type.Boolean({ description: "true or false" }), false);
-const { find, replacement } = corrections.replacementSchema.properties;
+const { find, replacement } = replacementSchema.properties;
 
 /** Corrections of a transcript, and its revisions. */
 export const correctionRoutes = {

@@ -1,7 +1,7 @@
 import { ExportQueue } from "../../exports/index.ts";
 import { type ApiError, contextOf, createRouter, toApiError } from "../../http/index.ts";
 import { LibraryError } from "../../library/index.ts";
-import { corrections } from "../../recordings/index.ts";
+import { CorrectionError } from "../../transcripts/index.ts";
 import { Voices, VoicesError } from "../../voices/index.ts";
 import { accessOf, createDataRoutes } from "./data-routes.ts";
 import { rulesMark, Sessions, SignInProvider } from "./entry/index.ts";
@@ -124,7 +124,7 @@ function refuse({ log }: ConsoleServices, thrown: unknown, code: string | number
 
 function toConsoleError(thrown: unknown): unknown {
   if (thrown instanceof LibraryError) return refusalToConsoleError(thrown.refusal);
-  if (thrown instanceof corrections.CorrectionError) {
+  if (thrown instanceof CorrectionError) {
     return refusalToConsoleError({ kind: "not_corrected", reason: thrown.reason });
   }
   return thrown instanceof VoicesError ? voiceRefusalToConsoleError(thrown.refusal) : thrown;

@@ -1,6 +1,6 @@
 import { type AnyElysia, type Context, Elysia } from "elysia";
+import type { Store } from "../../database/index.ts";
 import { readQuery } from "../../http/index.ts";
-import type { Store } from "../../storage/index.ts";
 import {
   type Access,
   type AnswerOf,

@@ -1,6 +1,6 @@
 import type { ApiError } from "../../http/index.ts";
 import type { Refusal, RerunRefusal } from "../../library/index.ts";
-import type { corrections } from "../../recordings/index.ts";
+import type { CorrectionRefusal } from "../../transcripts/index.ts";
 import type { VoiceRefusal } from "../../voices/index.ts";
 import type { ConsoleErrorBody } from "../contract/index.ts";
 
@@ -58,7 +58,7 @@ export class ConsoleError extends Error {
   }
 }
 
-const correctionTexts: Readonly<Record<corrections.CorrectionRefusal, string>> = {
+const correctionTexts: Readonly<Record<CorrectionRefusal, string>> = {
   changed_meanwhile: "This part of the transcript was changed meanwhile.",
   no_such_speaker: "The transcript has no such speaker; reload the page.",
   no_such_revision: "This revision is no longer stored. The recognized transcript can still be restored.",

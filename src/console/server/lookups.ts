@@ -1,6 +1,6 @@
 import { type Account, getAccount, getWorkspace, type Workspace } from "../../accounts/index.ts";
+import type { Store } from "../../database/index.ts";
 import type { Library, Viewer } from "../../library/index.ts";
-import type { Store } from "../../storage/index.ts";
 import { ConsoleError } from "./errors.ts";
 
 /** Number of an account's workspaces in a response. */

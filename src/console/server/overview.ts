@@ -1,7 +1,8 @@
 import { timestamp, toProgress } from "../../api-contract/index.ts";
+import type { Recording } from "../../database/index.ts";
 import { memoryOf } from "../../machine/index.ts";
 import { programVersion, residentBytes } from "../../program/index.ts";
-import { type Recording, readDailyWork } from "../../recordings/index.ts";
+import { readDailyWork } from "../../recordings/index.ts";
 import type { Day, OpenRecording, Overview, Speed } from "../contract/index.ts";
 import type { ConsoleServices } from "./services.ts";
 import { optionalTimestamp, ownersOf, problemOf } from "./show-recording.ts";

@@ -1,9 +1,10 @@
 import { timestamp } from "../../api-contract/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
 import { exportFileName, exportFormats } from "../../exports/index.ts";
 import type { Viewer } from "../../library/index.ts";
 import type { PlaybackState } from "../../media/index.ts";
-import { type Outline, type Recording, speakerLabel, type Transcript } from "../../recordings/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { Outline } from "../../segments/index.ts";
+import { speakerLabel, type Transcript } from "../../transcripts/index.ts";
 import type { SpeakerState, Voices } from "../../voices/index.ts";
 import type { PlaybackCopy, RecordingDetail, Speaker, SpeakerVoice } from "../contract/index.ts";
 import type { ConsoleServices } from "./services.ts";

@@ -1,6 +1,6 @@
+import type { Store } from "../../database/index.ts";
 import { contextOf } from "../../http/index.ts";
 import type { Operator, Person } from "../../library/index.ts";
-import type { Store } from "../../storage/index.ts";
 import { accountIdsOf, actorOf } from "../../users/index.ts";
 import type { Access } from "../contract/index.ts";
 import type { ConsoleSession, Sessions } from "./entry/index.ts";

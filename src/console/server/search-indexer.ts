@@ -1,4 +1,4 @@
-import { indexMissing, indexRecording } from "../../recordings/index.ts";
+import { indexMissing, indexRecording } from "../../search/index.ts";
 import type { ConsoleServices } from "./services.ts";
 
 /**

@@ -1,13 +1,15 @@
-import type { Usage } from "../../accounts/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import type { Machine } from "../../fleet/index.ts";
 import type { ExportAnswers, TranscriptionCreator } from "../../http/index.ts";
 import type { Library } from "../../library/index.ts";
 import type { PlaybackCopies } from "../../media/index.ts";
-import type { RecordingEvents, RecordingQueue, Recordings } from "../../recordings/index.ts";
+import type { RecordingQueue } from "../../queue/index.ts";
+import type { RecordingEvents, Recordings } from "../../recordings/index.ts";
 import type { Language } from "../../speech/index.ts";
-import type { DiskUsage, Store } from "../../storage/index.ts";
+import type { DiskUsage } from "../../storage/index.ts";
 import type { Logger, Metrics } from "../../telemetry/index.ts";
+import type { Usage } from "../../usage/index.ts";
 
 /** Status of the inference workers. There is one worker, or one for each GPU. */
 export interface WorkerStatus {

@@ -1,8 +1,9 @@
 import { getAccount, getWorkspace } from "../../accounts/index.ts";
 import { timestamp, toProgress } from "../../api-contract/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
+import { machineTroubles } from "../../disk/index.ts";
 import type { Viewer } from "../../library/index.ts";
-import { isOpen, type Recording } from "../../recordings/index.ts";
-import { machineTroubles, type Store } from "../../storage/index.ts";
+import { isOpen } from "../../recordings/index.ts";
 import { nameOfActor } from "../../users/index.ts";
 import type { ListedRecording, Named } from "../contract/index.ts";
 import type { ConsoleServices } from "./services.ts";

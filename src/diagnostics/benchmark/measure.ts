@@ -1,12 +1,13 @@
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { blockCount } from "../../blocks/index.ts";
+import { type computeOptions, SpeechEngine } from "../../devices/index.ts";
+import { DiskSpace } from "../../disk/index.ts";
 import type { Engine } from "../../engine/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
 import { withSpeechSample } from "../../server/index.ts";
-import { type computeOptions, SpeechEngine } from "../../speech/index.ts";
-import { DiskSpace } from "../../storage/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
-import { blockCount, type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
+import { type Chunk, chunkAudioSeconds, type PcmFile, SAMPLE_RATE } from "../../timeline/index.ts";
 
 /** Options of a measurement. */
 interface MeasureOptions {

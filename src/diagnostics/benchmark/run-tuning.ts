@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { computeOptions, cpuLimit, inSlots, sharesOf, tuneDevices } from "../../devices/index.ts";
 import { withSpeechSample } from "../../server/index.ts";
-import { computeOptions, cpuLimit, inSlots, sharesOf, tuneDevices } from "../../speech/index.ts";
 import { createLogger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
 import { type BenchmarkOptions, withBench } from "./run-benchmark.ts";

@@ -1,8 +1,9 @@
 import type { RunningServer } from "../../api-contract/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import type { SpeechModel, SpeechModels } from "../../models/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
-import type { DataPaths, Store } from "../../storage/index.ts";
+import type { DataPaths } from "../../storage/index.ts";
 import type { Machine } from "./machine.ts";
 
 /**

@@ -1,9 +1,11 @@
 import { constants, existsSync } from "node:fs";
 import { findRunningServer } from "../../api-contract/index.ts";
+import { readDatabase, type Store } from "../../database/index.ts";
+import { describeKernels, surveyCpuLibraries } from "../../devices/index.ts";
 import type { ProgramFiles } from "../../program/index.ts";
+import { type GpuBackend, gpuBackends } from "../../runtimes/index.ts";
 import { openProgramParts, readSpeechModels } from "../../server/index.ts";
-import { describeKernels, type GpuBackend, gpuBackends, surveyCpuLibraries } from "../../speech/index.ts";
-import { DataPaths, readDatabase, type Store } from "../../storage/index.ts";
+import { DataPaths } from "../../storage/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { type CheckContext, type DoctorOptions, oncePerRun } from "./check.ts";
 import { isAllowed, thisMachine } from "./machine.ts";

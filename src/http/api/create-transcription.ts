@@ -1,8 +1,7 @@
 import { locationOf, toTranscription } from "../../api-contract/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
 import type { Sender } from "../../intake/index.ts";
-import type { Recording } from "../../recordings/index.ts";
 import type { Language } from "../../speech/index.ts";
-import type { Store } from "../../storage/index.ts";
 import { refusalOf } from "../shared/error-envelope.ts";
 import { type Entry, RequestIntake, type RequestIntakeServices, senderOf } from "../shared/request-intake.ts";
 import { type ReceivedUpload, toUploadError } from "../shared/upload/index.ts";

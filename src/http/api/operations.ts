@@ -6,8 +6,8 @@ import {
   transcriptionPageSchema,
   transcriptionSchema,
 } from "../../api-contract/index.ts";
+import type { Recording } from "../../database/index.ts";
 import type { Library } from "../../library/index.ts";
-import type { Recording } from "../../recordings/index.ts";
 import { addCheckedRoute, type Call, type Operation, viewerOf } from "../shared/operations.ts";
 import { exportQuery, listQuery, readQuery, segmentQuery } from "../shared/query.ts";
 

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from "elysia";
+import type { Recording } from "../../database/index.ts";
 import { exportFileName } from "../../exports/index.ts";
 import type { Sender } from "../../intake/index.ts";
-import type { Recording } from "../../recordings/index.ts";
 import { type AccessOptions, accountWithoutKey, requireScope } from "../shared/access.ts";
 import { percentEncodedDisposition } from "../shared/content-disposition.ts";
 import { ApiError } from "../shared/errors.ts";

@@ -1,8 +1,9 @@
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
 import { deflateSync } from "node:zlib";
 import { Type } from "@sinclair/typebox";
-import { type SegmentWithWords, speakerLabel } from "../../recordings/index.ts";
+import type { SegmentWithWords } from "../../segments/index.ts";
 import { meetIn } from "../../text/index.ts";
+import { speakerLabel } from "../../transcripts/index.ts";
 import { languageName } from "./languages.ts";
 
 const seconds = (description: string) => Type.Number({ minimum: 0, description });

@@ -1,5 +1,6 @@
+import type { Recording } from "../../database/index.ts";
 import type { Sender } from "../../intake/index.ts";
-import type { Recording, RecordingEvents } from "../../recordings/index.ts";
+import type { RecordingEvents } from "../../recordings/index.ts";
 import { toApiError } from "../shared/error-envelope.ts";
 import { senderOf } from "../shared/request-intake.ts";
 import type { ClientWait } from "./client-wait.ts";

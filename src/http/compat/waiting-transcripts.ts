@@ -1,8 +1,9 @@
 import type { Settings } from "../../config/index.ts";
+import type { Recording, Store } from "../../database/index.ts";
 import type { Sender, Submission } from "../../intake/index.ts";
 import type { Library } from "../../library/index.ts";
-import { isOpen, type Recording, type RecordingEvents, type RecordingQueue } from "../../recordings/index.ts";
-import type { Store } from "../../storage/index.ts";
+import type { RecordingQueue } from "../../queue/index.ts";
+import { isOpen, type RecordingEvents } from "../../recordings/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import type { ApiError } from "../shared/errors.ts";

@@ -1,16 +1,9 @@
-import {
-  type Account,
-  activeKey,
-  authenticate,
-  findAccount,
-  getAccount,
-  type KeyUsage,
-  parseAccountLimits,
-  type Scope,
-} from "../../accounts/index.ts";
+import { type Account, findAccount, getAccount } from "../../accounts/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Store } from "../../database/index.ts";
 import { requireActive } from "../../intake/index.ts";
-import type { Store } from "../../storage/index.ts";
+import { activeKey, authenticate, type KeyUsage, type Scope } from "../../keys/index.ts";
+import { parseAccountLimits } from "../../usage/index.ts";
 import { includes, type Networks } from "./client.ts";
 import { ApiError } from "./errors.ts";
 import { rateLimited, SlidingWindow } from "./rate-limits.ts";

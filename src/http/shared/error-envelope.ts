@@ -1,8 +1,8 @@
 import { ValidationError } from "elysia";
+import { machineTrouble, machineTroubles } from "../../disk/index.ts";
 import { ExportTooLargeError } from "../../exports/index.ts";
 import { type AccountTrouble, IntakeError, type IntakeRefusal } from "../../intake/index.ts";
 import { LibraryError, type Refusal } from "../../library/index.ts";
-import { machineTrouble, machineTroubles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { count } from "../../text/index.ts";
 import { ApiError, type ErrorCode, type FieldErrors, invalidField, notFound, unavailable } from "./errors.ts";

@@ -1,5 +1,6 @@
-import { type Account, createWindows } from "../../accounts/index.ts";
+import type { Account } from "../../accounts/index.ts";
 import type { Settings } from "../../config/index.ts";
+import type { Recording, Store, Writer } from "../../database/index.ts";
 import {
   type CreatePlace,
   IntakeError,
@@ -7,9 +8,9 @@ import {
   type Sender,
   type Submission,
 } from "../../intake/index.ts";
-import type { Recording } from "../../recordings/index.ts";
-import type { DataDirectory, Store, Writer } from "../../storage/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
 import type { Metrics } from "../../telemetry/index.ts";
+import { createWindows } from "../../usage/index.ts";
 import { requireAccess } from "./access.ts";
 import { viewerOf } from "./operations.ts";
 import { callerOf, contextOf } from "./request-context.ts";

@@ -1,8 +1,9 @@
 import { existsSync, statSync } from "node:fs";
 import { mkdir, open, rename, rm } from "node:fs/promises";
+import type { DiskSpace } from "../../disk/index.ts";
 import { syncDirectory } from "../../files/index.ts";
 import type { Recordings } from "../../recordings/index.ts";
-import type { DataDirectory, DiskSpace } from "../../storage/index.ts";
+import type { DataDirectory } from "../../storage/index.ts";
 import { chooseMix } from "../channels/choose-mix.ts";
 import { INVERTED_CORRELATION } from "../channels/compare-channels.ts";
 import { checkFfmpegEnd } from "../decode-plan.ts";

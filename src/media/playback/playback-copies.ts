@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as yieldToEventLoop } from "node:timers/promises";
-import { isOpen, type Recording } from "../../recordings/index.ts";
-import { machineTrouble, machineTroubles, type PlaybackFiles } from "../../storage/index.ts";
+import type { Recording } from "../../database/index.ts";
+import { machineTrouble, machineTroubles } from "../../disk/index.ts";
+import { isOpen } from "../../recordings/index.ts";
+import type { PlaybackFiles } from "../../storage/index.ts";
 import type { Logger } from "../../telemetry/index.ts";
 import { messageOf } from "../../text/index.ts";
 import { type CopyResources, type CopySource, isStored, makeCopy } from "./make-copy.ts";

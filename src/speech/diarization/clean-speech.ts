@@ -1,4 +1,4 @@
-import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
 import type { BlockActivity } from "./activity.ts";
 import type { FrameSpan, Voice } from "./voices.ts";
 

@@ -1,11 +1,5 @@
-import {
-  blockWindows,
-  LOCAL_SPEAKERS,
-  WINDOW_FRAMES,
-  WINDOW_SAMPLES,
-  type WorkArea,
-  windowSample,
-} from "../../timeline/index.ts";
+import { blockWindows, LOCAL_SPEAKERS, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { BATCH_SIZE, type DiarizationModels, segment } from "./models.ts";
 import { withQuietSpeech } from "./quiet-speech.ts";

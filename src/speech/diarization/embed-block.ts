@@ -1,13 +1,5 @@
-import {
-  frameSample,
-  HOP_FRAMES,
-  type PcmFile,
-  SAMPLE_RATE,
-  WINDOW_FRAMES,
-  WINDOW_SAMPLES,
-  type WorkArea,
-  windowSample,
-} from "../../timeline/index.ts";
+import { frameSample, HOP_FRAMES, WINDOW_FRAMES, WINDOW_SAMPLES, windowSample } from "../../blocks/index.ts";
+import { type PcmFile, SAMPLE_RATE, type WorkArea } from "../../timeline/index.ts";
 import { BlockActivity } from "./activity.ts";
 import { localVoices } from "./clean-speech.ts";
 import { type DiarizationModels, embedAll } from "./models.ts";

@@ -1,14 +1,5 @@
-import {
-  BLOCK_SECONDS,
-  blockCount,
-  embeddedPart,
-  frameSeconds,
-  hasBlock,
-  SAMPLE_RATE,
-  type Span,
-  WINDOW_SAMPLES,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { BLOCK_SECONDS, blockCount, frameSeconds, hasBlock, WINDOW_SAMPLES } from "../../blocks/index.ts";
+import { embeddedPart, SAMPLE_RATE, type Span, type WorkArea } from "../../timeline/index.ts";
 import { type DiarizationModels, embedAll } from "./models.ts";
 import { readPcm } from "./read-pcm.ts";
 import { addScaled, unit } from "./similarity.ts";

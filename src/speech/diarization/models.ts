@@ -1,8 +1,7 @@
 import type { InferenceSession } from "onnxruntime-node";
+import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
+import { type GgmlAddon, onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../../runtimes/index.ts";
 import { messageOf } from "../../text/index.ts";
-import { LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
-import type { GgmlAddon } from "../ggml.ts";
-import { onnxLibraryOf, setOnnxBinding, silenceOnnxTelemetry } from "../onnx-runtime.ts";
 
 /**
  * Windows or speech spans that a model computes at once. More windows cost more memory than they save; eight spans are

@@ -1,4 +1,4 @@
-import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../timeline/index.ts";
+import { FRAME_SAMPLES, frameSample, HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../blocks/index.ts";
 import { frameDecibels } from "../silences.ts";
 import { FrameAverage } from "./frame-average.ts";
 import type { FrameSpan } from "./voices.ts";

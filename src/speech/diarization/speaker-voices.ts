@@ -1,12 +1,5 @@
-import {
-  blockCount,
-  frameSeconds,
-  OverlapFinder,
-  type Span,
-  secondsOf,
-  type Turn,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { blockCount, frameSeconds } from "../../blocks/index.ts";
+import { OverlapFinder, type Span, secondsOf, type Turn, type WorkArea } from "../../timeline/index.ts";
 import type { SpeakerVoice } from "../../voices/index.ts";
 import { removeChannel } from "./remove-channel.ts";
 import { addScaled, unit } from "./similarity.ts";

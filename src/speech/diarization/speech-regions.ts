@@ -1,13 +1,5 @@
-import {
-  blockCount,
-  FRAME_SAMPLES,
-  frameSample,
-  frameSeconds,
-  type PcmFile,
-  SAMPLE_RATE,
-  type Span,
-  type WorkArea,
-} from "../../timeline/index.ts";
+import { blockCount, FRAME_SAMPLES, frameSample, frameSeconds } from "../../blocks/index.ts";
+import { type PcmFile, SAMPLE_RATE, type Span, type WorkArea } from "../../timeline/index.ts";
 import { frameDecibels } from "../silences.ts";
 import { BlockActivity } from "./activity.ts";
 import { FrameAverage } from "./frame-average.ts";

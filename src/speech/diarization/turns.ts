@@ -1,4 +1,5 @@
-import { FRAME_SAMPLES, frameSeconds, SAMPLE_RATE, type Turn } from "../../timeline/index.ts";
+import { FRAME_SAMPLES, frameSeconds } from "../../blocks/index.ts";
+import { SAMPLE_RATE, type Turn } from "../../timeline/index.ts";
 import type { FrameSpan } from "./voices.ts";
 
 /**

@@ -1,4 +1,5 @@
-import { readBlock, type WorkArea, writeBlock } from "../../timeline/index.ts";
+import { readBlock, writeBlock } from "../../blocks/index.ts";
+import type { WorkArea } from "../../timeline/index.ts";
 import { addScaled, unit } from "./similarity.ts";
 
 const MARK = "TVO2";

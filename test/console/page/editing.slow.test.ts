@@ -3,7 +3,8 @@ import type { BrowserContext, Page } from "playwright-core";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { type Filled, fill } from "../../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
-import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
+import { openDatabaseOf } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { createUser, hashPassword } from "../../../src/users/index.ts";
 import { faultsOf, found, holdBack, openBrowser, openPage, overhangOf, press, returnTo, signIn } from "./browser.ts";
 

@@ -3,7 +3,8 @@ import type { Page } from "playwright-core";
 import { type Filled, fill } from "../../../harness/filled-console.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { setPassword } from "../../../src/console/index.ts";
-import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
+import { openDatabaseOf } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { found, openBrowser, openPage } from "./browser.ts";
 
 const password = "correct horse battery";

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { BrowserContext, Page } from "playwright-core";
 import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
-import { DataDirectory, openDatabaseOf } from "../../../src/storage/index.ts";
+import { openDatabaseOf } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { VoiceAccount, voiceOf } from "../../voices/support.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createKey } from "../../../src/accounts/index.ts";
 import { consolePath } from "../../../src/console/index.ts";
+import { createKey } from "../../../src/keys/index.ts";
 import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -1,5 +1,5 @@
 import { setPassword } from "../../../src/console/index.ts";
-import { tables } from "../../../src/storage/index.ts";
+import { tables } from "../../../src/database/index.ts";
 import { createUser, type Role, type User } from "../../../src/users/index.ts";
 import type { Browser, ConsoleServer } from "./support.ts";
 

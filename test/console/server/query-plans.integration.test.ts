@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { removePassword, setPassword, signOutEverywhere } from "../../../src/console/index.ts";
-import { indexMissing } from "../../../src/recordings/index.ts";
-import { openDatabase, type Store } from "../../../src/storage/index.ts";
+import { openDatabase, type Store } from "../../../src/database/index.ts";
+import { indexMissing } from "../../../src/search/index.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../../support/recorded-statements.ts";
 import { signedIn } from "./people.ts";
 import { ConsoleServer } from "./support.ts";

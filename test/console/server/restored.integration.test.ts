@@ -1,9 +1,11 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { BackupFile, restoreBackup } from "../../../src/backup/index.ts";
 import { createLink, setPassword } from "../../../src/console/index.ts";
-import { type corrections, Transcript } from "../../../src/recordings/index.ts";
-import { BackupFile, DataDirectory, openDatabase, restoreBackup, type Store } from "../../../src/storage/index.ts";
+import { openDatabase, type Store } from "../../../src/database/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
+import { type Correction, Transcript } from "../../../src/transcripts/index.ts";
 import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
@@ -45,7 +47,7 @@ test("a restored backup contains the revisions, of which each can be restored", 
     return new Transcript(of, recording);
   };
   const by = (sequence: number) => ({ author: "anna", editor: "page-one", sequence, seen: sequence - 1, now: 1000 });
-  const all: corrections.Correction[] = [
+  const all: Correction[] = [
     { action: "split", segment: 0, character: 7 },
     { action: "text", segment: 1, text: "No, we did not." },
     { action: "assign", segments: [0], speaker: null },

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createKey } from "../../../src/accounts/index.ts";
 import { recordingPageSchema, routes, uploadOptionsSchema } from "../../../src/console/contract/index.ts";
+import { createKey } from "../../../src/keys/index.ts";
 import { signedIn } from "./people.ts";
 import { type Browser, ConsoleServer } from "./support.ts";
 

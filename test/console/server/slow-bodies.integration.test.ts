@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { listKeys } from "../../../src/accounts/index.ts";
 import { recordingSchema } from "../../../src/console/contract/index.ts";
 import { signOutEverywhere } from "../../../src/console/index.ts";
+import { listKeys } from "../../../src/keys/index.ts";
 import { changeUser, deleteUser, requireUser, setDisabled, type User } from "../../../src/users/index.ts";
 import { signedIn } from "./people.ts";
 import { type Browser, ConsoleServer } from "./support.ts";

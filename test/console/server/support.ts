@@ -5,9 +5,10 @@ import { loadSettings, type Settings } from "../../../src/config/index.ts";
 import { errorSchema, recordingPageSchema, type SignInRequest } from "../../../src/console/contract/index.ts";
 import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../../src/console/index.ts";
 import type { FleetMachine } from "../../../src/console/server/services.ts";
+import { DiskSpace, type MachineTroubleKind } from "../../../src/disk/index.ts";
 import { PlaybackCopies } from "../../../src/media/index.ts";
-import type { Segment } from "../../../src/recordings/index.ts";
-import { DiskSpace, DiskUsage, type MachineTroubleKind } from "../../../src/storage/index.ts";
+import type { Segment } from "../../../src/segments/index.ts";
+import { DiskUsage } from "../../../src/storage/index.ts";
 import { ApiServer, type ApiServerOptions } from "../../http/support.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { sessionSchema, signInMethodsSchema } from "../../../src/console/contract/index.ts";
-import { tables } from "../../../src/storage/index.ts";
+import { tables } from "../../../src/database/index.ts";
 import { changeUser, deleteUser, setDisabled, setUserPassword } from "../../../src/users/index.ts";
 import { cheapHash, newUser, PASSWORD, setCheapPassword, signedIn } from "./people.ts";
 import { ConsoleServer } from "./support.ts";

@@ -13,11 +13,12 @@ import {
 import { join } from "node:path";
 import { tinyModel, writeRandomModel } from "../../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
+import { openDatabase, readDatabase } from "../../../src/database/index.ts";
 import type { CheckContext } from "../../../src/diagnostics/doctor/check.ts";
 import { thisMachine } from "../../../src/diagnostics/doctor/machine.ts";
 import type { Finding } from "../../../src/diagnostics/index.ts";
 import { importModels, ModelLibrary, parseLanguageRoutes, SpeechModels } from "../../../src/models/index.ts";
-import { DataDirectory, DataPaths, openDatabase, readDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory, DataPaths } from "../../../src/storage/index.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 /** A data directory as a server leaves it, next to other files, with the checks of it on this machine. */

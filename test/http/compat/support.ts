@@ -1,5 +1,5 @@
 import { samplePath } from "../../../harness/checkout.ts";
-import type { Segment } from "../../../src/recordings/index.ts";
+import type { Segment } from "../../../src/segments/index.ts";
 import type { ApiServer, KeyClient } from "../support.ts";
 
 export const jfk = samplePath("jfk.mp3");

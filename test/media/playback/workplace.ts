@@ -5,9 +5,11 @@ import { ffmpegPath, samplePath } from "../../../harness/checkout.ts";
 import { newRecording } from "../../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { createAccount } from "../../../src/accounts/index.ts";
+import { openDatabase } from "../../../src/database/index.ts";
+import { DiskSpace } from "../../../src/disk/index.ts";
 import { PlaybackCopies, type PlaybackOptions, type PlaybackState } from "../../../src/media/index.ts";
 import { newRecordingId, Recordings } from "../../../src/recordings/index.ts";
-import { DataDirectory, DiskSpace, openDatabase } from "../../../src/storage/index.ts";
+import { DataDirectory } from "../../../src/storage/index.ts";
 import { createLogger } from "../../../src/telemetry/index.ts";
 import { ffmpegsNaming, sparseWave, until } from "../media-folder.ts";
 

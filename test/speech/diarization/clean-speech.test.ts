@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { BlockActivity } from "../../../src/speech/diarization/activity.ts";
 import { localVoices } from "../../../src/speech/diarization/clean-speech.ts";
-import { HOP_FRAMES, LOCAL_SPEAKERS, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 
 /** Windows of a recording in which local speakers speak in frames `[start, end)` of it. */
 function activityOf(windows: number, ...spoken: [local: number, start: number, end: number][]): BlockActivity {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { embedSentences, voiceWithin } from "../../../src/speech/diarization/embed-sentences.ts";
 import type { DiarizationModels } from "../../../src/speech/diarization/index.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { frameSeconds, HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
 import { withBlocks } from "./fake-recording.ts";
 

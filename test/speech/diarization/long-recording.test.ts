@@ -1,9 +1,9 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
+import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/blocks/index.ts";
 import { cluster } from "../../../src/speech/diarization/index.ts";
 import { unit } from "../../../src/speech/diarization/similarity.ts";
 import type { Voice } from "../../../src/speech/diarization/voices.ts";
-import { HOP_FRAMES, WINDOW_FRAMES } from "../../../src/timeline/grid.ts";
 import { withBlocks } from "./fake-recording.ts";
 
 setDefaultTimeout(60_000);

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { cpuLibraries } from "../../../src/speech/ggml.ts";
+import { cpuLibraries } from "../../../src/runtimes/ggml.ts";
 import type { ParakeetAddon } from "../../../src/speech/recognizer/parakeet/addon.ts";
 import type { WhisperAddon } from "../../../src/speech/recognizer/whisper/addon.ts";
 import { nativeDirectory } from "./whisper/support.ts";

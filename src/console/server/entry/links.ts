@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { and, eq, gt, lte } from "drizzle-orm";
 import { type Auditor, audit } from "../../../accounts/index.ts";
-import { type Store, tables } from "../../../storage/index.ts";
+import { type Store, tables } from "../../../database/index.ts";
 
 /** Lifetime of a link: long enough to open it on another screen, too short for somebody who finds it later. */
 const LINK_MILLISECONDS = 10 * 60_000;

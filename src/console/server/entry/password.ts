@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { type Auditor, audit } from "../../../accounts/index.ts";
-import { type Store, tables } from "../../../storage/index.ts";
+import { type Store, tables } from "../../../database/index.ts";
 import { hashPassword } from "../../../users/index.ts";
 
 /**

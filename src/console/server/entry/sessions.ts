@@ -1,6 +1,6 @@
 import { and, eq, gt, inArray, isNull, lte, or } from "drizzle-orm";
 import { type Auditor, audit } from "../../../accounts/index.ts";
-import { deferSync, type Store, tables, transact } from "../../../storage/index.ts";
+import { deferSync, type Store, tables, transact } from "../../../database/index.ts";
 import { actorOf, getUser, noteSignIn, type User } from "../../../users/index.ts";
 import { hashToken, newToken, useLink } from "./links.ts";
 

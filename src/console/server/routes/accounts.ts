@@ -1,23 +1,17 @@
 import {
   AccountsError,
-  type ApiKey,
   type Auditor,
-  checkedKeyName,
-  createKey,
-  createWindows,
   getWorkspace,
   listAccounts,
-  listKeys,
   listWorkspaces,
-  parseAccountLimits,
-  revokeKey,
   type Account as StoredAccount,
-  scopes,
 } from "../../../accounts/index.ts";
 import { timestamp } from "../../../api-contract/index.ts";
+import type { Store } from "../../../database/index.ts";
 import { decodeCursor, encodeCursor, PageFiller } from "../../../http/index.ts";
+import { type ApiKey, checkedKeyName, createKey, listKeys, revokeKey, scopes } from "../../../keys/index.ts";
 import { auditorOf } from "../../../library/index.ts";
-import type { Store } from "../../../storage/index.ts";
+import { createWindows, parseAccountLimits } from "../../../usage/index.ts";
 import type { Voices } from "../../../voices/index.ts";
 import type { Account, accountRoutes, Key, Named } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";

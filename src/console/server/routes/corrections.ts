@@ -1,7 +1,16 @@
 import { timestamp } from "../../../api-contract/index.ts";
 import { ExportQueue } from "../../../exports/index.ts";
 import { PageFiller } from "../../../http/index.ts";
-import { corrections, speakerLabel, type Transcript } from "../../../recordings/index.ts";
+import {
+  type LaterChanges,
+  placesToReplace,
+  type Replacement,
+  replaceIn,
+  requireShort,
+  speakerLabel,
+  type Transcript,
+  type Comparison as TranscriptComparison,
+} from "../../../transcripts/index.ts";
 import type { Changes, Compared, Comparison, correctionRoutes, ReplacementPage } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
 import type { SignedIn } from "../request-session.ts";
@@ -67,7 +76,7 @@ export function correctionHandlers(
 
 function showChanges(
   transcript: Transcript,
-  { splices, authors }: corrections.LaterChanges,
+  { splices, authors }: LaterChanges,
   show: (author: string) => string,
 ): Changes {
   const numbers = transcript.speakerNumbers();
@@ -90,7 +99,7 @@ function showChanges(
   };
 }
 
-function showComparison(compared: corrections.Comparison, numbers: readonly number[], after: number): Comparison {
+function showComparison(compared: TranscriptComparison, numbers: readonly number[], after: number): Comparison {
   const { differences, speakersBefore } = compared;
   const show = (segments: (typeof differences)[number]["before"], speakers: readonly number[]): Compared[] =>
     segments.map(({ startMilliseconds, speaker, text }) => ({
@@ -112,14 +121,10 @@ function showComparison(compared: corrections.Comparison, numbers: readonly numb
  * refused if one of its segments became too long, so this is, too.
  * @throws {CorrectionError} `text_too_long`
  */
-async function findReplacements(
-  transcript: Transcript,
-  wanted: corrections.Replacement,
-  after: number,
-): Promise<ReplacementPage> {
+async function findReplacements(transcript: Transcript, wanted: Replacement, after: number): Promise<ReplacementPage> {
   const marksIn = (text: string) => {
-    const marks = corrections.placesToReplace(text, wanted);
-    corrections.requireShort(text, wanted, marks);
+    const marks = placesToReplace(text, wanted);
+    requireShort(text, wanted, marks);
     return marks;
   };
   const found = await matchingSegments(
@@ -127,7 +132,7 @@ async function findReplacements(
     marksIn,
     ({ id, index, startMilliseconds, text }, marks) => ({
       ...{ id, index, start: startMilliseconds / 1000, before: text, marks },
-      after: corrections.replaceIn(text, wanted, marks),
+      after: replaceIn(text, wanted, marks),
     }),
     { after, limit: PAGE_SIZE },
   );

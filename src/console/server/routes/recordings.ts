@@ -2,8 +2,9 @@ import { listAccounts, listWorkspaces } from "../../../accounts/index.ts";
 import { decodeCursor, encodeCursor, PageFiller, parseStatuses } from "../../../http/index.ts";
 import { requireActive } from "../../../intake/index.ts";
 import type { Viewer } from "../../../library/index.ts";
-import { SearchQuery, snippetOf, type Transcript } from "../../../recordings/index.ts";
+import { SearchQuery, snippetOf } from "../../../search/index.ts";
 import { isRecordingId } from "../../../storage/index.ts";
+import type { Transcript } from "../../../transcripts/index.ts";
 import type {
   FoundRecording,
   Hit,

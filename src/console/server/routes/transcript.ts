@@ -2,15 +2,10 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { Value } from "@sinclair/typebox/value";
 import { type ExportQueue, exportFormatSchema } from "../../../exports/index.ts";
 import { PageFiller } from "../../../http/index.ts";
-import {
-  corrections,
-  findAll,
-  type SegmentWithWords,
-  type StoredSegment,
-  speakerLabel,
-  type Transcript,
-} from "../../../recordings/index.ts";
+import { findAll } from "../../../search/index.ts";
+import type { SegmentWithWords, StoredSegment } from "../../../segments/index.ts";
 import { cleanText } from "../../../text/index.ts";
+import { placeWords, speakerLabel, type Transcript } from "../../../transcripts/index.ts";
 import type { Voices } from "../../../voices/index.ts";
 import type { Find, Mark, Segment, transcriptRoutes, Word } from "../../contract/index.ts";
 import type { Handlers } from "../data-routes.ts";
@@ -152,7 +147,7 @@ export function showSegment({ words, text, ...segment }: SegmentWithWords): Segm
     end: segment.endMilliseconds / 1000,
     speaker: speakerLabel(segment.speaker),
     text,
-    words: corrections.placeWords(text, words).map(({ word, from, to }): Word => {
+    words: placeWords(text, words).map(({ word, from, to }): Word => {
       const [, start, end, probability, isCalibrated] = word;
       return [from, to, start / 1000, end / 1000, isCalibrated === false ? null : probability];
     }),

@@ -1,8 +1,8 @@
 import { getAccount } from "../../../accounts/index.ts";
 import { timestamp } from "../../../api-contract/index.ts";
+import type { Store } from "../../../database/index.ts";
 import { auditorOf } from "../../../library/index.ts";
-import { speakerIndex, type Transcript } from "../../../recordings/index.ts";
-import type { Store } from "../../../storage/index.ts";
+import { speakerIndex, type Transcript } from "../../../transcripts/index.ts";
 import { nameOfActor } from "../../../users/index.ts";
 import { MAX_VOICES, type Voice as StoredVoice, type Voices } from "../../../voices/index.ts";
 import type { Voice, VoiceList, voiceRoutes } from "../../contract/index.ts";

@@ -1,7 +1,8 @@
 import { constants, existsSync, lstatSync, unlinkSync } from "node:fs";
 import { basename } from "node:path";
+import { lockFile } from "../../../files/index.ts";
 import { mountOf, readMounts } from "../../../machine/index.ts";
-import { type DataPaths, lockFile } from "../../../storage/index.ts";
+import type { DataPaths } from "../../../storage/index.ts";
 import { count, size } from "../../../text/index.ts";
 import { type Check, type Finding, ok, problem, skipped, warning } from "../check.ts";
 import { type DataEntry, withDataEntries, withFilesIn } from "../data-entries.ts";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { arch, release } from "node:os";
 import { max } from "drizzle-orm";
+import { tables } from "../../../database/index.ts";
+import { currentTunings, memoryNeed } from "../../../devices/index.ts";
 import { memoryKills, memoryOf } from "../../../machine/index.ts";
-import { currentTunings, memoryNeed } from "../../../speech/index.ts";
-import { tables } from "../../../storage/index.ts";
 import { count, memorySize, size } from "../../../text/index.ts";
 import { type Check, type CheckContext, ok, problem, skipped, warning } from "../check.ts";
 import { speechModelOf } from "../context.ts";

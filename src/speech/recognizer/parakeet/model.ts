@@ -1,5 +1,5 @@
+import type { GgmlRuntime } from "../../../runtimes/index.ts";
 import { type EngineWord, SAMPLE_RATE } from "../../../timeline/index.ts";
-import type { GgmlRuntime } from "../../ggml.ts";
 import { checkThreads, loadNatively } from "../native-calls.ts";
 import type { NativeState, ParakeetAddon } from "./addon.ts";
 import { type CheckedModel, validateModelFile } from "./model-file/index.ts";

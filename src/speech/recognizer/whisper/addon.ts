@@ -1,4 +1,4 @@
-import type { GgmlAddon } from "../../ggml.ts";
+import type { GgmlAddon } from "../../../runtimes/index.ts";
 import type { EncoderForm } from "./encoder/encoder-graph.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Instructions } from "../../instructions.ts";
+import type { Instructions } from "../../../runtimes/index.ts";
 import { formOf } from "../ggml-file/index.ts";
 import type { ModelKernels, Recognizer, RecognizerFamily, SinglePassOptions } from "../recognizer.ts";
 import { compareEncoders } from "./encoder/compare-encoders.ts";

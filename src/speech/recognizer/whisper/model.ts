@@ -1,5 +1,4 @@
-import type { GgmlRuntime } from "../../ggml.ts";
-import { silenceOnnxTelemetry } from "../../onnx-runtime.ts";
+import { type GgmlRuntime, silenceOnnxTelemetry } from "../../../runtimes/index.ts";
 import { loadNatively } from "../native-calls.ts";
 import type { EncoderOptions } from "../recognizer.ts";
 import type { NativeEncoder, NativeModel, WhisperAddon } from "./addon.ts";

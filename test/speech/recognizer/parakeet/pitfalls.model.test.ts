@@ -3,7 +3,7 @@ import { statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import type { NativeModel, NativeState, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";

@@ -1,6 +1,6 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import type { ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import { nativeDirectory } from "../whisper/support.ts";
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { available } from "../../../../harness/checkout.ts";
 import { type RandomModelOptions, tinyModel, writeRandomModel } from "../../../../harness/parakeet/random-model.ts";
-import { isCpuLibrary, loadGgml, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
+import { isCpuLibrary, loadGgml, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
 import type { NativeState, NativeTranscript, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import { linesOf } from "../run-script.ts";
 import { nativeDirectory, readSamples } from "../whisper/support.ts";

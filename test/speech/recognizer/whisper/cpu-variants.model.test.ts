@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorRate, wordErrors } from "../../../../harness/wer.ts";
-import { isCpuLibrary, rateCpuLibrary } from "../../../../src/speech/ggml.ts";
+import { isCpuLibrary, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
 import { linesOf } from "../run-script.ts";
 import { canTranscribe, nativeDirectory } from "./support.ts";
 

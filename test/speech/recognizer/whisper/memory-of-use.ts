@@ -1,7 +1,7 @@
 import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { copyFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { readSizes } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { alignmentHeads, modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";

@@ -1,4 +1,4 @@
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 

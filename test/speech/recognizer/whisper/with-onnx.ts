@@ -1,6 +1,6 @@
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { programFiles } from "../../../../src/program/index.ts";
-import { loadGgml } from "../../../../src/speech/ggml.ts";
+import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { basePath, nativeDirectory, readSamples } from "./support.ts";
 
