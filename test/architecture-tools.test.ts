@@ -158,26 +158,6 @@ describe("sdk/, src/, native/, harness/ and the purposes of tools/", () => {
   });
 });
 
-/** Helpers in the folder of one test that others import, too. No entry may be added. */
-const displaced: readonly string[] = [
-  "test/cli/client/support.ts",
-  "test/console/people.ts",
-  "test/console/provider-stage.ts",
-  "test/console/support.ts",
-  "test/engine/scripted-start.ts",
-  "test/engine/sound-at.ts",
-  "test/exports/transcripts.ts",
-  "test/http/forms.ts",
-  "test/http/secrets.ts",
-  "test/http/support.ts",
-  "test/models/support.ts",
-  "test/speech/recognizer/parakeet/expected-words.ts",
-  "test/speech/recognizer/parakeet/reference/index.ts",
-  "test/speech/recognizer/whisper/support.ts",
-  "test/database/released/index.ts",
-  "test/voices/support.ts",
-];
-
 describe("helpers of tests", () => {
   const isTest = (path: string) => /\.test\.tsx?$/.test(path);
   const importers = Map.groupBy(allImports, ({ to }) => to);
@@ -213,7 +193,7 @@ describe("helpers of tests", () => {
       const isHelper = texts.has(to) && /^test\/(?!support\/)/.test(to) && !isTest(to);
       return isHelper && testFolderOf(from) !== testFolderOf(to);
     });
-    expect([...new Set(elsewhere.map(({ to }) => to))].sort()).toEqual([...displaced]);
+    expect([...new Set(elsewhere.map(({ to }) => to))]).toEqual([]);
   });
 });
 

@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/database/index.ts";
 import { scopes } from "../../src/keys/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { limitNames } from "../../src/usage/index.ts";
-import { releasedVersions, writeReleased } from "../database/released/index.ts";
+import { releasedVersions, writeReleased } from "../support/released/index.ts";
 
 /** An empty database of this version. */
 const empty = openDatabase(":memory:").$client.serialize();

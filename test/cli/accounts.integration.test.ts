@@ -2,8 +2,8 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { TestClient } from "../../harness/client.ts";
 import { auditor } from "../../src/cli/admin/audit.ts";
-import { refusalOf } from "../http/secrets.ts";
-import { ApiServer } from "../http/support.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 import { Commands, newKeyShape, rotatedKeyShape, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);

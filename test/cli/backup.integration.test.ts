@@ -19,7 +19,7 @@ import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase, type Store } from "../../src/database/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { writeReleased } from "../database/released/index.ts";
+import { writeReleased } from "../support/released/index.ts";
 import { Commands, maybe, shape } from "./support.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.

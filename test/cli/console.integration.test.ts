@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { ConsoleServer } from "../console/server/support.ts";
+import { ConsoleServer } from "../support/console.ts";
 import { Commands, shape } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -7,8 +7,8 @@ import { root } from "../../harness/checkout.ts";
 import { runCli, startTimeout, TestServer } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { checks } from "../../src/diagnostics/index.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
 import { tinyRecognizer } from "../support/tiny-recognizer.ts";
+import { canTranscribe } from "../support/whisper.ts";
 import { maybe, shape } from "./support.ts";
 
 const text = Type.String({ minLength: 1 });

@@ -9,7 +9,7 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
 import { transferText } from "../../src/cli/status-line.ts";
-import { basePath } from "../speech/recognizer/whisper/support.ts";
+import { basePath } from "../support/whisper.ts";
 import { Commands, maybe, shape } from "./support.ts";
 
 const maybeText = maybe(Type.String());

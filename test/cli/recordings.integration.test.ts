@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { Type } from "@sinclair/typebox";
 import { Recordings } from "../../src/recordings/index.ts";
 import { Transcript } from "../../src/transcripts/index.ts";
-import { refusalOf } from "../http/secrets.ts";
-import { ApiServer } from "../http/support.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 import { Commands, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);

@@ -29,7 +29,7 @@ import { runCli } from "../../harness/server.ts";
 import { canMount } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { smallWhisper } from "../../harness/whisper/small-models.ts";
-import { basePath } from "../speech/recognizer/whisper/support.ts";
+import { basePath } from "../support/whisper.ts";
 import { fillDataDirectory } from "./fill-data-directory.ts";
 import { withReachableProgram } from "./reachable-program.ts";
 import { Commands, shapes } from "./support.ts";

@@ -4,7 +4,7 @@ import { Type } from "@sinclair/typebox";
 import { hourlyChores } from "../../src/server/chores.ts";
 import type { RunningSettings } from "../../src/server/running-settings.ts";
 import { enterClaimedUser, requireUser } from "../../src/users/index.ts";
-import { ConsoleServer } from "../console/server/support.ts";
+import { ConsoleServer } from "../support/console.ts";
 import { Commands, maybe, shape } from "./support.ts";
 
 setDefaultTimeout(60_000);

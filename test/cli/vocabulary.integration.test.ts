@@ -2,7 +2,7 @@ import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { newRecording } from "../../harness/new-recording.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { ApiServer } from "../http/support.ts";
+import { ApiServer } from "../support/http.ts";
 import { Commands, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);

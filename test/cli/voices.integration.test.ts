@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
-import { VoiceAccount, voiceOf } from "../voices/support.ts";
+import { VoiceAccount, voiceOf } from "../support/voices.ts";
 import { Commands, shape, shapes } from "./support.ts";
 
 setDefaultTimeout(60_000);

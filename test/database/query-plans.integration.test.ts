@@ -9,8 +9,8 @@ import { RecordingQueue } from "../../src/queue/index.ts";
 import { Checkpoints, findAnswer, Recordings, storeAnswer } from "../../src/recordings/index.ts";
 import { type Correction, Transcript } from "../../src/transcripts/index.ts";
 import { Usage } from "../../src/usage/index.ts";
-import { post, someUrl } from "../http/forms.ts";
-import { ApiServer } from "../http/support.ts";
+import { post, someUrl } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 import {
   RecordedStatements,
   type RecordedTransaction,

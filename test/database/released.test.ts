@@ -13,7 +13,7 @@ import { indexMissing, SearchQuery } from "../../src/search/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Transcript } from "../../src/transcripts/index.ts";
 import { Usage } from "../../src/usage/index.ts";
-import { releasedVersions, writeReleased } from "./released/index.ts";
+import { releasedVersions, writeReleased } from "../support/released/index.ts";
 
 const schemaOf = (database: Database) =>
   database

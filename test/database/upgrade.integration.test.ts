@@ -6,7 +6,7 @@ import { canMount, withSmallDisk } from "../../harness/small-disk.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { MigrationError, openDatabase, openDatabaseOf } from "../../src/database/index.ts";
 import { DataDirectory, newBackupPath, pruneUpgradeBackups } from "../../src/storage/index.ts";
-import { writeReleased } from "./released/index.ts";
+import { writeReleased } from "../support/released/index.ts";
 
 setDefaultTimeout(60_000);
 

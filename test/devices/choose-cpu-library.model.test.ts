@@ -6,7 +6,7 @@ import { available } from "../../harness/checkout.ts";
 import { programCommand } from "../../harness/program.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type CpuTestOptions, chooseCpuLibrary, leaveOutCpuLibrary } from "../../src/devices/cpu-libraries.ts";
-import { basePath, canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../support/whisper.ts";
 
 const selfTest = programCommand("__selftest");
 

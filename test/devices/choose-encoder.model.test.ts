@@ -9,7 +9,7 @@ import {
   testEncoder,
 } from "../../src/devices/encoder-self-test.ts";
 import { makeEncoder } from "../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
-import { tinyModel, writeGgml } from "../speech/recognizer/whisper/encoder/tiny-model.ts";
+import { tinyModel, writeGgml } from "../support/tiny-whisper.ts";
 
 interface Comparison {
   readonly seconds: number;

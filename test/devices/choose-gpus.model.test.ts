@@ -5,7 +5,7 @@ import { available } from "../../harness/checkout.ts";
 import { programCommand } from "../../harness/program.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type ChooseGpusOptions, chooseGpus } from "../../src/devices/choose-gpus.ts";
-import { basePath, canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../support/whisper.ts";
 
 const cuda = "libggml-cuda.so";
 const vulkan = "libggml-vulkan.so";

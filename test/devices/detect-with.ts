@@ -1,6 +1,6 @@
 import { loadGgml } from "../../src/runtimes/index.ts";
 import { familyOf } from "../../src/speech/index.ts";
-import { nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { nativeDirectory } from "../support/whisper.ts";
 
 /** A process that detects the language of a tone with a model, and prints the probabilities. Uses a GPU if one is named. */
 const [cpuLibrary = "", modelPath = "", gpu = ""] = process.argv.slice(2);

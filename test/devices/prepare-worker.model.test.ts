@@ -7,7 +7,7 @@ import { workerPreparation } from "../../src/devices/prepare-worker.ts";
 import { devicesOf, readTuning, storeTuning } from "../../src/devices/tunings.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { canTranscribe } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe } from "../support/whisper.ts";
 
 const never = new AbortController().signal;
 

@@ -6,8 +6,8 @@ import { softwareGpu } from "../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { defaultCacheRoot } from "../../native/build.ts";
 import { chooseCpuLibrary } from "../../src/devices/cpu-libraries.ts";
-import { writePcm } from "../speech/diarization/opened-models.ts";
-import { basePath, canTranscribe, nativeDirectory, readSamples } from "../speech/recognizer/whisper/support.ts";
+import { writePcm } from "../support/diarization-models.ts";
+import { basePath, canTranscribe, nativeDirectory, readSamples } from "../support/whisper.ts";
 
 /** Returns the command line of the program in another role, where the variables are its environment, too. */
 export function roleCommand(mode: string, environment: Readonly<Record<string, string>> = {}): string[] {

@@ -8,7 +8,7 @@ import {
   leaveOutCpuLibrary,
   surveyCpuLibraries,
 } from "../../src/devices/cpu-libraries.ts";
-import { basePath, canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../support/whisper.ts";
 
 /** A self-test that computes nothing: zen4 crashes, icelake works, and the CPU does not support most others. */
 const script = `case "$1" in *rateCpuLibrary*zen4*) score=9;; *rateCpuLibrary*icelake*) score=8;; *rateCpuLibrary*x64*) score=1;; *) score=0;; esac

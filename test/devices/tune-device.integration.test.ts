@@ -7,7 +7,7 @@ import { type TuneOptions, tuneDevice } from "../../src/devices/tune-device.ts";
 import { Tuner } from "../../src/devices/tuner.ts";
 import { currentTunings, readTuning, sharesOf, storeTuning } from "../../src/devices/tunings.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { scriptedStart } from "../engine/scripted-start.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 import type { SimulatedDevice } from "./simulated-device.ts";
 
 let directory: ReturnType<typeof temporaryDirectory>;

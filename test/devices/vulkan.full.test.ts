@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { GpuTester, type GpuTestOptions } from "../../src/devices/gpu-self-test.ts";
-import { basePath, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { basePath, nativeDirectory } from "../support/whisper.ts";
 import { roleCommand, vulkan, vulkanTests } from "./simulated.ts";
 
 const { gpu, path, cpuLibrary } = await vulkanTests();

@@ -7,8 +7,8 @@ import { Engine, type UnexpectedExit } from "../../src/engine/index.ts";
 import type { WorkerStart } from "../../src/operations/index.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { linesOf } from "../speech/recognizer/run-script.ts";
-import { basePath, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { linesOf } from "../support/run-script.ts";
+import { basePath, nativeDirectory } from "../support/whisper.ts";
 import { roleCommand, sampleCount, vulkan, vulkanTests } from "./simulated.ts";
 
 const { canRun, gpu, directory, path, cpuLibrary } = await vulkanTests();

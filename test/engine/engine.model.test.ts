@@ -9,8 +9,17 @@ import {
 } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
 import type { CompletedOperation } from "../../src/operations/index.ts";
-import { closeEngines, never, notedRecord, pidOf, run, script, scriptedEngine, until } from "./scripted-engine.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import {
+  closeEngines,
+  never,
+  notedRecord,
+  pidOf,
+  run,
+  script,
+  scriptedEngine,
+  until,
+} from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 const engine: typeof scriptedEngine = (options = {}) => scriptedEngine({ lanes: 2, ...options });
 afterEach(closeEngines);

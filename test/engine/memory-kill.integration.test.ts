@@ -4,8 +4,8 @@ import pino from "pino";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { EngineOptions, UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
-import { closeEngines, run, scriptedEngine, until } from "./scripted-engine.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { closeEngines, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 afterEach(closeEngines);
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { RemoteAttempts } from "../../src/engine/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { notedRecord } from "./scripted-engine.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 
 const log = createLogger("silent");
 const area = { directory: "/", pcm: { path: "/pcm", sampleCount: 16_000 } };

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { isAlive } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { type Engine, EngineCrashError, type EngineOptions, type UnexpectedExit } from "../../src/engine/index.ts";
-import { closeEngines, gpuOf, run, scriptedEngine, until } from "./scripted-engine.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { closeEngines, gpuOf, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 afterEach(closeEngines);
 

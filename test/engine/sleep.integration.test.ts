@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { isAlive } from "../../harness/processes.ts";
 import { type Engine, type EngineOptions, HealthCheck } from "../../src/engine/index.ts";
-import { closeEngines, pidOf, run, scriptedEngine, until } from "./scripted-engine.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { closeEngines, pidOf, run, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 let exits = 0;
 afterEach(async () => {

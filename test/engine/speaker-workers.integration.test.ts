@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { Engine, EngineOptions, UnexpectedExit } from "../../src/engine/index.ts";
 import type { WorkerStart } from "../../src/operations/index.ts";
-import { closeEngines, gpuOf, never, script, scriptedEngine, until } from "./scripted-engine.ts";
-import { scriptedStart } from "./scripted-start.ts";
+import { closeEngines, gpuOf, never, script, scriptedEngine, until } from "../support/scripted-engine.ts";
+import { scriptedStart } from "../support/scripted-start.ts";
 
 afterEach(closeEngines);
 

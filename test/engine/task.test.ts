@@ -3,8 +3,8 @@ import { EngineCrashError, EngineKilledError, EngineStalledError } from "../../s
 import type { Task } from "../../src/engine/task.ts";
 import { countExit, finalError } from "../../src/engine/task.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 import { newTask } from "./new-task.ts";
-import { notedRecord } from "./scripted-engine.ts";
 
 const log = createLogger("silent");
 const crashed = { exitCode: null, signal: "SIGSEGV" };

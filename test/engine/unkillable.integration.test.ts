@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isAlive } from "../../harness/processes.ts";
 import type { UnexpectedExit } from "../../src/engine/index.ts";
 import { TimeLimits } from "../../src/engine/time-limits.ts";
-import { pidOf, run, scriptedEngine } from "./scripted-engine.ts";
+import { pidOf, run, scriptedEngine } from "../support/scripted-engine.ts";
 
 setDefaultTimeout(60_000);
 

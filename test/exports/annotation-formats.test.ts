@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
-import { exportedText, hostileTexts, segment, transcript } from "./transcripts.ts";
+import { exportedText, hostileTexts, segment, transcript } from "../support/transcripts.ts";
 
 /** Returns the intervals of each tier of a TextGrid as `[xmin, xmax, text]`, and checks the counts. */
 async function tiersOf(document: ExportDocument): Promise<Map<string, [number, number, string][]>> {

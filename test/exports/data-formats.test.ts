@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { ExportSegment } from "../../src/exports/index.ts";
-import { exportedText, hostileTexts, segment, transcript } from "./transcripts.ts";
+import { exportedText, hostileTexts, segment, transcript } from "../support/transcripts.ts";
 
 const two = transcript(["Good morning, everybody.", 'She said "no".']);
 const hostile = transcript(Object.values(hostileTexts), { speakers: Object.values(hostileTexts) });

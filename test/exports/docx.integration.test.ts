@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { writeDocx } from "../../src/exports/docx.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
 import { cleanText } from "../../src/text/index.ts";
-import { hostileTexts, samples, transcript } from "./transcripts.ts";
+import { hostileTexts, samples, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 

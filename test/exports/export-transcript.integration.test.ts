@@ -11,7 +11,7 @@ import {
   exportFormats,
   exportTranscript,
 } from "../../src/exports/index.ts";
-import { exportedBytes, hostileTexts, samples, segment, transcript } from "./transcripts.ts";
+import { exportedBytes, hostileTexts, samples, segment, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import type { ExportFormat, ExportSegment } from "../../src/exports/index.ts";
 import { CUE_LIMITS } from "../../src/exports/split-cues.ts";
-import { exportedText, segment, transcript } from "./transcripts.ts";
+import { exportedText, segment, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 

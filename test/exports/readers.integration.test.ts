@@ -9,9 +9,9 @@ import { writePdf } from "../../src/exports/pdf/index.ts";
 import { testPackages } from "../../tools/development/test-packages.ts";
 import { askPython, installPythonPackages } from "../../tools/shared/python.ts";
 import { CommandError } from "../../tools/shared/run-command.ts";
+import { exportedBytes } from "../support/transcripts.ts";
 import { transcripts } from "./readers/documents.ts";
 import { entrySchema, inPdf, textOf, withoutPackages, withPackages } from "./readers/expected.ts";
-import { exportedBytes } from "./transcripts.ts";
 
 setDefaultTimeout(120_000);
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { available, mediaToolPath } from "../../harness/checkout.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import type { ExportDocument } from "../../src/exports/index.ts";
-import { exportedText, hostileTexts, samples, transcript } from "./transcripts.ts";
+import { exportedText, hostileTexts, samples, transcript } from "../support/transcripts.ts";
 
 setDefaultTimeout(60_000);
 

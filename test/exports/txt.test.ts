@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import type { ExportDocument, ExportSegment } from "../../src/exports/index.ts";
-import { exportedText, segment, transcript } from "./transcripts.ts";
+import { exportedText, segment, transcript } from "../support/transcripts.ts";
 
 const exported = (document: ExportDocument) => exportedText("txt", document);
 

@@ -5,7 +5,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect, type NatsConnection, PermissionViolationError } from "@nats-io/transport-node";
 import { NatsServer, natsServerProgram } from "../../harness/nats-server.ts";
 import { FleetDirectory, fleetStatus } from "../../src/fleet/index.ts";
-import { expected, filesOf, model, ScriptedFleet, textOf } from "./scripted-fleet.ts";
+import { expected, filesOf, model, ScriptedFleet, textOf } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

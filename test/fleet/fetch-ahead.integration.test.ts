@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { encode, parse, replySchema, type Started, startedSchema } from "../../src/fleet/messages.ts";
-import { notedRecord } from "../engine/scripted-engine.ts";
-import { expected, present, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
+import { expected, present, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

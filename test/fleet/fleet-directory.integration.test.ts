@@ -8,7 +8,7 @@ import { runCli } from "../../harness/server.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { Broker, FleetDirectory } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { filesOf } from "./scripted-fleet.ts";
+import { filesOf } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

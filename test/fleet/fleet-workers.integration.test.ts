@@ -3,8 +3,16 @@ import { natsServerProgram } from "../../harness/nats-server.ts";
 import { EngineKilledError, RemoteAttempts } from "../../src/engine/index.ts";
 import type { WorkerModel } from "../../src/fleet/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
-import { notedRecord } from "../engine/scripted-engine.ts";
-import { expected, model, present, ScriptedEngine, ScriptedFleet, textOf, untilAborted } from "./scripted-fleet.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
+import {
+  expected,
+  model,
+  present,
+  ScriptedEngine,
+  ScriptedFleet,
+  textOf,
+  untilAborted,
+} from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

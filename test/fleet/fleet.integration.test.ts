@@ -5,7 +5,7 @@ import { root } from "../../harness/checkout.ts";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { killedWithParent } from "../../harness/server.ts";
 import { EngineCrashError } from "../../src/engine/index.ts";
-import { notedRecord } from "../engine/scripted-engine.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 import {
   build,
   expected,
@@ -15,7 +15,7 @@ import {
   ScriptedFleet,
   textOf,
   untilAborted,
-} from "./scripted-fleet.ts";
+} from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

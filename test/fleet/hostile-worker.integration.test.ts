@@ -14,7 +14,7 @@ import {
   type Work,
   workSchema,
 } from "../../src/fleet/messages.ts";
-import { build, expected, model, presenceOf, ScriptedFleet, textOf } from "./scripted-fleet.ts";
+import { build, expected, model, presenceOf, ScriptedFleet, textOf } from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { type Consumer, jetstream } from "@nats-io/jetstream";
 import pino from "pino";
 import { natsServerProgram } from "../../harness/nats-server.ts";
 import { unpack, workSchema } from "../../src/fleet/messages.ts";
-import { notedRecord } from "../engine/scripted-engine.ts";
+import { notedRecord } from "../support/scripted-engine.ts";
 import {
   build,
   expected,
@@ -13,7 +13,7 @@ import {
   ScriptedEngine,
   ScriptedFleet,
   textOf,
-} from "./scripted-fleet.ts";
+} from "../support/scripted-fleet.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { outcomeOf } from "../../src/folders/intake-refusals.ts";
-import { type RefusalTable, refusals } from "../intake/refusals.ts";
+import { type RefusalTable, refusals } from "../support/intake-refusals.ts";
 
 const outcomes: RefusalTable<ReturnType<typeof outcomeOf>> = {
   closed: { hindrance: "server_busy" },

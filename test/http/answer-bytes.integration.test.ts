@@ -13,10 +13,10 @@ import { tables } from "../../src/database/index.ts";
 import { MAX_HELD_BYTES } from "../../src/http/shared/held-answers.ts";
 import { MAX_PAGE_BYTES } from "../../src/http/shared/query.ts";
 import { MAX_VOICES } from "../../src/voices/index.ts";
-import { type Browser, ConsoleServer } from "../console/server/support.ts";
+import { type Browser, ConsoleServer } from "../support/console.ts";
+import type { KeyClient } from "../support/http.ts";
 import { UnreadResponse } from "../support/unread-response.ts";
 import { end, nextQueued, post, usualParts } from "./compat/support.ts";
-import type { KeyClient } from "./support.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { changeAccount } from "../../src/accounts/index.ts";
 import type { AccountLimits } from "../../src/usage/index.ts";
-import { post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 setDefaultTimeout(60_000);
 

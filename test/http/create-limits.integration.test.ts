@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { available, ffmpegPath, recordingsFolder, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
-import { createHead, FILE_PART } from "./forms.ts";
-import { ApiServer } from "./support.ts";
+import { createHead, FILE_PART } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 setDefaultTimeout(60_000);
 

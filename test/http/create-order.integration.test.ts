@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
-import { createHead, FILE_PART, post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer } from "./support.ts";
+import { createHead, FILE_PART, post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of the order of checks of POST /transcriptions", ffmpegPath, jfk);

@@ -2,8 +2,8 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { bodyOf, errorOf } from "../../harness/client.ts";
 import { transcriptionContract } from "../../harness/contract.ts";
-import { FILE_PART } from "./forms.ts";
-import { ApiServer } from "./support.ts";
+import { FILE_PART } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 const jfk = samplePath("jfk.mp3");
 const ready = available("tests of POST /transcriptions", ffmpegPath, jfk);

@@ -3,7 +3,7 @@ import pino from "pino";
 import { toApiError } from "../../src/http/shared/error-envelope.ts";
 import { contextOf } from "../../src/http/shared/request-context.ts";
 import { IntakeError } from "../../src/intake/index.ts";
-import { type RefusalTable, refusals } from "../intake/refusals.ts";
+import { type RefusalTable, refusals } from "../support/intake-refusals.ts";
 
 const docs = "https://transcribe.example.org/docs";
 const minute = { "Retry-After": "60" };

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
 import { MediaError, probeRecording } from "../../src/media/index.ts";
-import { ApiServer } from "./support.ts";
+import { ApiServer } from "../support/http.ts";
 
 setDefaultTimeout(60_000);
 

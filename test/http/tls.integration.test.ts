@@ -6,8 +6,8 @@ import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { changeAccount, requireAccount } from "../../src/accounts/index.ts";
 import { createSurfaces, parseHostNames, parseNetworks, readCredentials, startServer } from "../../src/http/index.ts";
 import { canMakeCertificates, makeCertificate, type TestCertificate } from "../support/certificate.ts";
-import { createHead } from "./forms.ts";
-import { ApiServer } from "./support.ts";
+import { createHead } from "../support/forms.ts";
+import { ApiServer } from "../support/http.ts";
 
 const host = "127.0.0.1";
 const head = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { errorOf } from "../../harness/client.ts";
 import { UPLOAD_PACE } from "../../src/http/shared/upload/index.ts";
-import { createHead, FILE_PART, post, SlowUpload, someUrl } from "./forms.ts";
-import { refusalOf } from "./secrets.ts";
-import { ApiServer, type KeyClient } from "./support.ts";
+import { createHead, FILE_PART, post, SlowUpload, someUrl } from "../support/forms.ts";
+import { ApiServer, type KeyClient } from "../support/http.ts";
+import { refusalOf } from "../support/secrets.ts";
 
 setDefaultTimeout(60_000);
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tar } from "../../src/files/index.ts";
 import { ModelError } from "../../src/models/index.ts";
-import { bundleAt, hash, OWN, SMALL, TestLibrary } from "./support.ts";
+import { bundleAt, hash, OWN, SMALL, TestLibrary } from "../support/models.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { canMount, SmallDisk } from "../../harness/small-disk.ts";
 import { pullModel } from "../../src/models/index.ts";
-import { bundleAt, OWN, officialEntry, TestLibrary } from "./support.ts";
+import { bundleAt, OWN, officialEntry, TestLibrary } from "../support/models.ts";
 
 const words = /not enough disk space: 1 MiB are needed and 256 MiB must stay free, but only [0-9] MiB are free/;
 

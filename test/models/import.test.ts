@@ -3,8 +3,8 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { type ModelEntry, ModelError } from "../../src/models/index.ts";
 import { readModelLanguages, validateModelFile } from "../../src/speech/index.ts";
+import { OWN, SMALL, TestLibrary } from "../support/models.ts";
 import { fakeVocabulary, fakeWhisper, SIZES, serialise } from "./convert/ctranslate2-file.ts";
-import { OWN, SMALL, TestLibrary } from "./support.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { smallParakeet, tinyModel } from "../../harness/parakeet/random-model.ts";
 import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts";
 import { parseLanguageRoutes } from "../../src/models/index.ts";
-import { SpeechLibrary } from "./support.ts";
+import { SpeechLibrary } from "../support/models.ts";
 
 describe("the setting of models by language", () => {
   test("lists codes for each model, and one model for the rest", () => {

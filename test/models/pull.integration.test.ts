@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { ModelError, type PullOptions, pullModel } from "../../src/models/index.ts";
-import { hash, officialEntry, TestLibrary } from "./support.ts";
+import { hash, officialEntry, TestLibrary } from "../support/models.ts";
 
 // It takes seconds on an idle machine, more on a busy one.
 setDefaultTimeout(60_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { hash, SpeechLibrary } from "./support.ts";
+import { hash, SpeechLibrary } from "../support/models.ts";
 
 describe("the speech model in use", () => {
   test("is the built-in one until another is chosen, which applies at once in other processes too", async () => {

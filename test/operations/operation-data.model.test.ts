@@ -13,7 +13,7 @@ import { dataOf, type SpanOperation } from "../../src/operations/operation-data.
 import { programFiles } from "../../src/program/index.ts";
 import { createLogger } from "../../src/telemetry/index.ts";
 import type { WorkArea } from "../../src/timeline/index.ts";
-import { canTranscribe, nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { canTranscribe, nativeDirectory } from "../support/whisper.ts";
 
 const recording = "dialogue/dlg-05-3spk-FFF.flac";
 const canRun = canTranscribe("operations that run where only their data is", recording);

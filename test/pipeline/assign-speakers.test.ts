@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import type { Turn } from "../../src/timeline/index.ts";
-import { turn } from "../timeline/spans.ts";
+import { turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
 const speakers = (words: ReturnType<typeof wordsFrom>, turns: Turn[]) =>

@@ -4,7 +4,7 @@ import { buildSegments } from "../../src/pipeline/build-segments.ts";
 import { fitSegments } from "../../src/pipeline/fit-to-turns.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import type { Span, Turn } from "../../src/timeline/index.ts";
-import { rounded, spans, turn } from "../timeline/spans.ts";
+import { rounded, spans, turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
 const segment = (startSeconds: number, endSeconds: number, speaker = 0): Segment => ({

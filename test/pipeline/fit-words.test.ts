@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import type { Span, Turn } from "../../src/timeline/index.ts";
-import { rounded, spans, turn } from "../timeline/spans.ts";
+import { rounded, spans, turn } from "../support/spans.ts";
 
 /** Returns the places of words after the move, to a hundredth of a second. */
 const kept = (words: readonly Span[], turns: readonly Turn[]) => rounded(fitWords(words, turns), 2);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { moveStragglers } from "../../src/pipeline/move-stragglers.ts";
 import type { Turn } from "../../src/timeline/index.ts";
-import { turn } from "../timeline/spans.ts";
+import { turn } from "../support/spans.ts";
 import { wordsFrom } from "./words.ts";
 
 const times = (words: ReturnType<typeof wordsFrom>) =>

@@ -9,7 +9,7 @@ import { fragmentsOf, runSecondPass } from "../../src/pipeline/second-pass.ts";
 import type { TrackContext } from "../../src/pipeline/tracks.ts";
 import { speakersByVoice, writeSentenceVoices } from "../../src/speech/diarization/index.ts";
 import type { Span } from "../../src/timeline/index.ts";
-import { turn } from "../timeline/spans.ts";
+import { turn } from "../support/spans.ts";
 import { stepContext, storedRecording } from "./step-context.ts";
 import { wordsFrom } from "./words.ts";
 

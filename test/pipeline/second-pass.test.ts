@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { fragmentsOf, fragmentsToCompare, reassignTurns } from "../../src/pipeline/second-pass.ts";
 import { countReads } from "../support/count-reads.ts";
-import { turn } from "../timeline/spans.ts";
+import { turn } from "../support/spans.ts";
 import { spoken, wordsFrom } from "./words.ts";
 
 describe("the fragments of the second pass", () => {

@@ -5,7 +5,7 @@ import { assignSpeakers } from "../../src/pipeline/assign-speakers.ts";
 import { fitWords } from "../../src/pipeline/fit-to-turns.ts";
 import { spokenWords, wordSpans } from "../../src/pipeline/spoken-words.ts";
 import type { Chunk, EngineWord, Turn } from "../../src/timeline/index.ts";
-import { turn } from "../timeline/spans.ts";
+import { turn } from "../support/spans.ts";
 import { stepContext, storedRecording } from "./step-context.ts";
 import { wordsFrom } from "./words.ts";
 

@@ -3,7 +3,7 @@ import { createAccount } from "../../src/accounts/index.ts";
 import type { Store } from "../../src/database/index.ts";
 import { RecordingQueue } from "../../src/queue/index.ts";
 import type { Recordings } from "../../src/recordings/index.ts";
-import { Shelf } from "../recordings/shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const missing = () => {
   throw new Error("the recording is not there");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
 import { openDatabase } from "../../src/database/index.ts";
 import { readDailyWork } from "../../src/recordings/index.ts";
-import { writeReleased } from "../database/released/index.ts";
+import { writeReleased } from "../support/released/index.ts";
 
 test("the daily totals of an upgraded database are those of its recordings", () => {
   using directory = temporaryDirectory();

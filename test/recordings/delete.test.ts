@@ -8,7 +8,7 @@ import { openDatabase, type Store, tables } from "../../src/database/index.ts";
 import { findAnswer, Recordings, storeAnswer } from "../../src/recordings/index.ts";
 import { packSegment } from "../../src/segments/index.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const day = 86_400_000;
 

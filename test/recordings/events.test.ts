@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from "bun:test";
 import pino from "pino";
 import type { Store } from "../../src/database/index.ts";
 import { RecordingEvents, type Recordings, trimOutbox } from "../../src/recordings/index.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const DAY = 86_400_000;
 

@@ -6,7 +6,7 @@ import { Checkpoints, type Recordings } from "../../src/recordings/index.ts";
 import { indexMissing, indexRecording } from "../../src/search/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import { speakerLabel, Transcript } from "../../src/transcripts/index.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const segment: Segment = {
   index: 0,

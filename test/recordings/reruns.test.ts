@@ -6,7 +6,7 @@ import { indexRecording, SearchQuery, searchRecordings } from "../../src/search/
 import type { Segment } from "../../src/segments/index.ts";
 import { type Correction, Transcript } from "../../src/transcripts/index.ts";
 import { bytesOf } from "../../src/voices/speaker-voices.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 let store: Store;
 let recordings: Recordings;

@@ -7,7 +7,7 @@ import { smallSizes, smallWhisper } from "../../harness/whisper/small-models.ts"
 import type { SelfTestName, SelfTestParams } from "../../src/devices/self-tests.ts";
 import { programFiles } from "../../src/program/index.ts";
 import { loadGgml } from "../../src/runtimes/ggml.ts";
-import { nativeDirectory } from "../speech/recognizer/whisper/support.ts";
+import { nativeDirectory } from "../support/whisper.ts";
 
 const { onnxBinding, segmentationModel, embeddingModel } = await programFiles("");
 

@@ -7,8 +7,8 @@ import { available, ffmpegPath, samplePath } from "../../harness/checkout.ts";
 import { waveHeader } from "../../harness/media.ts";
 import { resultOf } from "../../harness/processes.ts";
 import { temporaryDirectory } from "../../harness/temporary-directory.ts";
-import { ApiServer } from "../http/support.ts";
 import { BadNetwork } from "../support/bad-network.ts";
+import { ApiServer } from "../support/http.ts";
 import { installPythonSdk, installTypescriptSdk, type SdkRuntime, writeScript } from "../support/sdk.ts";
 import { type Stage, scenarios, silent } from "./scenario-table.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { changeAccount } from "../../src/accounts/index.ts";
-import type { ApiServer, KeyClient } from "../http/support.ts";
 import { type BadNetwork, type Fate, refusal } from "../support/bad-network.ts";
+import type { ApiServer, KeyClient } from "../support/http.ts";
 
 /** Megabytes that a process may need while it sends the large recording. */
 const MAX_MEGABYTES = 100;

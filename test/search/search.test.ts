@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createAccount } from "../../src/accounts/index.ts";
 import { indexMissing, SearchQuery, searchRecordings } from "../../src/search/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
-import { Shelf } from "../recordings/shelf.ts";
 import { countTurnsUntilSettled } from "../support/event-loop-turns.ts";
+import { Shelf } from "../support/shelf.ts";
 
 /** A database in which recordings of several accounts follow each other. */
 class SharedShelf extends Shelf implements Disposable {

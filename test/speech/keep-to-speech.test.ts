@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { keepToSpeech } from "../../src/speech/place-words.ts";
 import type { Span } from "../../src/timeline/index.ts";
-import { soundAt } from "../engine/sound-at.ts";
-import { rounded, spans } from "../timeline/spans.ts";
+import { rounded, spans } from "../support/spans.ts";
+import { soundAt } from "./sound-at.ts";
 
 const chunk = { startSeconds: 100, endSeconds: 106, speech: spans([100.2, 102], [103.5, 105.8]) };
 

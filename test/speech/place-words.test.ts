@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { placeWords } from "../../src/speech/place-words.ts";
 import { transcribedSpans } from "../../src/timeline/index.ts";
-import { rounded, spans } from "../timeline/spans.ts";
+import { rounded, spans } from "../support/spans.ts";
 
 const sampleRate = 16_000;
 /** Speech from 10 to 12 s and from 40 to 43 s, of one side of a call. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { randomNumbers } from "../../harness/random-numbers.ts";
 import { planChunks, planFinalChunks } from "../../src/speech/plan-chunks.ts";
 import { type Chunk, type Span, transcribedSpans } from "../../src/timeline/index.ts";
-import { rounded, spans } from "../timeline/spans.ts";
+import { rounded, spans } from "../support/spans.ts";
 
 const seconds = (all: readonly Span[]) => all.reduce((sum, one) => sum + one.endSeconds - one.startSeconds, 0);
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { Correction, CorrectionError, Transcript } from "../../src/transcripts/index.ts";
-import { Shelf } from "../recordings/shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const MIB = 1024 * 1024;
 /** Words that take 1.4 MiB in the stored form. */

@@ -5,7 +5,7 @@ import type { Recordings } from "../../src/recordings/index.ts";
 import { indexRecording, SearchQuery, searchRecordings } from "../../src/search/index.ts";
 import type { Segment } from "../../src/segments/index.ts";
 import type { Correction, CorrectionError, Transcript } from "../../src/transcripts/index.ts";
-import { Shelf } from "../recordings/shelf.ts";
+import { Shelf } from "../support/shelf.ts";
 
 const texts = ["We met in June.", "Yes, we did.", "And then?", "Then he left.", "Nobody knew why.", "I did."];
 const speakers = [0, 1, 0, 2, 1, 0];

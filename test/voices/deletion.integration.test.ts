@@ -10,7 +10,7 @@ import { DataDirectory } from "../../src/storage/index.ts";
 import type { Transcript } from "../../src/transcripts/index.ts";
 import { Usage } from "../../src/usage/index.ts";
 import { removeOptedOut, switchVoices } from "../../src/voices/index.ts";
-import { by, VoiceAccount, voiceOf } from "./support.ts";
+import { by, VoiceAccount, voiceOf } from "../support/voices.ts";
 
 const operator: Operator = { kind: "operator", actor: "operator" };
 /** Length of the parts of embeddings that are searched in files: deletion must not leave a part either. */

@@ -6,7 +6,7 @@ import type { Transcription } from "../../../harness/contract.ts";
 import { programCommand } from "../../../harness/program.ts";
 import { runCli } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ApiServer } from "../../http/support.ts";
+import { ApiServer } from "../../support/http.ts";
 
 setDefaultTimeout(180_000);
 

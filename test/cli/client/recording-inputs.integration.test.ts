@@ -6,8 +6,8 @@ import { resultOf } from "../../../harness/processes.ts";
 import { programCommand } from "../../../harness/program.ts";
 import { environmentWith } from "../../../harness/server.ts";
 import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { ApiServer } from "../../http/support.ts";
 import { BadNetwork, refusal } from "../../support/bad-network.ts";
+import { ApiServer } from "../../support/http.ts";
 
 // Each command is a separate process, which starts slowly on a busy machine.
 setDefaultTimeout(60_000);

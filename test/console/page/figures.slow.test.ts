@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createLink } from "../../../src/console/index.ts";
-import { ConsoleServer } from "../server/support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 /** A figure and its unit: a number, perhaps with a sign, and the next word. */

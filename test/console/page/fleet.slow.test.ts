@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { createLink } from "../../../src/console/index.ts";
-import { ConsoleServer } from "../server/support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf } from "./browser.ts";
 
 describe.if(found !== null)("the overview of a server in a browser", () => {

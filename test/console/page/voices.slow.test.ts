@@ -4,7 +4,7 @@ import { available } from "../../../harness/checkout.ts";
 import { startTimeout, TestServer } from "../../../harness/server.ts";
 import { openDatabaseOf } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
-import { VoiceAccount, voiceOf } from "../../voices/support.ts";
+import { VoiceAccount, voiceOf } from "../../support/voices.ts";
 import { faultsOf, found, openBrowser, openPage, overhangOf, signIn } from "./browser.ts";
 
 const ready = found !== null && available("voices in a browser");

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bodyOf } from "../../../harness/client.ts";
 import { accountPageSchema, createdKeySchema, keySchema } from "../../../src/console/contract/index.ts";
-import { ConsoleServer } from "./support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Attempter, Attempts } from "../../../src/console/server/attempts.ts";
 import { ConsoleError } from "../../../src/console/server/errors.ts";
-import { clientAt } from "../../http/support.ts";
+import { clientAt } from "../../support/http.ts";
 
 const minute = 60_000;
 const stranger = (address: string): Attempter => ({ client: clientAt(address), device: null, user: null });

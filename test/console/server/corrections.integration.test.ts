@@ -11,8 +11,8 @@ import {
   segmentPageSchema,
 } from "../../../src/console/contract/index.ts";
 import { changeUser } from "../../../src/users/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { newUser, PASSWORD, signedIn } from "./people.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { ApiServer } from "../../http/support.ts";
-import { ConsoleServer } from "./support.ts";
+import { ConsoleServer } from "../../support/console.ts";
+import { ApiServer } from "../../support/http.ts";
 
 setDefaultTimeout(60_000);
 

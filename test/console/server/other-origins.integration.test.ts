@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { consolePath } from "../../../src/console/index.ts";
 import { createKey } from "../../../src/keys/index.ts";
-import { ConsoleServer } from "./support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
 

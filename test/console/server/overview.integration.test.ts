@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Value } from "@sinclair/typebox/value";
 import { type Overview, overviewSchema } from "../../../src/console/contract/index.ts";
 import { signOutEverywhere } from "../../../src/console/index.ts";
-import { ConsoleServer } from "./support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
 

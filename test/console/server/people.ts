@@ -1,7 +1,7 @@
 import { setPassword } from "../../../src/console/index.ts";
 import { tables } from "../../../src/database/index.ts";
 import { createUser, type Role, type User } from "../../../src/users/index.ts";
-import type { Browser, ConsoleServer } from "./support.ts";
+import type { Browser, ConsoleServer } from "../../support/console.ts";
 
 /** Password of all users of the tests. */
 export const PASSWORD = "correct horse battery";

@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { copyFileSync, writeFileSync } from "node:fs";
 import { available, ffmpegPath, samplePath } from "../../../harness/checkout.ts";
 import { playbackCopySchema, waveformSchema } from "../../../src/console/contract/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -8,8 +8,8 @@ import {
   recordingPageSchema,
   recordingSchema,
 } from "../../../src/console/contract/index.ts";
+import { ConsoleServer, said } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
-import { ConsoleServer, said } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { listUsers, type User } from "../../../src/users/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { type ProviderPerson, TestProvider } from "../../support/sign-in-provider.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 /** A console with the account `acme`, and a provider whose people sign in to it. */
 export class ProviderStage implements AsyncDisposable {

@@ -5,8 +5,8 @@ import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import { readAudit } from "../../../src/accounts/index.ts";
 import { recordingPageSchema, sessionSchema, signInMethodsSchema } from "../../../src/console/contract/index.ts";
 import { accountIdsOf, deleteUser, listUsers, nameOfActor, setDisabled } from "../../../src/users/index.ts";
+import type { Browser } from "../../support/console.ts";
 import { ProviderStage } from "./provider-stage.ts";
-import type { Browser } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

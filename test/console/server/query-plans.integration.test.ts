@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { removePassword, setPassword, signOutEverywhere } from "../../../src/console/index.ts";
 import { openDatabase, type Store } from "../../../src/database/index.ts";
 import { indexMissing } from "../../../src/search/index.ts";
+import { ConsoleServer } from "../../support/console.ts";
 import { RecordedStatements, readsBeforeWrites, slowSteps } from "../../support/recorded-statements.ts";
 import { signedIn } from "./people.ts";
-import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

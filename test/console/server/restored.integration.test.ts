@@ -6,7 +6,7 @@ import { createLink, setPassword } from "../../../src/console/index.ts";
 import { openDatabase, type Store } from "../../../src/database/index.ts";
 import { DataDirectory } from "../../../src/storage/index.ts";
 import { type Correction, Transcript } from "../../../src/transcripts/index.ts";
-import { ConsoleServer } from "./support.ts";
+import { ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { recordingPageSchema, routes, uploadOptionsSchema } from "../../../src/console/contract/index.ts";
 import { createKey } from "../../../src/keys/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,6 +1,6 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type FoundRecording, findSchema, recordingPageSchema } from "../../../src/console/contract/index.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,8 +1,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { sessionSchema, signInMethodsSchema } from "../../../src/console/contract/index.ts";
 import { createLink, removePassword, setPassword, signOutEverywhere } from "../../../src/console/index.ts";
+import { ConsoleServer } from "../../support/console.ts";
 import { setCheapPassword } from "./people.ts";
-import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,8 +5,8 @@ import { recordingSchema } from "../../../src/console/contract/index.ts";
 import { signOutEverywhere } from "../../../src/console/index.ts";
 import { listKeys } from "../../../src/keys/index.ts";
 import { changeUser, deleteUser, requireUser, setDisabled, type User } from "../../../src/users/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,7 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { findSchema, outlineSchema, recordingSchema, segmentPageSchema } from "../../../src/console/contract/index.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
 import { signedIn } from "./people.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

@@ -4,8 +4,8 @@ import { bodyOf } from "../../../harness/client.ts";
 import { changeAccount } from "../../../src/accounts/index.ts";
 import { recordingSchema, uploadOptionsSchema } from "../../../src/console/contract/index.ts";
 import { signOutEverywhere } from "../../../src/console/index.ts";
-import { SlowUpload } from "../../http/forms.ts";
-import { type Browser, ConsoleServer } from "./support.ts";
+import { type Browser, ConsoleServer } from "../../support/console.ts";
+import { SlowUpload } from "../../support/forms.ts";
 
 setDefaultTimeout(60_000);
 

@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { sessionSchema, signInMethodsSchema } from "../../../src/console/contract/index.ts";
 import { tables } from "../../../src/database/index.ts";
 import { changeUser, deleteUser, setDisabled, setUserPassword } from "../../../src/users/index.ts";
+import { ConsoleServer } from "../../support/console.ts";
 import { cheapHash, newUser, PASSWORD, setCheapPassword, signedIn } from "./people.ts";
-import { ConsoleServer } from "./support.ts";
 
 setDefaultTimeout(60_000);
 

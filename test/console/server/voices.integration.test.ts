@@ -3,8 +3,8 @@ import { bodyOf } from "../../../harness/client.ts";
 import { readAudit } from "../../../src/accounts/index.ts";
 import { accountPageSchema, recordingSchema, voiceListSchema } from "../../../src/console/contract/index.ts";
 import { storeSpeakerVoices, switchVoices } from "../../../src/voices/index.ts";
-import { voiceOf } from "../../voices/support.ts";
-import { type Browser, ConsoleServer, said } from "./support.ts";
+import { type Browser, ConsoleServer, said } from "../../support/console.ts";
+import { voiceOf } from "../../support/voices.ts";
 
 setDefaultTimeout(60_000);
 

@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
 import type { Finding } from "../../../src/diagnostics/index.ts";
 import { FleetDirectory } from "../../../src/fleet/index.ts";
 import { fleetIdentity } from "../../../src/server/index.ts";
-import { filesOf as filesIn, ScriptedEngine, ScriptedFleet } from "../../fleet/scripted-fleet.ts";
+import { filesOf as filesIn, ScriptedEngine, ScriptedFleet } from "../../support/scripted-fleet.ts";
 import { contextOf, runCheck } from "./support.ts";
 
 setDefaultTimeout(60_000);

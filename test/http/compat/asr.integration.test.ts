@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { ApiServer, type KeyClient } from "../support.ts";
+import { ApiServer, type KeyClient } from "../../support/http.ts";
 import { DISCONNECT_MILLISECONDS, end, jfk, leftovers, nextQueued, untilNothingIsLeft } from "./support.ts";
 
 const ready = available("tests of whisper-asr-webservice's API", ffmpegPath, jfk);

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
-import { ApiServer } from "../support.ts";
+import { ApiServer } from "../../support/http.ts";
 import { end, jfk, leftovers, nextQueued } from "./support.ts";
 
 const ready = available("tests with the requests of OpenAI's clients", ffmpegPath, jfk);

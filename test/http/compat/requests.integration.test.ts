@@ -2,7 +2,7 @@ import { afterAll, afterEach, describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
-import { ApiServer } from "../support.ts";
+import { ApiServer } from "../../support/http.ts";
 import {
   ask,
   bodyOf,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { available, ffmpegPath } from "../../../harness/checkout.ts";
 import { revokeKey } from "../../../src/keys/index.ts";
 import { probeRecording } from "../../../src/media/index.ts";
-import { ApiServer, type ApiServerOptions } from "../support.ts";
+import { ApiServer, type ApiServerOptions } from "../../support/http.ts";
 import {
   bodyOf,
   conversation,

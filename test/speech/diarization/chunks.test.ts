@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { packChunks } from "../../../src/speech/diarization/index.ts";
 import type { Span } from "../../../src/timeline/index.ts";
-import { rounded, spans } from "../../timeline/spans.ts";
+import { rounded, spans } from "../../support/spans.ts";
 
 const cases: {
   promise: string;

@@ -4,7 +4,7 @@ import { addErrors, type DiarizationErrors, diarizationErrors, errorRates } from
 import { audioDirectory, diarize } from "../../../harness/diarized-recording.ts";
 import { parseRttm } from "../../../harness/rttm.ts";
 import type { Turn } from "../../../src/timeline/index.ts";
-import { openedModels } from "./opened-models.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 /** Built dialogues of the corpus with their speaker counts. */
 export const dialogues: Readonly<Record<string, number>> = {

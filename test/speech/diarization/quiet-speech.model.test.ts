@@ -2,8 +2,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { available, corpusPath } from "../../../harness/checkout.ts";
 import { randomNumbers } from "../../../harness/random-numbers.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { readSamples } from "../recognizer/whisper/support.ts";
-import { loudPart, openedModels } from "./opened-models.ts";
+import { loudPart, openedModels } from "../../support/diarization-models.ts";
+import { readSamples } from "../../support/whisper.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);

@@ -7,7 +7,7 @@ import { embed, readPcm } from "../../../src/speech/diarization/index.ts";
 import { channelComponent, removeChannel } from "../../../src/speech/diarization/remove-channel.ts";
 import { dot, minSimilarity, thresholdsFor } from "../../../src/speech/diarization/similarity.ts";
 import { SAMPLE_RATE } from "../../../src/timeline/index.ts";
-import { openedModels } from "./opened-models.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 setDefaultTimeout(120_000);
 

@@ -2,7 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { audioDirectory } from "../../../harness/diarized-recording.ts";
-import { openedModels } from "./opened-models.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 // Inference on a machine that is busy with other tests.
 setDefaultTimeout(60_000);

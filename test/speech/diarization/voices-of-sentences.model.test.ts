@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { audioDirectory } from "../../../harness/diarized-recording.ts";
 import { embed, readPcm } from "../../../src/speech/diarization/index.ts";
 import { minSimilarity } from "../../../src/speech/diarization/similarity.ts";
-import { openedModels } from "./opened-models.ts";
+import { openedModels } from "../../support/diarization-models.ts";
 
 setDefaultTimeout(60_000);
 

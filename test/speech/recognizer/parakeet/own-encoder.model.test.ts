@@ -5,9 +5,9 @@ import { type RandomModelOptions, tinyModel } from "../../../../harness/parakeet
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import type { NativeState, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
-import { linesOf } from "../run-script.ts";
-import { canTranscribe } from "../whisper/support.ts";
-import { referenceModel, transcribeByReference } from "./reference/index.ts";
+import { referenceModel, transcribeByReference } from "../../../support/parakeet/index.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe } from "../../../support/whisper.ts";
 import {
   cpuVariants,
   encoderError,

@@ -8,8 +8,8 @@ import type { NativeModel, NativeState, ParakeetAddon } from "../../../../src/sp
 import { parakeetFamily } from "../../../../src/speech/recognizer/parakeet/index.ts";
 import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/addon.ts";
 import type { EngineWord } from "../../../../src/timeline/index.ts";
-import { linesOf } from "../run-script.ts";
-import { canTranscribe, nativeDirectory, openBase } from "../whisper/support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe, nativeDirectory, openBase } from "../../../support/whisper.ts";
 import { expectQuickAbort, openAddon, repeatedSpeech, stepsOf, writeModel } from "./support.ts";
 
 // Seconds on a quiet machine, more on a busy one.

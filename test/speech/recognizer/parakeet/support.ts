@@ -5,8 +5,8 @@ import { available } from "../../../../harness/checkout.ts";
 import { type RandomModelOptions, tinyModel, writeRandomModel } from "../../../../harness/parakeet/random-model.ts";
 import { isCpuLibrary, loadGgml, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
 import type { NativeState, NativeTranscript, ParakeetAddon } from "../../../../src/speech/recognizer/parakeet/addon.ts";
-import { linesOf } from "../run-script.ts";
-import { nativeDirectory, readSamples } from "../whisper/support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /** Returns whether the addon is built; prints what is skipped without it. */
 export function hasAddon(what: string): boolean {

@@ -5,8 +5,8 @@ import { available } from "../../../../harness/checkout.ts";
 import { tinyModel } from "../../../../harness/parakeet/random-model.ts";
 import { softwareGpu } from "../../../../harness/software-gpu.ts";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
-import { canTranscribe, nativeDirectory, readSamples } from "../whisper/support.ts";
-import { referenceModel, transcribeByReference } from "./reference/index.ts";
+import { referenceModel, transcribeByReference } from "../../../support/parakeet/index.ts";
+import { canTranscribe, nativeDirectory, readSamples } from "../../../support/whisper.ts";
 import { encoderError, recognizeWith, writeModel } from "./support.ts";
 
 const what = "Parakeet on a software device for Vulkan";

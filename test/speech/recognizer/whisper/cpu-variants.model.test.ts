@@ -3,8 +3,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { errorRate, wordErrors } from "../../../../harness/wer.ts";
 import { isCpuLibrary, rateCpuLibrary } from "../../../../src/runtimes/index.ts";
-import { linesOf } from "../run-script.ts";
-import { canTranscribe, nativeDirectory } from "./support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe, nativeDirectory } from "../../../support/whisper.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(120_000);

@@ -8,7 +8,7 @@ import type { WhisperAddon } from "../../../../src/speech/recognizer/whisper/add
 import type { EncoderForm } from "../../../../src/speech/recognizer/whisper/encoder/encoder-graph.ts";
 import { makeEncoder } from "../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
 import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, nativeDirectory, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const jfk = "single/en-jfk.flac";
 const german = "single/de-fleurs-004.ogg";

@@ -3,7 +3,7 @@ import { characterErrors, errorRate } from "../../../../harness/wer.ts";
 import type { WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { validateModelFile } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
-import { basePath, canTranscribe, openBase, readSamples, threads } from "./support.ts";
+import { basePath, canTranscribe, openBase, readSamples, threads } from "../../../support/whisper.ts";
 
 const recordings = {
   de: "single/de-fleurs-003.ogg",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryDirectory } from "../../../../harness/temporary-directory.ts";
 import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
-import { basePath, nativeDirectory, readSamples } from "./support.ts";
+import { basePath, nativeDirectory, readSamples } from "../../../support/whisper.ts";
 
 /**
  * A process that transcribes with a model whose file is removed after loading. Prints by how many MiB its memory grows with

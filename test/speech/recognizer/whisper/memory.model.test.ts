@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { linesOf } from "../run-script.ts";
-import { canTranscribe } from "./support.ts";
+import { linesOf } from "../../../support/run-script.ts";
+import { canTranscribe } from "../../../support/whisper.ts";
 
 // Seconds on a quiet machine, more on a busy one.
 setDefaultTimeout(60_000);

@@ -6,8 +6,8 @@ import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel } from "../../../../src/speech/recognizer/whisper/index.ts";
 import { readSizes } from "../../../../src/speech/recognizer/whisper/model-file/index.ts";
 import { alignmentHeads, modelType } from "../../../../src/speech/recognizer/whisper/model-header.ts";
+import { basePath, canTranscribe, nativeDirectory } from "../../../support/whisper.ts";
 import { withFile } from "../refusal.ts";
-import { basePath, canTranscribe, nativeDirectory } from "./support.ts";
 
 const open = (path: string) => openModel(loadGgml({ nativeDirectory }), path, false);
 

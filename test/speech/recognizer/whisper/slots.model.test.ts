@@ -6,7 +6,7 @@ import { smallSizes, smallWhisper } from "../../../../harness/whisper/small-mode
 import { loadGgml } from "../../../../src/runtimes/index.ts";
 import { openModel, type WhisperModel, type WhisperState } from "../../../../src/speech/recognizer/whisper/index.ts";
 import type { TranscribeOptions } from "../../../../src/speech/recognizer/whisper/types.ts";
-import { basePath, canTranscribe, nativeDirectory, openBase, readSamples } from "./support.ts";
+import { basePath, canTranscribe, nativeDirectory, openBase, readSamples } from "../../../support/whisper.ts";
 
 setDefaultTimeout(120_000);
 

@@ -8,8 +8,8 @@ import {
   makeEncoder,
   noteEncoderUse,
 } from "../../../../../src/speech/recognizer/whisper/encoder/make-encoder.ts";
+import { tinyModel, writeGgml } from "../../../../support/tiny-whisper.ts";
 import { encodeSlowly } from "./reference.ts";
-import { tinyModel, writeGgml } from "./tiny-model.ts";
 
 const model = tinyModel();
 

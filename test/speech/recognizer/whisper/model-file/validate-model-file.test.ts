@@ -4,8 +4,8 @@ import { available } from "../../../../../harness/checkout.ts";
 import type { ModelBytes } from "../../../../../harness/ggml-model.ts";
 import { smallSizes, smallWhisper } from "../../../../../harness/whisper/small-models.ts";
 import { validateModelFile } from "../../../../../src/speech/recognizer/whisper/model-file/index.ts";
+import { basePath } from "../../../../support/whisper.ts";
 import { refusal as refusalBy, withFile } from "../../refusal.ts";
-import { basePath } from "../support.ts";
 
 const model = smallWhisper();
 /** Numbers of the file by their index: magic and sizes, mel filters, words, lengths of words, tensors. */

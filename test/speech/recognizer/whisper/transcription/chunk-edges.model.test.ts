@@ -1,9 +1,9 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { packChunks, readPcm } from "../../../../../src/speech/diarization/index.ts";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
+import { loudPart, openedModels } from "../../../../support/diarization-models.ts";
 import { englishWordErrors } from "../../../../support/english-words.ts";
-import { loudPart, openedModels } from "../../../diarization/opened-models.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../../support/whisper.ts";
 
 setDefaultTimeout(240_000);
 

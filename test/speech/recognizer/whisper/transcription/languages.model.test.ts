@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { WhisperState } from "../../../../../src/speech/recognizer/whisper/index.ts";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
-import { canTranscribe, openBase, readSamples, threads } from "../support.ts";
+import { canTranscribe, openBase, readSamples, threads } from "../../../../support/whisper.ts";
+import { soundAt } from "../../../sound-at.ts";
 import { segmentOf, spread, textOf } from "./support.ts";
 
 setDefaultTimeout(240_000);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { transcribeChunk } from "../../../../../src/speech/recognizer/whisper/transcription/transcribe-chunk.ts";
-import { soundAt } from "../../../../engine/sound-at.ts";
+import { soundAt } from "../../../sound-at.ts";
 import { scriptedState, segmentOf, spread, textOf } from "./support.ts";
 
 const options = { language: "en", threads: 1 } as const;

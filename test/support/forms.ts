@@ -1,4 +1,4 @@
-import type { ApiServer, KeyClient } from "./support.ts";
+import type { ApiServer, KeyClient } from "./http.ts";
 
 /** Parts of a create's form; `file` is the bytes of the recording. */
 export interface CreateForm {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { available, corpusPath, mediaToolPath, root } from "../../../../harness/checkout.ts";
-import { loadGgml } from "../../../../src/runtimes/index.ts";
-import { openModel, type WhisperModel } from "../../../../src/speech/recognizer/whisper/index.ts";
+import { available, corpusPath, mediaToolPath, root } from "../../harness/checkout.ts";
+import { loadGgml } from "../../src/runtimes/index.ts";
+import { openModel, type WhisperModel } from "../../src/speech/recognizer/whisper/index.ts";
 
 export const nativeDirectory = join(root, "build", "native");
 export const basePath = join(root, "build", "models", "ggml-base.bin");

@@ -1,5 +1,5 @@
-import type { Clock } from "../../../sdk/typescript/src/index.ts";
-import { ApiClient } from "../../../src/cli/client/api-client.ts";
+import type { Clock } from "../../sdk/typescript/src/index.ts";
+import { ApiClient } from "../../src/cli/client/api-client.ts";
 
 /** A clock on which sleeping takes no time; a test may act on each sleep. */
 export class TestClock implements Clock {

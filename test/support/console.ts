@@ -1,15 +1,15 @@
 import type { Static, TSchema } from "@sinclair/typebox";
-import { ffmpegPath } from "../../../harness/checkout.ts";
-import { bodyOf } from "../../../harness/client.ts";
-import { loadSettings, type Settings } from "../../../src/config/index.ts";
-import { errorSchema, recordingPageSchema, type SignInRequest } from "../../../src/console/contract/index.ts";
-import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../../src/console/index.ts";
-import type { FleetMachine } from "../../../src/console/server/services.ts";
-import { DiskSpace, type MachineTroubleKind } from "../../../src/disk/index.ts";
-import { PlaybackCopies } from "../../../src/media/index.ts";
-import type { Segment } from "../../../src/segments/index.ts";
-import { DiskUsage } from "../../../src/storage/index.ts";
-import { ApiServer, type ApiServerOptions } from "../../http/support.ts";
+import { ffmpegPath } from "../../harness/checkout.ts";
+import { bodyOf } from "../../harness/client.ts";
+import { loadSettings, type Settings } from "../../src/config/index.ts";
+import { errorSchema, recordingPageSchema, type SignInRequest } from "../../src/console/contract/index.ts";
+import { type Console, createConsole, createLink, isConsolePath, toConsoleAnswer } from "../../src/console/index.ts";
+import type { FleetMachine } from "../../src/console/server/services.ts";
+import { DiskSpace, type MachineTroubleKind } from "../../src/disk/index.ts";
+import { PlaybackCopies } from "../../src/media/index.ts";
+import type { Segment } from "../../src/segments/index.ts";
+import { DiskUsage } from "../../src/storage/index.ts";
+import { ApiServer, type ApiServerOptions } from "./http.ts";
 
 const defaults = loadSettings({ file: undefined, environment: {}, flags: {} });
 

@@ -1,9 +1,9 @@
-import { readPcm } from "../../../../src/speech/diarization/index.ts";
-import { placeWords } from "../../../../src/speech/place-words.ts";
-import { cutWindows } from "../../../../src/speech/recognizer/parakeet/windows.ts";
-import { toWords } from "../../../../src/speech/recognizer/parakeet/words.ts";
-import { type Chunk, type EngineWord, SAMPLE_RATE, shifted, transcribedSpans } from "../../../../src/timeline/index.ts";
-import { type ReferenceModel, transcribeByReference } from "./reference/index.ts";
+import { readPcm } from "../../src/speech/diarization/index.ts";
+import { placeWords } from "../../src/speech/place-words.ts";
+import { cutWindows } from "../../src/speech/recognizer/parakeet/windows.ts";
+import { toWords } from "../../src/speech/recognizer/parakeet/words.ts";
+import { type Chunk, type EngineWord, SAMPLE_RATE, shifted, transcribedSpans } from "../../src/timeline/index.ts";
+import { type ReferenceModel, transcribeByReference } from "../support/parakeet/index.ts";
 
 /**
  * Returns the words that the implementation in 64 bits recognizes in a chunk without long silences, at their times in

@@ -1,6 +1,6 @@
-import { dequantize, quantize } from "../../../../../harness/parakeet/quantize.ts";
-import { type RandomModelOptions, randomModel } from "../../../../../harness/parakeet/random-model.ts";
-import { FLOAT16, FLOAT32 } from "../../../../../src/speech/recognizer/ggml-file/index.ts";
+import { dequantize, quantize } from "../../../harness/parakeet/quantize.ts";
+import { type RandomModelOptions, randomModel } from "../../../harness/parakeet/random-model.ts";
+import { FLOAT16, FLOAT32 } from "../../../src/speech/recognizer/ggml-file/index.ts";
 import { type Matrix, matrix } from "./matrix.ts";
 
 /** A random model's weights in 64 bits. */

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll } from "bun:test";
 import { join } from "node:path";
-import { decode, openModels } from "../../../harness/diarized-recording.ts";
-import { temporaryDirectory } from "../../../harness/temporary-directory.ts";
-import { blockCount } from "../../../src/blocks/index.ts";
-import { type DiarizationModels, detectBlock, speechRegions } from "../../../src/speech/diarization/index.ts";
-import type { PcmFile, Span } from "../../../src/timeline/index.ts";
+import { decode, openModels } from "../../harness/diarized-recording.ts";
+import { temporaryDirectory } from "../../harness/temporary-directory.ts";
+import { blockCount } from "../../src/blocks/index.ts";
+import { type DiarizationModels, detectBlock, speechRegions } from "../../src/speech/diarization/index.ts";
+import type { PcmFile, Span } from "../../src/timeline/index.ts";
 
 /** Opens the speaker models for the tests of a file, with a directory for the files of these tests. */
 export function openedModels() {

@@ -38,7 +38,7 @@ import { newRecordingId, RecordingEvents, Recordings } from "../../src/recording
 import type { Segment } from "../../src/segments/index.ts";
 import { DataDirectory } from "../../src/storage/index.ts";
 import { Usage } from "../../src/usage/index.ts";
-import { metricsWithoutEngine } from "../support/metrics-without-engine.ts";
+import { metricsWithoutEngine } from "./metrics-without-engine.ts";
 
 export interface ApiServerOptions {
   /** The disk as the server sees it, and the bytes that creates leave free. */
