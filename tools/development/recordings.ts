@@ -132,14 +132,13 @@ const ENTRY = join("samples", new Bun.CryptoHasher("sha256").update(Object.value
 /** Links the sample recordings from packages into build/samples. */
 async function setUpSamples({ cacheRoot, log }: SetupContext): Promise<void> {
   const cached = join(cacheRoot, ENTRY);
-  if (await Bun.file(join(cached, "jfk.mp3")).exists()) {
-    const damaged = await findDamaged(cached);
-    if (damaged) {
-      log(`samples: ${damaged} in the cache is damaged; fetching the samples again`);
-      await removeCacheEntry(cacheRoot, ENTRY);
-    }
+  const isCached = await Bun.file(join(cached, "jfk.mp3")).exists();
+  const damaged = isCached ? await findDamaged(cached) : undefined;
+  if (damaged !== undefined) {
+    log(`samples: ${damaged} in the cache is damaged; fetching the samples again`);
+    await removeCacheEntry(cacheRoot, ENTRY);
   }
-  if (!(await Bun.file(join(cached, "jfk.mp3")).exists())) {
+  if (!isCached || damaged !== undefined) {
     log(`samples: from ${PYANNOTE.requirement} and ${UPSTREAM.package}`);
     await makeCacheEntry(cacheRoot, ENTRY, (folder) => fetchSamples(cacheRoot, folder));
   }
