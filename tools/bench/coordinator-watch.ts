@@ -10,10 +10,7 @@ import { peakBytesOf, resetPeak } from "../shared/processes.ts";
 const REQUEST_MILLISECONDS = 50;
 const METRICS_MILLISECONDS = 1000;
 
-/**
- * Watches a coordinator from outside: its metrics, its database, and the response times of clients that poll.
- * @param id a recording to poll
- */
+/** Watches a coordinator from outside: its metrics, its database, and the response times of clients that poll. */
 export class CoordinatorWatch {
   readonly #server: TestServer;
   readonly #startedAt = performance.now();

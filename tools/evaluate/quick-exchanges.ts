@@ -59,8 +59,6 @@ interface PlacedPhrase extends Excerpt {
 /**
  * Generates dialogues of quick exchanges in a folder: short turns of two or three speakers, without pauses or with
  * slight overlaps. They are the same in each run.
- * @param audio directory of the recordings
- * @param isChosen decides by name
  */
 export async function quickExchanges(
   audio: string,

@@ -16,8 +16,6 @@ let python: Promise<string> | undefined;
  * Runs a Python script that reads a question as JSON from standard input and writes its answer as JSON to standard
  * output.
  * @param packages folder with the packages that the script imports, see installPythonPackages
- * @param schema schema of the answer
- * @param environment more variables of the script's environment
  * @throws {Error} with the last lines of the script's errors when it fails
  */
 export async function askPython<T extends TSchema>(
